@@ -140,6 +140,44 @@ fn a_flag_in_a_lower_layer_is_caught() {
     flagless.iter().for_each(|source| assert!(named_flags(source).is_empty(), "{source}"));
 }
 
+/// Where an engine may be named: among its facts and in its adapters.
+const NAME_ENGINES: [&str; 2] = ["model", "store"];
+/// Files that compare an engine's recorded name.
+const NAME_ENGINES_TOO: [&str; 2] = ["src/ops/history/compare.rs", "src/ops/plan/saved.rs"];
+
+/// The engines that a source names outside of its unit tests.
+fn named_engines(source: &str) -> Vec<&str> {
+    let code = source.split("#[cfg(test)]").next().unwrap_or_default();
+    let code = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let names = ["Engine::Postgres", "Engine::Sqlite", "\"postgres\"", "\"sqlite\"", "Engine::*", "Engine::{"];
+    code.flat_map(|line| names.into_iter().filter(|name| line.contains(name))).collect()
+}
+
+/// What differs between engines is a named fact of `Engine`, or lies in `store`.
+#[test]
+fn only_stores_name_engines() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = Vec::new();
+    for_each_source(&root.join("src"), &mut |path, source| {
+        let may = NAME_ENGINES.iter().any(|layer| path.starts_with(root.join("src").join(layer)))
+            || NAME_ENGINES_TOO.iter().any(|file| path == root.join(file));
+        let names = if may { Vec::new() } else { named_engines(source) };
+        found.extend(names.into_iter().map(|name| format!("{}: {name}", path.display())));
+    });
+    assert!(found.is_empty(), "say as a fact of Engine what is different there:\n{}", found.join("\n"));
+}
+
+/// The mutant: sources that name an engine, and sources that do not.
+#[test]
+fn an_engine_above_the_stores_is_caught() {
+    assert_eq!(named_engines("if spec.engine == Engine::Sqlite {"), ["Engine::Sqlite"]);
+    assert_eq!(named_engines("match engine {\n    Engine::Postgres => 1,\n"), ["Engine::Postgres"]);
+    assert_eq!(named_engines("use crate::model::Engine::{Postgres, Sqlite};"), ["Engine::{"]);
+    assert_eq!(named_engines("target.engine == \"sqlite\""), ["\"sqlite\""]);
+    let nameless = ["// Engine::Sqlite", "Engine::ALL", "engine.has_roles()", "#[cfg(test)]\nf(Engine::Sqlite)"];
+    nameless.iter().for_each(|source| assert!(named_engines(source).is_empty(), "{source}"));
+}
+
 /// The mutant: the same check on sources that break the rule.
 #[test]
 fn an_upward_arrow_is_caught() {

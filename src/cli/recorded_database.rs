@@ -28,7 +28,7 @@ pub(super) fn settings_of_run(args: &StoreArgs, run: &str, context: &Context) ->
     let (address, is_safe) = address(&target);
     let args = match target.name.as_ref().filter(|name| settings.has_target(name)) {
         Some(name) => StoreArgs { target: vec![name.clone()], ..args.clone() },
-        None if is_safe && (target.engine != "sqlite" || at_hand.is_none() || Path::new(&address).exists()) => {
+        None if is_safe && (!target.is_file() || at_hand.is_none() || Path::new(&address).exists()) => {
             let preset = args.preset.clone().or(Some(target.preset));
             StoreArgs { db: Some(address.into()), preset, ..args.clone() }
         }
@@ -51,16 +51,16 @@ pub(super) fn settings_of_run(args: &StoreArgs, run: &str, context: &Context) ->
 
 /// True if the run was on the database that is called so.
 fn is_at(target: &Target, label: &str) -> bool {
-    let file = canonicalize(label).ok().filter(|_| target.engine == "sqlite");
+    let file = canonicalize(label).ok().filter(|_| target.is_file());
     let identity = file.map(|path| path.display().to_string());
     target.is_on_database_of(&Target { database: label.to_owned(), identity, ..Target::default() })
 }
 
 /// The address that a journal records, as `--db` takes it, and whether it is local, so that no other server can answer.
 fn address(target: &Target) -> (String, bool) {
-    let Target { engine, database, identity, .. } = target;
+    let Target { database, identity, .. } = target;
     let label = database.rsplit_once('@').and_then(|(user, place)| Some((user, place.rsplit_once('/')?)));
-    let Some((user, (server, name))) = label.filter(|_| engine != "sqlite") else {
+    let Some((user, (server, name))) = label.filter(|_| !target.is_file()) else {
         return (identity.clone().unwrap_or_else(|| database.clone()), true);
     };
     let is_port = |port: &str| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());

@@ -29,6 +29,56 @@ impl Engine {
     pub fn from_name(name: &str) -> Option<Engine> {
         Engine::ALL.into_iter().find(|engine| engine.name() == name)
     }
+
+    /// A database is a file of this host: no server keeps sessions, their locks or stored functions.
+    pub fn is_file(self) -> bool {
+        self == Engine::Sqlite
+    }
+
+    /// One writer keeps all others out, and no row is locked by itself.
+    pub fn has_one_writer(self) -> bool {
+        self == Engine::Sqlite
+    }
+
+    /// Roles own things, and are granted rights to them.
+    pub fn has_roles(self) -> bool {
+        self == Engine::Postgres
+    }
+
+    /// Tables, operators and functions lie in schemas, of which a search path decides.
+    pub fn has_schemas(self) -> bool {
+        self == Engine::Postgres
+    }
+
+    /// A column holds values of its type only, and truth values and times have types of their own.
+    pub fn has_strict_types(self) -> bool {
+        self == Engine::Postgres
+    }
+
+    /// A name means the table that has it in another case, too.
+    pub fn ignores_case_of_names(self) -> bool {
+        self == Engine::Sqlite
+    }
+
+    /// A row has a number besides its columns.
+    pub fn has_rowids(self) -> bool {
+        self == Engine::Sqlite
+    }
+
+    /// A table or a trigger may declare what becomes of a row that conflicts with another.
+    pub fn has_conflict_clauses(self) -> bool {
+        self == Engine::Sqlite
+    }
+
+    /// `check` tries an action on a copy of the claims, not on the claims themselves.
+    pub fn tries_on_copies(self) -> bool {
+        self == Engine::Sqlite
+    }
+
+    /// A partial index serves a statement whose values are bound.
+    pub fn plans_with_values(self) -> bool {
+        self == Engine::Postgres
+    }
 }
 
 impl fmt::Display for Engine {

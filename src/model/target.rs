@@ -1,3 +1,4 @@
+use super::Engine;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +37,11 @@ pub struct Standby {
 pub type Difference = (&'static str, String, String);
 
 impl Target {
+    /// True if the database is a file.
+    pub fn is_file(&self) -> bool {
+        Engine::from_name(&self.engine).is_some_and(Engine::is_file)
+    }
+
     /// Whether both are one database: by identity where both know it, else by name, of which the user is no part.
     pub fn is_on_database_of(&self, other: &Target) -> bool {
         match (&self.identity, &other.identity) {

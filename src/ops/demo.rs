@@ -1,9 +1,6 @@
 //! The demonstration: two hosts died some minutes ago, two are at work, and one row makes no sense.
 
 use super::OpsError;
-use super::init::reference_schema;
-use crate::model::Engine;
-use crate::preset::Place;
 use crate::store::create_demo_file;
 use std::path::Path;
 
@@ -71,9 +68,7 @@ const JOBS: [Job; 13] = [
 /// # Errors
 /// When the path exists, or cannot be written.
 pub fn demo(path: &Path) -> Result<(), OpsError> {
-    let mut statements = reference_schema(Engine::Sqlite, &Place::default());
-    statements.extend(JOBS.iter().map(insert));
-    Ok(create_demo_file(path, &statements)?)
+    Ok(create_demo_file(path, &JOBS.iter().map(insert).collect::<Vec<_>>())?)
 }
 
 fn insert(job: &Job) -> String {

@@ -6,10 +6,10 @@ use super::history::{Records, belongs};
 use super::session::Snapshot;
 use super::sweep_lock::ignored_ledger;
 use crate::history::{self, Directory};
-use crate::model::{Action, Claim, Engine, Loss, Step};
+use crate::model::{Action, Claim, Loss, Step};
 use crate::output::{self, Request};
 use crate::policy::{Delay, Draft, Policy, why_failed};
-use crate::preset::ident::literal;
+use crate::store::catalog;
 use std::collections::{BTreeSet, HashMap};
 
 /// Counts, outside of the rows, how often the job of a claim was lost before; 0 for an unknown job.
@@ -54,15 +54,10 @@ impl Snapshot {
 
     /// True if the key is a rowid, and the highest one is free again once its row is gone.
     fn reuses_ids(&mut self) -> Result<bool, OpsError> {
-        let table = self.spec.tables.get(&self.spec.claim.lock_table).filter(|_| self.spec.engine == Engine::Sqlite);
+        let table = self.spec.tables.get(&self.spec.claim.lock_table);
         let (Some(table), [key]) = (table, self.spec.claim.key.as_slice()) else { return Ok(false) };
-        let (name, key) = (literal(&table.name), literal(&key.name));
-        Ok(self.reader.ask(&format!(
-            "SELECT EXISTS (SELECT 1 FROM pragma_table_xinfo({name}, 'main') WHERE name = {key} COLLATE NOCASE
-                 AND pk = 1 AND type = 'INTEGER' COLLATE NOCASE)
-             AND NOT EXISTS (SELECT 1 FROM main.sqlite_schema
-                 WHERE type = 'table' AND name = {name} COLLATE NOCASE AND sql LIKE '%autoincrement%')"
-        ))?)
+        let asked = catalog::reuses_ids(self.spec.engine, table, &key.name);
+        Ok(asked.map(|asked| self.reader.ask(&asked)).transpose()?.unwrap_or(false))
     }
 }
 

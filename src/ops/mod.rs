@@ -52,7 +52,7 @@ pub use follow_up::{RequeuedJobs, follow};
 pub use guard::Guard;
 pub use health::health;
 pub use history::{Records, history, history_run};
-pub use init::{init, init_ledger, reference_schema};
+pub use init::{init, init_ledger};
 pub use losses::{CountLosses, unfit_for_target};
 pub use measure::measure;
 pub use owners::owners;

@@ -41,15 +41,11 @@ impl Pace {
     /// heartbeats a second, 20 ms made them wait up to 630 ms. On Postgres only those wait who want the same rows. `fast` is
     /// for when all workers are stopped: it never pauses.
     pub(super) fn new(engine: Engine, fast: bool) -> Pace {
-        let (budget, most) = match (engine, fast) {
-            (Engine::Sqlite, false) => (5, 2_000),
-            (Engine::Sqlite, true) => (250, 5_000),
-            (Engine::Postgres, _) => (50, 5_000),
-        };
-        let pauses = match (engine, fast) {
-            (_, true) => Pauses::Never,
-            (Engine::Sqlite, false) => Pauses::Always,
-            (Engine::Postgres, false) => Pauses::AfterLongLocks,
+        let (budget, most, pauses) = match (engine.has_one_writer(), fast) {
+            (true, false) => (5, 2_000, Pauses::Always),
+            (true, true) => (250, 5_000, Pauses::Never),
+            (false, false) => (50, 5_000, Pauses::AfterLongLocks),
+            (false, true) => (50, 5_000, Pauses::Never),
         };
         Pace { budget: Duration::from_millis(budget), most, pauses, rows: FIRST, last: None, has_locked_long: false }
     }

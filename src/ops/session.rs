@@ -7,7 +7,7 @@ use super::progress::{Progress, Silent};
 use crate::model::{Cell, Engine, Standby, Target, Timestamp};
 use crate::output::advice;
 use crate::output::advice::UnfamiliarStates;
-use crate::preset::ident::{qualified, quoted};
+use crate::preset::ident::qualified;
 use crate::preset::{
     Catalog, LEDGER, LiveColumn, LiveIndex, LiveSchema, LiveTable, Place, Preset, QueueSpec, ResolveError, SpecError,
     Table, Waits, WrittenAt, detect, resolve, resolve_waiting,
@@ -248,7 +248,7 @@ fn states_are_known(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpec
         && !has_known_labels(live, spec, column)
     {
         let leads = |index: &LiveIndex| index.condition.is_none() && index.columns.first() == Some(&column.name);
-        if !live_table.indexes.iter().any(leads) && has_many_rows(reader, spec, table)? {
+        if !live_table.indexes.iter().any(leads) && has_many_rows(reader, table)? {
             let why = advice::detection_needs_index(&spec.preset, &table.name, MOST_ROWS, &column.name);
             return Err(SpecError::whole("detection", why).into());
         }
@@ -261,10 +261,7 @@ fn states_are_known(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpec
 }
 
 /// True if a table has more than [`MOST_ROWS`]; it counts no further.
-fn has_many_rows(reader: &mut dyn Reader, spec: &QueueSpec, table: &Table) -> Result<bool, StoreError> {
-    let name = match spec.engine {
-        Engine::Postgres => qualified(&table.schema, &table.name),
-        Engine::Sqlite => quoted(&table.name),
-    };
+fn has_many_rows(reader: &mut dyn Reader, table: &Table) -> Result<bool, StoreError> {
+    let name = qualified(&table.schema, &table.name);
     reader.ask(&format!("SELECT count(*) > {MOST_ROWS} FROM (SELECT 1 FROM {name} LIMIT {MOST_ROWS} + 1) AS counted"))
 }

@@ -4,11 +4,10 @@ use super::OpsError;
 use super::losses::explain;
 use super::selection::Selection;
 use super::session::Snapshot;
-use crate::model::Engine;
 use crate::output::{Job, Request, RuleCheck, Show, ShownJob, Would, advice};
 use crate::policy::{Draft, Policy, SkipReason, Skipped, VerdictKind, draft, judge};
-use crate::preset::{Expr, Piece, Template};
-use crate::store::Found;
+use crate::preset::Expr;
+use crate::store::{Found, parts};
 
 /// The most bytes of a last error.
 const LAST_ERROR: usize = 4096;
@@ -33,7 +32,7 @@ pub fn show(
     let texts = [(&claim.last_error, Some(LAST_ERROR)), (&claim.payload, payload)];
     let wanted = texts.map(|(expr, most)| expr.clone().zip(most));
     let reads: Vec<Expr> =
-        wanted.iter().flatten().flat_map(|(expr, most)| excerpt(snapshot.spec.engine, expr, *most)).collect();
+        wanted.iter().flatten().flat_map(|(expr, most)| parts::excerpt(snapshot.spec.engine, expr, *most)).collect();
     let limits = wanted.map(|wanted| wanted.map(|(_, most)| most));
     let own = snapshot.spec.show.len();
     snapshot.spec.show.extend(reads.into_iter().map(|expr| (String::new(), expr)));
@@ -57,20 +56,6 @@ pub fn show(
         jobs,
         not_found,
     })
-}
-
-/// The beginning of a text, of at least so many bytes if it has them, and the bytes of the whole.
-fn excerpt(engine: Engine, expr: &Expr, most: usize) -> [Expr; 2] {
-    let schema = if engine == Engine::Postgres { "pg_catalog." } else { "" };
-    let of = |before: &str, after: &str| {
-        let value = match expr {
-            Expr::Column(column) => vec![Piece::Column(column.clone())],
-            Expr::Sql(Template(pieces)) => pieces.clone(),
-        };
-        let (before, after) = (format!("{schema}{before}(CAST(("), format!(") AS text){after})"));
-        Expr::Sql(Template([vec![Piece::Text(before)], value, vec![Piece::Text(after)]].concat()))
-    };
-    [of("substr", &format!(", 1, {most}")), of("octet_length", "")]
 }
 
 /// The text that was read, cut to that many bytes, and how many bytes are left out.

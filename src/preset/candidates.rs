@@ -1,8 +1,6 @@
 //! Tables that look like a queue by the names of their columns, for a database in which none was recognised.
 
-use super::ident::literal;
 use super::queue::LEDGER;
-use crate::model::Engine;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most tables that are named.
@@ -10,7 +8,7 @@ const SHOWN: usize = 5;
 
 /// Words in the names of a queue's columns, by what such a column keeps. A table needs a column of the second or the third
 /// kind: a status and an owner are in many.
-const WORDS: [&[&str]; 4] = [
+pub const QUEUE_WORDS: [&[&str]; 4] = [
     &["state", "status"],
     &["locked", "started", "heartbeat", "claimed", "leased", "lease", "pinged", "reserved", "picked"],
     &["attempts", "attempt", "retries", "retry", "tries"],
@@ -20,30 +18,7 @@ const WORDS: [&[&str]; 4] = [
 /// Tables by schema (empty on SQLite) and name, with the names of their columns.
 pub type TableColumns<'c> = BTreeMap<(&'c str, &'c str), BTreeSet<&'c str>>;
 
-/// The query for the columns of all tables, with schema and table; on SQLite the schema is empty. On Postgres only those that show
-/// a queue, and those called so.
-pub fn columns_of_tables(engine: Engine, called: &[String]) -> String {
-    match engine {
-        Engine::Postgres => format!(
-            "SELECT n.nspname::text, c.relname::text, a.attname::text FROM pg_catalog.pg_class AS c \
-             JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace \
-             JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid \
-             WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND a.attnum > 0 AND NOT a.attisdropped \
-             AND (pg_catalog.lower(a.attname::text) ~ '{}' OR pg_catalog.lower(a.attname::text) IN ({})) AND n.nspname NOT IN ('pg_catalog', 'information_schema') \
-             AND n.nspname NOT LIKE 'pg_temp%' AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') \
-             ORDER BY n.nspname, c.relname, a.attnum",
-            WORDS.concat().join("|"),
-            called.iter().map(|name| literal(&name.to_lowercase())).collect::<Vec<_>>().join(", ")
-        ),
-        // The columns of a virtual table may need a module that is not here.
-        Engine::Sqlite => "SELECT '', t.name, c.name FROM main.sqlite_schema AS t \
-             JOIN pragma_table_xinfo(t.name, 'main') AS c WHERE t.type = 'table' \
-             AND t.sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY t.name, c.cid"
-            .to_owned(),
-    }
-}
-
-/// The rows of that query by table.
+/// Groups rows of schema, table and column by table.
 pub fn tables_of(columns: &[Vec<String>]) -> TableColumns<'_> {
     let mut tables = TableColumns::new();
     for row in columns {
@@ -61,7 +36,7 @@ pub fn candidates(columns: &[Vec<String>]) -> Vec<String> {
         let [schema, table, column] = row.as_slice() else { continue };
         let name = if schema.is_empty() { table.clone() } else { format!("{schema}.{table}") };
         let words = words(column);
-        for (known, seen) in WORDS.iter().zip(tables.entry(name).or_default()) {
+        for (known, seen) in QUEUE_WORDS.iter().zip(tables.entry(name).or_default()) {
             if table != LEDGER && words.iter().any(|word| known.contains(&word.as_str())) {
                 seen.get_or_insert(column);
             }

@@ -121,10 +121,7 @@ impl LiveTable {
 impl LiveSchema {
     /// The table of that name: in `schema` if one is named, else the visible one.
     pub fn table(&self, schema: Option<&str>, name: &str) -> Option<&LiveTable> {
-        let is_same = |a: &str, b: &str| match self.engine {
-            Engine::Postgres => a == b,
-            Engine::Sqlite => a.eq_ignore_ascii_case(b),
-        };
+        let is_same = |a: &str, b: &str| a == b || self.engine.ignores_case_of_names() && a.eq_ignore_ascii_case(b);
         let is_there = |table: &LiveTable| schema.map_or(table.visible, |schema| is_same(schema, &table.schema));
         self.tables.iter().find(|table| is_same(&table.name, name) && is_there(table))
     }
@@ -145,7 +142,7 @@ impl LiveSchema {
     pub fn states_out_of_reach<'s>(&self, column: &LiveColumn, states: &'s [StateValue]) -> Vec<&'s str> {
         let holds = |state: &&StateValue| match self.labels(column) {
             Some(labels) => labels.contains(&state.stored.to_string()),
-            None => self.engine == Engine::Sqlite || has_text_of(&column.type_name, &state.stored.to_string()),
+            None => !self.engine.has_strict_types() || has_text_of(&column.type_name, &state.stored.to_string()),
         };
         states.iter().filter(|state| !holds(state)).map(|state| state.name.as_str()).collect()
     }

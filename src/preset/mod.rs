@@ -25,7 +25,7 @@ mod table_name;
 mod template;
 mod variant;
 
-pub use candidates::{TableColumns, candidates, columns_of_tables, tables_of, words};
+pub use candidates::{QUEUE_WORDS, TableColumns, candidates, tables_of, words};
 pub(crate) use catalog::Shape;
 pub use catalog::{Catalog, Preset};
 pub use detect::detect;
@@ -43,6 +43,6 @@ pub use queue::*;
 pub use renamed::renamed;
 pub use resolve::{Place, ResolveError, Waits, resolve, resolve_waiting};
 pub use statement_tables::{Touch, words as statement_words};
-pub use table_name::{all_tables_sql, meanings};
+pub use table_name::meanings;
 pub use template::{Marker, Piece, Template, TemplateError, is_name};
 pub(crate) use variant::{Probe, Variant};

@@ -11,7 +11,6 @@ use super::queue::Ignored;
 use super::resolve::{Place, ResolveError, STRANGER, distrusted, ignored, physical_tables};
 use super::template::{Piece, Template};
 use super::variant::{Probe, Variant, variants};
-use crate::model::Engine;
 use std::collections::BTreeMap;
 
 /// Asks the database one boolean question; NULL counts as no.
@@ -115,7 +114,7 @@ impl Probing<'_> {
                 self.live.enums.get(type_name).is_some_and(|labels| labels.contains(label))
             }
             Probe::Option(name, value) => self.options.get(name) == Some(value),
-            Probe::Function(_, there) if self.live.engine == Engine::Sqlite => !*there,
+            Probe::Function(_, there) if self.live.engine.is_file() => !*there,
             // A table that does not exist cannot be queried.
             Probe::Sql(sql) if self.absent(sql).is_some() => false,
             Probe::Function(..) | Probe::Sql(_) => return None,

@@ -91,7 +91,7 @@ impl Template {
         let quoted = Regex::new(r#"'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]"#).map_err(|error| error.to_string())?;
         let quote = |found: &Captures<'_>| if found[0].starts_with('\'') { " ? " } else { " \" " }.to_owned();
         let bare = quoted.replace_all(&sql, quote);
-        if engine == Engine::Sqlite && (bare.contains("--") || bare.contains("/*")) {
+        if engine.has_conflict_clauses() && (bare.contains("--") || bare.contains("/*")) {
             return Err("holds a comment: write it outside of the SQL".to_owned());
         }
         let words = words(&bare);
@@ -102,7 +102,7 @@ impl Template {
             if (writes || is(n, "FROM") || is(n, "JOIN")) && behind.starts_with('{') && behind != "{}" {
                 return Err(format!("names {behind}, which is none of `tables`"));
             }
-            if writes && engine == Engine::Sqlite && behind != "{}" {
+            if writes && engine.has_conflict_clauses() && behind != "{}" {
                 return Err(format!("writes to {behind}: name the table in braces, as in {{jobs}}"));
             }
         }

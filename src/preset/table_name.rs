@@ -1,7 +1,6 @@
 //! A table's name as people write it: bare or in double quotes, with its schema or without, in another case.
 
 use super::ident::unquoted;
-use crate::model::Engine;
 
 /// What a written name may mean, the likeliest first: the schema, if it names one, and the table.
 ///
@@ -35,19 +34,6 @@ fn parts(written: &str) -> Vec<&str> {
         c == '.' && !is_quoted
     };
     written.split(is_dot).collect()
-}
-
-/// Asks for the names of all tables and views, for suggestions.
-pub fn all_tables_sql(engine: Engine) -> &'static str {
-    match engine {
-        Engine::Postgres => {
-            "SELECT c.relname::text FROM pg_catalog.pg_class AS c \
-             JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace \
-             WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema') \
-             AND n.nspname NOT LIKE 'pg_toast%' ORDER BY 1 LIMIT 10000"
-        }
-        Engine::Sqlite => "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY 1 LIMIT 10000",
-    }
 }
 
 #[cfg(test)]

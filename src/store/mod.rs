@@ -36,6 +36,7 @@ pub use query::{
 };
 pub use rehearsal::{Refusal, RefusedOf};
 pub use sql::{
-    CLAIMS_TRIED, Dialect, Postgres as PostgresDialect, Sqlite as SqliteDialect, Statement, ledger_schema, statements,
+    CLAIMS_TRIED, Dialect, Postgres as PostgresDialect, Sqlite as SqliteDialect, Statement, catalog, ledger_schema,
+    parts, reference_schema, statements,
 };
 pub use sqlite::{CREATED_BY_DEMO, create_demo_file};

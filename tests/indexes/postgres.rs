@@ -13,7 +13,7 @@ use jobdoctor::output::{CheckFinding, Severity};
 use jobdoctor::policy::{Delay, Override, Policy, Restart, RestartScope};
 use jobdoctor::preset::{Finished, Place};
 use jobdoctor::store::{
-    Address, Cutoffs, Detail, Limits, PostgresDialect, Store, Surroundings, Wanted, WantedRuns, open,
+    Address, Cutoffs, Detail, Limits, PostgresDialect, Store, Surroundings, Wanted, WantedRuns, open, reference_schema,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -109,7 +109,7 @@ const NAME: &str = "jobdoctor indexes";
 fn where_check_finds_an_index_no_statement_reads_the_whole_table() {
     let cluster = logging();
     let own = |queue: &str, sql: String| Tables { queue: queue.to_owned(), version: OWN.to_owned(), sql };
-    let lease = ops::reference_schema(Engine::Postgres, &Place::default()).join(";\n");
+    let lease = reference_schema(Engine::Postgres, &Place::default()).join(";\n");
     let mut stages = all();
     stages.extend([own("lease", lease), own("simple", SIMPLE.to_owned())]);
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Found::default()));

@@ -8,7 +8,7 @@ use jobdoctor::model::{Cell, Engine, Key};
 use jobdoctor::ops::{self, Session, Snapshot};
 use jobdoctor::output::Severity;
 use jobdoctor::preset::Place;
-use jobdoctor::store::{Address, SqliteDialect, Surroundings, open};
+use jobdoctor::store::{Address, SqliteDialect, Surroundings, open, reference_schema};
 
 /// The statements that read a whole table.
 const KNOWN: [ReadsAll; 2] = [
@@ -24,7 +24,7 @@ const ROWS: &str = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM
 
 #[test]
 fn where_check_finds_an_index_no_statement_reads_the_whole_table() {
-    let lease = ops::reference_schema(Engine::Sqlite, &Place::default()).join(";\n");
+    let lease = reference_schema(Engine::Sqlite, &Place::default()).join(";\n");
     let leased =
         "INSERT INTO jobs (id, status, lease_expires_at) SELECT n, iif(n > 2000, 'RUNNING', 'SUCCEEDED'), 1 FROM r";
     let plain = "INSERT INTO jobs (id, status) SELECT n, iif(n > 2000, 'running', 'done') FROM r";
@@ -50,7 +50,7 @@ fn where_check_finds_an_index_no_statement_reads_the_whole_table() {
 #[test]
 fn without_its_index_the_listing_reads_the_whole_table() {
     let doctor = Doctor::new();
-    doctor.sql("queue.db", &ops::reference_schema(Engine::Sqlite, &Place::default()).join(";\n"));
+    doctor.sql("queue.db", &reference_schema(Engine::Sqlite, &Place::default()).join(";\n"));
     let indexes = doctor.rows("queue.db", "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL");
     for index in indexes {
         doctor.sql("queue.db", &format!("DROP INDEX \"{index}\""));

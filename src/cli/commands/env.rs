@@ -4,7 +4,7 @@ use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::settings::Settings;
 use crate::output::{Env, EnvSetting};
-use crate::store::Address;
+use crate::store::{Address, open};
 
 /// `jobdoctor env`.
 #[derive(Debug, Clone, clap::Args)]
@@ -38,21 +38,16 @@ fn document(settings: &Settings) -> Result<Env, CliError> {
     let database = settings.database()?;
     let address = database.address.as_ref();
     let mut list = settings.view(address.map(Address::label));
-    let engine = match address {
-        None => None,
-        Some(Address::Sqlite { .. }) => Some("sqlite"),
-        Some(Address::Postgres(address)) => {
-            list.extend(address.settings.iter().map(|(name, value, origin)| EnvSetting {
-                name: format!("postgres.{name}"),
-                value: Some(value.clone().unwrap_or_else(|| "(hidden)".to_owned())),
-                origin: origin.to_string(),
-            }));
-            Some("postgres")
-        }
-    };
+    if let Some(Address::Postgres(address)) = address {
+        list.extend(address.settings.iter().map(|(name, value, origin)| EnvSetting {
+            name: format!("postgres.{name}"),
+            value: Some(value.clone().unwrap_or_else(|| "(hidden)".to_owned())),
+            origin: origin.to_string(),
+        }));
+    }
     Ok(Env {
         schema: "jobdoctor.env/v1",
-        engine: engine.map(str::to_owned),
+        engine: address.map(|address| open(address).engine().to_string()),
         database: address.map(Address::label),
         settings: list,
         warnings: {

@@ -3,7 +3,6 @@ use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::settings::{READING, Settings};
-use crate::model::Engine;
 use crate::ops;
 use crate::output::advice::LEDGER_COUNTS;
 use crate::output::format::{Format, json};
@@ -63,7 +62,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     if document.created {
         let table = if args.ledger { LEDGER } else { settings.place.table.as_deref().unwrap_or("jobs") };
         context.ui.note(&format!("created table {table} and its indexes in {}", document.database));
-        if args.ledger && store.engine() == Engine::Postgres {
+        if args.ledger && store.engine().has_roles() {
             context.ui.note(LEDGER_COUNTS);
         }
     }

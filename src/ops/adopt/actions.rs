@@ -169,9 +169,9 @@ fn as_in(facts: &Facts<'_>, rows: &Rows) -> Writes {
 }
 
 /// A stored value as an expression.
-fn stored(engine: Engine, column: &SubjectColumn, cell: &Cell) -> String {
-    match (cell, column.class, engine) {
-        (Cell::Integer(truth), Class::Boolean, Engine::Postgres) => (*truth != 0).to_string(),
+pub(super) fn stored(engine: Engine, column: &SubjectColumn, cell: &Cell) -> String {
+    match (cell, column.class, engine.has_strict_types()) {
+        (Cell::Integer(truth), Class::Boolean, true) => (*truth != 0).to_string(),
         (Cell::Integer(number), ..) => number.to_string(),
         (other, ..) => literal(&other.to_string()),
     }

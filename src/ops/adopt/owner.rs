@@ -4,12 +4,13 @@ use super::answers::Answers;
 use super::draft::{Draft, Facts, bare, counted, of_job};
 use super::roles::{Class, Meaning, Role, class, role};
 use super::sample::{Rows, Sampler};
-use super::table::{Subject, SubjectColumn, table_sql, word};
+use super::table::{Subject, SubjectColumn, word};
 use crate::model::{Cell, Engine};
 use crate::ops::OpsError;
 use crate::output::Grade;
-use crate::preset::ident::{literal, quoted};
+use crate::preset::ident::{literal, qualified, quoted};
 use crate::preset::{LiveTable, words};
+use crate::store::{catalog, parts};
 use toml_edit::InlineTable;
 
 /// A table with a heartbeat for each owner.
@@ -95,19 +96,7 @@ fn json_keys(rows: &Rows, column: &str) -> Option<Vec<String>> {
 
 /// The expression of an owner in JSON.
 fn json_sql(engine: Engine, column: &SubjectColumn, keys: &[String]) -> String {
-    let name = of_job(&column.name);
-    let value = match (engine, column.class) {
-        (Engine::Postgres, Class::Json) => name.clone(),
-        (Engine::Postgres, _) => format!("{name}::jsonb"),
-        (Engine::Sqlite, _) => name.clone(),
-    };
-    let parts: Vec<String> = keys.iter().map(|key| format!("({value} ->> {})", literal(key))).collect();
-    let sql = parts.join(" || ':' || ");
-    match engine {
-        // A value that is no JSON would fail the listing.
-        Engine::Sqlite => format!("CASE WHEN json_valid({name}) THEN {sql} END"),
-        Engine::Postgres => sql,
-    }
+    parts::json_keys(engine, &of_job(&column.name), column.class == Class::Json, keys)
 }
 
 /// Looks for a table with the heartbeats of these owners: the one that a foreign key leads to, or one that has their names.
@@ -123,18 +112,15 @@ pub(super) fn find_table(
     let (engine, subject) = (sampler.engine, sampler.subject);
     if let Some(foreign) = subject.foreign.iter().find(|foreign| foreign.column == *id) {
         let live = sampler.reader.live_schema(std::slice::from_ref(&foreign.table))?;
-        let schema = (engine == Engine::Postgres).then_some(foreign.schema.as_str());
-        let Some(table) = live.table(schema, &foreign.table).cloned() else { return Ok(None) };
+        let Some(table) = live.table(Some(&foreign.schema), &foreign.table).cloned() else { return Ok(None) };
         return owners_table(sampler, &table, &foreign.to, true);
     }
     let names: Vec<(String, String)> = sampler
         .reader
-        .texts(&tables_like(engine, id))?
+        .texts(&catalog::tables_like(engine, id, &OF_OWNERS))?
         .into_iter()
         .filter_map(|row| Some((row.first()?.clone(), row.get(1)?.clone())))
-        .filter(|(schema, name)| {
-            *name != subject.live.name || (engine == Engine::Postgres && *schema != subject.live.schema)
-        })
+        .filter(|(schema, name)| *name != subject.live.name || *schema != subject.live.schema)
         .collect();
     let tables: Vec<String> = names.iter().map(|(_, name)| name.clone()).collect();
     let live = sampler.reader.live_schema(&tables)?;
@@ -144,9 +130,8 @@ pub(super) fn find_table(
         return Ok(None);
     }
     for (schema, name) in &names {
-        let schema = (engine == Engine::Postgres).then_some(schema.as_str());
-        let Some(table) = live.table(schema, name).cloned() else { continue };
-        let sql = table_sql(engine, &table.schema, &table.name);
+        let Some(table) = live.table(Some(schema), name).cloned() else { continue };
+        let sql = qualified(&table.schema, &table.name);
         for column in table
             .columns
             .iter()
@@ -186,15 +171,18 @@ fn owners_table(
         .collect();
     let of = |role: Role| columns.iter().find(|column| column.role == Some(role));
     let Some(heartbeat) = of(Role::Heartbeat).or_else(|| of(Role::Updated)).cloned() else { return Ok(None) };
-    let sql = table_sql(sampler.engine, &table.schema, &table.name);
+    let sql = qualified(&table.schema, &table.name);
     let read = format!(
         "SELECT b FROM (SELECT {0} AS b FROM {sql} LIMIT 100000) AS sampled WHERE b IS NOT NULL ORDER BY b DESC LIMIT 50",
         quoted(&heartbeat.name)
     );
     let values = sampler.query(&read)?.into_iter().flatten().collect();
     let subject = sampler.subject;
-    let elsewhere = sampler.engine == Engine::Postgres && table.schema != subject.live.schema;
-    let written = if elsewhere { format!("{}.{}", word(&table.schema), word(&table.name)) } else { table.name.clone() };
+    let written = if table.schema != subject.live.schema {
+        format!("{}.{}", word(&table.schema), word(&table.name))
+    } else {
+        table.name.clone()
+    };
     Ok(Some(OwnersTable {
         written,
         matched: matched.to_owned(),
@@ -204,28 +192,6 @@ fn owners_table(
         values,
         is_foreign,
     }))
-}
-
-/// The query for tables that may list owners: by their name, or because they have a column of that name.
-fn tables_like(engine: Engine, column: &str) -> String {
-    let column = literal(column);
-    let like = |name: &str| OF_OWNERS.map(|word| format!("lower({name}) LIKE '%{word}%'")).join(" OR ");
-    match engine {
-        Engine::Postgres => format!(
-            "SELECT DISTINCT n.nspname::text, c.relname::text FROM pg_catalog.pg_class AS c \
-             JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace \
-             JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 \
-             WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname NOT IN ('pg_catalog', 'information_schema') \
-             AND n.nspname NOT LIKE 'pg_t%' AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') \
-             AND (a.attname = {column} OR {}) ORDER BY 1, 2 LIMIT 20",
-            like("c.relname::text")
-        ),
-        Engine::Sqlite => format!(
-            "SELECT DISTINCT 'main', t.name FROM main.sqlite_schema AS t JOIN pragma_table_xinfo(t.name, 'main') AS c \
-             WHERE t.type = 'table' AND t.sql NOT LIKE 'CREATE VIRTUAL%' AND (c.name = {column} OR {}) ORDER BY t.name LIMIT 20",
-            like("t.name")
-        ),
-    }
 }
 
 /// Drafts the owner.
@@ -302,9 +268,5 @@ fn host_in(engine: Engine, column: &str, rows: &Rows) -> Option<String> {
                 .iter()
                 .all(|text| text.split_once(by).is_some_and(|(host, rest)| is_host(host) && !rest.is_empty()))
     })?;
-    let name = of_job(column);
-    Some(match engine {
-        Engine::Postgres => format!("split_part({name}, '{by}', 1)"),
-        Engine::Sqlite => format!("substr({name}, 1, instr({name}, '{by}') - 1)"),
-    })
+    Some(parts::before(engine, &of_job(column), by))
 }

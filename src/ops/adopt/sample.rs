@@ -1,10 +1,10 @@
 //! Bounded samples of a table's rows, sorted by what their state means.
 
-use super::table::Subject;
+use super::table::{Subject, SubjectColumn};
 use crate::model::{Cell, Engine};
 use crate::ops::OpsError;
-use crate::preset::ident::{literal, quoted};
-use crate::store::{Reader, StoreError, StoreErrorKind};
+use crate::preset::ident::quoted;
+use crate::store::{Reader, StoreError, StoreErrorKind, catalog, parts};
 use std::time::{Duration, Instant};
 
 /// The most rows of one sample.
@@ -86,8 +86,10 @@ impl<'a> Sampler<'a> {
     /// Rows that meet a condition, in which the table is `j`; none if finding them takes too long.
     pub(super) fn rows(&mut self, condition: &str, order: &str) -> Result<Rows, OpsError> {
         let columns: Vec<String> = self.subject.columns.iter().map(|column| column.name.clone()).collect();
-        let list: Vec<String> =
-            self.subject.columns.iter().map(|column| self.read(&column.name, &column.type_name)).collect();
+        let read = |column: &SubjectColumn| {
+            parts::sampled(self.engine, &format!("j.{}", quoted(&column.name)), &column.type_name, BYTES)
+        };
+        let list: Vec<String> = self.subject.columns.iter().map(read).collect();
         let list = if list.is_empty() { "1".to_owned() } else { list.join(", ") };
         let table = &self.subject.sql;
         let sql = format!("SELECT {list} FROM {table} AS j WHERE {condition}{order} LIMIT {ROWS}");
@@ -142,15 +144,7 @@ impl<'a> Sampler<'a> {
             )
         };
         let mut values: Vec<Cell> = self.query(&sql)?.into_iter().flatten().collect();
-        if self.engine == Engine::Postgres && !leads {
-            let live = &self.subject.live;
-            let common = format!(
-                "SELECT unnest(most_common_vals::text::text[]) FROM pg_catalog.pg_stats WHERE schemaname = {} AND tablename = {} \
-                 AND attname = {}",
-                literal(&live.schema),
-                literal(&live.name),
-                literal(column)
-            );
+        if let Some(common) = catalog::common_values(self.engine, &self.subject.live, column).filter(|_| !leads) {
             let is_number = matches!(values.first(), Some(Cell::Integer(_)));
             for cell in self.query(&common)?.into_iter().flatten() {
                 let text = cell.to_string();
@@ -169,25 +163,6 @@ impl<'a> Sampler<'a> {
             }
         }
         Ok(distinct)
-    }
-
-    /// A column as it is read: long texts cut, and types that have no cell as text.
-    fn read(&self, name: &str, type_name: &str) -> String {
-        let column = format!("j.{}", quoted(name));
-        match self.engine {
-            Engine::Sqlite => format!(
-                "CASE typeof({column}) WHEN 'text' THEN substr({column}, 1, {BYTES}) WHEN 'blob' THEN substr({column}, 1, 64) \
-                 ELSE {column} END"
-            ),
-            Engine::Postgres => {
-                let raw = ["smallint", "integer", "bigint", "boolean", "real", "double", "numeric", "timestamp"];
-                match type_name {
-                    plain if raw.iter().any(|raw| plain.starts_with(raw)) && !plain.ends_with("[]") => column,
-                    "bytea" => format!("pg_catalog.substr({column}, 1, 64)"),
-                    _ => format!("pg_catalog.left({column}::text, {BYTES})"),
-                }
-            }
-        }
     }
 }
 

@@ -1,14 +1,15 @@
 //! Which rows wait, are in flight and have ended: by a state column, or by the columns that tell it together.
 
+use super::actions::stored;
 use super::answers::Answers;
 use super::draft::{Draft, Facts, counted, is_unset, of_job, sampled};
 use super::roles::{Class, Meaning, Role};
 use super::sample::{Rows, Sampler, with_value};
-use super::table::{Subject, SubjectColumn, table_sql};
-use crate::model::{Cell, Engine};
+use super::table::{Subject, SubjectColumn};
+use crate::model::Cell;
 use crate::ops::OpsError;
 use crate::output::Grade;
-use crate::preset::ident::{literal, quoted};
+use crate::preset::ident::{qualified, quoted};
 use std::collections::BTreeMap;
 use toml_edit::{Array, InlineTable, Value};
 
@@ -85,19 +86,18 @@ pub(super) fn shape(sampler: &mut Sampler<'_>, answers: &Answers, ends: &Rows) -
         let states = states(sampler, column, ends)?;
         return Ok(Shape::Column { name: column.name.clone(), states: with_meanings(subject, answers, states) });
     }
-    let condition = answers.get("claim.where").map_or_else(|| proposal(subject, sampler.engine), str::to_owned);
+    let condition = answers.get("claim.where").map_or_else(|| proposal(subject), str::to_owned);
     let mut groups = BTreeMap::new();
     if condition.is_empty() {
         return Ok(Shape::Where { condition, groups });
     }
     groups.insert(Meaning::InFlight, sampler.rows(&format!("({condition})"), "")?);
-    let over: Vec<String> = ended(subject).map(|column| set_sql(column, sampler.engine)).collect();
+    let over: Vec<String> = ended(subject).map(set_sql).collect();
     let over = if over.is_empty() { String::new() } else { format!(" AND NOT ({})", over.join(" OR ")) };
-    let is_not = if sampler.engine == Engine::Postgres { "false" } else { "0" };
-    groups.insert(Meaning::Waiting, sampler.rows(&format!("NOT coalesce(({condition}), {is_not}){over}"), "")?);
+    groups.insert(Meaning::Waiting, sampler.rows(&format!("NOT coalesce(({condition}), false){over}"), "")?);
     for column in ended(subject) {
         let meaning = if column.role == Some(Role::Ended(true)) { Meaning::Failed } else { Meaning::Done };
-        let rows = sampler.rows(&set_sql(column, sampler.engine), "")?;
+        let rows = sampler.rows(&set_sql(column), "")?;
         let known = groups.entry(meaning).or_default();
         *known = known.and(&rows);
     }
@@ -109,17 +109,16 @@ fn ended(subject: &Subject) -> impl Iterator<Item = &SubjectColumn> {
 }
 
 /// The condition that a column holds a value.
-fn set_sql(column: &SubjectColumn, engine: Engine) -> String {
+fn set_sql(column: &SubjectColumn) -> String {
     let name = of_job(&column.name);
-    match (column.class, engine) {
-        (Class::Boolean, Engine::Postgres) => format!("coalesce({name}, false)"),
-        (Class::Boolean, Engine::Sqlite) => format!("coalesce({name}, 0)"),
+    match column.class {
+        Class::Boolean => format!("coalesce({name}, false)"),
         _ => format!("{name} IS NOT NULL"),
     }
 }
 
 /// The condition that would make a row a claim, by names: begun and not ended.
-fn proposal(subject: &Subject, engine: Engine) -> String {
+fn proposal(subject: &Subject) -> String {
     let begun = |column: &&SubjectColumn| column.role == Some(Role::Claimed);
     let flag = subject.columns.iter().find(|column| begun(column) && column.class == Class::Boolean);
     let by = |role: Role| subject.of_role(role).next();
@@ -130,7 +129,7 @@ fn proposal(subject: &Subject, engine: Engine) -> String {
     };
     let is_set = |column: &SubjectColumn| match column.class {
         Class::Boolean => of_job(&column.name),
-        _ => set_sql(column, engine),
+        _ => set_sql(column),
     };
     let not = |column: &SubjectColumn| match column.class {
         Class::Boolean => format!("NOT {}", of_job(&column.name)),
@@ -145,11 +144,7 @@ fn states(sampler: &mut Sampler<'_>, column: &SubjectColumn, ends: &Rows) -> Res
     let is_truth = column.class == Class::Boolean;
     let mut states = Vec::new();
     for value in values {
-        let stored = match (&value, is_truth && sampler.engine == Engine::Postgres) {
-            (Cell::Integer(truth), true) => (*truth != 0).to_string(),
-            (Cell::Integer(number), false) => number.to_string(),
-            (value, _) => literal(&value.to_string()),
-        };
+        let stored = stored(sampler.engine, column, &value);
         let mut rows = sampler.rows(&format!("j.{} = {stored}", quoted(&column.name)), "")?;
         if rows.rows.is_empty() {
             rows = with_value(ends, &column.name, &value);
@@ -167,8 +162,7 @@ fn lookup(sampler: &mut Sampler<'_>, column: &SubjectColumn) -> Result<Vec<(Stri
         return Ok(Vec::new());
     };
     let live = sampler.reader.live_schema(std::slice::from_ref(&foreign.table))?;
-    let schema = (sampler.engine == Engine::Postgres).then_some(foreign.schema.as_str());
-    let Some(table) = live.table(schema, &foreign.table) else { return Ok(Vec::new()) };
+    let Some(table) = live.table(Some(&foreign.schema), &foreign.table) else { return Ok(Vec::new()) };
     let is_label = |class| class == Class::Text;
     let Some(label) = table
         .columns
@@ -181,7 +175,7 @@ fn lookup(sampler: &mut Sampler<'_>, column: &SubjectColumn) -> Result<Vec<(Stri
         "SELECT {}, {} FROM {} LIMIT 100",
         quoted(&foreign.to),
         quoted(&label.name),
-        table_sql(sampler.engine, &table.schema, &table.name)
+        qualified(&table.schema, &table.name)
     );
     let rows = sampler.query(&sql)?;
     Ok(rows.iter().filter_map(|row| Some((row.first()?.to_string(), row.get(1)?.to_text()?))).collect())

@@ -1,7 +1,7 @@
 //! Checks that an index serves the listing, and proposes one.
 
 use super::{Counted, Findings, name};
-use crate::model::{Cell, Engine};
+use crate::model::Cell;
 use crate::ops::OpsError;
 use crate::ops::session::Snapshot;
 use crate::preset::ident::{literal, qualified, quoted};
@@ -202,7 +202,7 @@ fn statement(spec: &QueueSpec, live: &LiveTable) -> Option<String> {
     let column = sign.or(spec.claim.own_state().or_else(|| held_by(spec)))?;
     let column = quoted(&column.name);
     let index = |table: &str| quoted(&format!("{table}_in_flight"));
-    if spec.engine == Engine::Sqlite {
+    if !spec.engine.plans_with_values() {
         let state = spec.claim.own_state().filter(|_| sign.is_some());
         let state = state.map(|state| format!("{}, ", quoted(&state.name))).unwrap_or_default();
         return Some(format!("CREATE INDEX {} ON {} ({state}{column})", index(&live.name), name(spec, live)));

@@ -8,7 +8,7 @@ mod schema;
 use super::OpsError;
 use super::session::Snapshot;
 use super::side_effects::{cascades, rules};
-use crate::model::{Action, Engine};
+use crate::model::Action;
 use crate::output::format::count;
 use crate::output::{Check, CheckFinding, Severity, remedy};
 use crate::preset::ident::{qualified, quoted};
@@ -50,8 +50,8 @@ pub fn check(
         let detail = "this is a standby: it can be listed, and nothing can be applied".to_owned();
         findings.add(Severity::Error, "standby", detail, Some(fix));
     }
-    let is_postgres = snapshot.spec.engine == Engine::Postgres;
-    if is_postgres
+    let has_roles = snapshot.spec.engine.has_roles();
+    if has_roles
         && snapshot.target.standby.is_none()
         && snapshot.reader.ask("SELECT pg_catalog.current_setting('default_transaction_read_only') = 'on'")?
     {
@@ -98,7 +98,7 @@ pub fn check(
         findings.add(Severity::Error, "conflict_clause", why.clone(), Some(fix));
     }
     let asked = "SELECT pg_catalog.current_setting('session_replication_role')";
-    if can_list && snapshot.spec.engine == Engine::Postgres && snapshot.reader.texts(asked)?.concat() == ["replica"] {
+    if can_list && has_roles && snapshot.reader.texts(asked)?.concat() == ["replica"] {
         let detail = "session_replication_role is replica, so that no trigger fires: nothing can be applied".to_owned();
         let fix = "ALTER ROLE or ALTER DATABASE ... RESET session_replication_role".to_owned();
         findings.add(Severity::Error, "replication_role", detail, Some(fix));
@@ -114,15 +114,15 @@ pub fn check(
     for table in snapshot.written_tables().into_iter().filter(|table| is_moved && !table.triggers.is_empty()) {
         let names = table.triggers.join(", ");
         let detail = format!("table {} has triggers, and an action may fire them: {names}", table.name);
-        match snapshot.spec.engine {
+        match has_roles {
             // The catalog does not tell which tables a trigger writes to.
-            Engine::Postgres => findings.add(
+            true => findings.add(
                 Severity::Warning,
                 "triggers",
                 format!("{detail}. They run with this role's rights, which is not checked here"),
                 Some("grant the role what the triggers write; docs/rights.md shows it for procrastinate".to_owned()),
             ),
-            Engine::Sqlite => findings.ok("triggers", detail),
+            false => findings.ok("triggers", detail),
         }
     }
     if is_moved && can_list {
@@ -236,7 +236,7 @@ fn place(findings: &mut Findings, snapshot: &Snapshot) {
 
 /// What only a write can confirm about the actions.
 fn unverified(snapshot: &Snapshot, counted: Option<&Counted>) -> Vec<String> {
-    let is_postgres = snapshot.spec.engine == Engine::Postgres;
+    let engine = snapshot.spec.engine;
     let mut list = vec![
         "unique keys: whether another row has the value that an action writes".to_owned(),
         "foreign keys: whether the row that an action refers to is there".to_owned(),
@@ -249,11 +249,11 @@ fn unverified(snapshot: &Snapshot, counted: Option<&Counted>) -> Vec<String> {
     if !triggers.is_empty() {
         list.push(format!("triggers: what they do to what an action writes ({})", triggers.join(", ")));
     }
-    if is_postgres {
+    if engine.has_roles() {
         list.push("row-level security: which rows its policies let this role write".to_owned());
     }
-    // SQLite tries it on a copy of the claims' table alone.
-    if is_postgres || snapshot.spec.state_stands_elsewhere() {
+    // Only the claims' own table is copied.
+    if !engine.tries_on_copies() || snapshot.spec.state_stands_elsewhere() {
         list.push("the state after an action: whether the condition that finds claims no longer holds".to_owned());
     }
     if schema::claims_table(snapshot).is_some_and(|table| table.is_view) {
@@ -272,8 +272,5 @@ fn unverified(snapshot: &Snapshot, counted: Option<&Counted>) -> Vec<String> {
 
 /// A table's name as it stands in a statement.
 fn name(spec: &QueueSpec, table: &LiveTable) -> String {
-    match spec.engine {
-        Engine::Postgres => qualified(&table.schema, &table.name),
-        Engine::Sqlite => quoted(&table.name),
-    }
+    if spec.engine.has_schemas() { qualified(&table.schema, &table.name) } else { quoted(&table.name) }
 }

@@ -1,7 +1,6 @@
 //! Checks the rights that the actions need.
 
 use super::{Findings, name};
-use crate::model::Engine;
 use crate::ops::session::Snapshot;
 use crate::output::{Severity, advice};
 use crate::preset::ident::quoted;
@@ -32,7 +31,7 @@ pub(super) fn rights(findings: &mut Findings, snapshot: &Snapshot, with_waiting:
             .filter(|column| written.contains(column.name.as_str()) && !column.writable)
             .map(|column| column.name.as_str())
             .collect();
-        if !missing.is_empty() && spec.engine == Engine::Sqlite {
+        if !missing.is_empty() && !spec.engine.has_roles() {
             if jobs.is_view {
                 let detail = format!("{} is a view, and an action writes to it", jobs.name);
                 findings.add(Severity::Error, "update_jobs", detail, Some(advice::NAME_TABLE.to_owned()));
@@ -86,7 +85,7 @@ pub(super) fn rights(findings: &mut Findings, snapshot: &Snapshot, with_waiting:
         }
     }
     if let Some(owners) = spec.owner.row.as_ref().filter(|row| row.can_lock).and_then(|row| table(&row.table))
-        && spec.engine == Engine::Postgres
+        && spec.engine.has_roles()
         && is_moved
         && !owners.columns.iter().any(|column| column.writable)
     {
@@ -128,8 +127,7 @@ fn written_columns(spec: &QueueSpec, with_waiting: bool) -> BTreeSet<&str> {
 fn touches(spec: &QueueSpec) -> BTreeSet<(Touch, &str)> {
     let actions = || spec.actions.values().filter(|moved| moved.refused.is_none());
     let sql = actions().flat_map(|moved| &moved.steps).filter_map(StepSpec::sql);
-    let locks =
-        spec.engine == Engine::Postgres && actions().next().is_some() && written_columns(spec, false).is_empty();
+    let locks = spec.engine.has_roles() && actions().next().is_some() && written_columns(spec, false).is_empty();
     let locked = locks.then_some((Touch::Update, spec.claim.lock_table.as_str()));
     let read = spec.tables.keys().map(|table| (Touch::Select, table.as_str()));
     sql.chain(&spec.claim.guard).flat_map(|sql| sql.touches()).chain(locked).chain(read).collect()

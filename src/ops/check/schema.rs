@@ -1,7 +1,7 @@
 //! Checks that the preset fits the tables: threshold, listing, key, ledger, and jobs that no listing shows.
 
 use super::Findings;
-use crate::model::{Engine, Key};
+use crate::model::Key;
 use crate::ops::OpsError;
 use crate::ops::session::Snapshot;
 use crate::output::format::count;
@@ -209,7 +209,7 @@ pub(super) fn ledger(findings: &mut Findings, snapshot: &Snapshot) {
             Some(advice::REPLACE_LEDGER.to_owned()),
         );
     }
-    if snapshot.spec.engine == Engine::Postgres && !(ledger.may_insert && ledger.may_read) {
+    if snapshot.spec.engine.has_roles() && !(ledger.may_insert && ledger.may_read) {
         let role = snapshot.live.role.as_deref().map_or_else(|| "(this role)".to_owned(), quoted);
         return findings.denied(
             "ledger",

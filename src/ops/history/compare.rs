@@ -60,9 +60,9 @@ pub(in crate::ops) fn compared(snapshot: &mut Snapshot, steps: &[Step<End>]) -> 
 /// When it was on another database, another table, or one that was taken for another queue.
 pub(in crate::ops) fn belongs(snapshot: &mut Snapshot, run_id: &str, target: &Target) -> Result<(), OpsError> {
     let Some((what, there, here)) = target.difference(&snapshot.identified()?) else { return Ok(()) };
-    let renamed = match target.engine.as_str() {
-        "sqlite" if what == "database" => "; if that file was renamed, move it to its old path until this is done",
-        _ => "",
+    let renamed = match what == "database" && target.is_file() {
+        true => "; if that file was renamed, move it to its old path until this is done",
+        false => "",
     };
     let message =
         format!("it was on {what} {there}, and this is {here}: name the one that it was on ({QUEUE_OPTIONS}){renamed}");

@@ -30,11 +30,11 @@ impl States {
 
 /// States by their names, with what is stored for each where that is not the name itself.
 fn state_values(field: Field<'_>, engine: Engine) -> Result<Vec<StateValue>, SpecError> {
-    let stored = |field: &Field<'_>| match (field.value(), engine) {
+    let stored = |field: &Field<'_>| match (field.value(), engine.has_strict_types()) {
         (Value::Text(text), _) => Ok(Cell::Text(text.clone())),
         (Value::Integer(number), _) => Ok(Cell::Integer(*number)),
-        (Value::Boolean(truth), Engine::Postgres) => Ok(Cell::Text(truth.to_string())),
-        (Value::Boolean(truth), Engine::Sqlite) => Ok(Cell::Integer(i64::from(*truth))),
+        (Value::Boolean(truth), true) => Ok(Cell::Text(truth.to_string())),
+        (Value::Boolean(truth), false) => Ok(Cell::Integer(i64::from(*truth))),
         _ => Err(field.error("must be the stored value: text, an integer, true or false")),
     };
     match field.value() {

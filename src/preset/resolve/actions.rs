@@ -2,7 +2,7 @@
 
 use super::Binder;
 use super::fragments::Within;
-use crate::model::{Action, AttemptsChange, Cell, Engine};
+use crate::model::{Action, AttemptsChange, Cell};
 use crate::preset::document::{ActionDoc, StepDoc};
 use crate::preset::encoding::Encodings;
 use crate::preset::fields::{Fragment, Written};
@@ -131,7 +131,7 @@ impl Binder<'_> {
             if let StepSpec::Sql { sql, at, .. } = step {
                 self.names_tables(sql, at)?;
             }
-            if self.live.engine == Engine::Sqlite {
+            if !self.live.engine.has_schemas() {
                 continue;
             }
             let templates: Vec<(&mut Template, &WrittenAt)> = match step {
@@ -208,7 +208,7 @@ impl Binder<'_> {
             return Err(self.no_column(written, &self.lock, &column));
         };
         let value = self.expand(written, value, Within::Assignment)?;
-        if self.live.engine == Engine::Postgres {
+        if self.live.engine.has_schemas() {
             // Of a column that is not there, Postgres would make a call of a function by that name.
             let table = [Piece::Name(self.lock_table.clone()), Piece::Text(format!(" AS {} ", self.lock))];
             self.columns_are_there(written, &Template(table.into_iter().chain(value.0.clone()).collect()))?;

@@ -2,7 +2,6 @@
 
 use super::Binder;
 use super::columns::{literal, may_hold_integers};
-use crate::model::Engine;
 use crate::preset::SpecError;
 use crate::preset::document::{ClaimFrom, FinishedDoc, MaxDoc, MaxRuntimeDoc};
 use crate::preset::fields::{Fragment, Written};
@@ -83,7 +82,7 @@ impl Binder<'_> {
 
     /// A fragment about locks that sessions hold, which only one of the engines has.
     pub(super) fn lock_sql(&self, fragment: &Fragment) -> Result<Template, SpecError> {
-        if self.live.engine != Engine::Postgres {
+        if self.live.engine.is_file() {
             return Err(fragment
                 .written
                 .error("asks for a lock that a session holds, and only Postgres has such locks"));
@@ -138,9 +137,9 @@ impl Binder<'_> {
     /// The attempts behind a counter of those that are left. Neither engine fails on any value, and no text becomes a number.
     fn used_up(&self, attempts: &Attempts, left: &Column) -> Template {
         let (text, left) = (|text: &str| Piece::Text(text.to_owned()), || Piece::Column(left.clone()));
-        let (before, after) = match self.live.engine {
-            Engine::Postgres => (vec![text("CAST(")], vec![text(" AS numeric) - "), left()]),
-            Engine::Sqlite => (
+        let (before, after) = match self.live.engine.has_strict_types() {
+            true => (vec![text("CAST(")], vec![text(" AS numeric) - "), left()]),
+            false => (
                 vec![text("CASE WHEN typeof("), left(), text(") IN ('text', 'blob') THEN "), left(), text(" ELSE ")],
                 vec![text(" - "), left(), text(" END")],
             ),

@@ -12,7 +12,7 @@ use crate::preset::{SpecError, did_you_mean};
 
 impl Binder<'_> {
     pub(super) fn natural(&self) -> Option<Encodings> {
-        (self.live.engine == Engine::Postgres).then(|| Encodings::new(Encoding::Native(None), Vec::new()))
+        self.live.engine.has_strict_types().then(|| Encodings::new(Encoding::Native(None), Vec::new()))
     }
 
     pub(super) fn optional_time(
@@ -57,7 +57,7 @@ impl Binder<'_> {
             .or_else(|| self.natural())
             .ok_or_else(|| written.error(format!("[time] does not say how `{}` is spelled", column.name)))?;
         let found = found.in_zone(self.document.time_zone.as_ref());
-        if self.live.engine == Engine::Postgres
+        if self.live.engine.has_strict_types()
             && let Some(why) = misfit(&found, &column.type_name)
         {
             return Err(
@@ -104,7 +104,7 @@ impl Binder<'_> {
         let is_number =
             |type_name: &str| is_integer(type_name) || ["", "real", "double precision"].contains(&type_name);
         match column {
-            Some(column) if self.live.engine == Engine::Postgres && !is_number(&column.type_name) => {
+            Some(column) if self.live.engine.has_strict_types() && !is_number(&column.type_name) => {
                 Err(written.error(format!("must be a number of seconds, and is {}", column.type_name)))
             }
             column => Ok(column),
@@ -176,14 +176,12 @@ pub(super) fn is_integer(type_name: &str) -> bool {
 
 /// False where integers cannot be stored in such a column, or SQLite makes texts of them.
 pub(super) fn may_hold_integers(engine: Engine, type_name: &str) -> bool {
-    match engine {
+    if engine.has_strict_types() {
         // A numeric without a scale keeps whole numbers whole; what has a fraction is found when it is read.
-        Engine::Postgres => ["", "numeric"].contains(&type_name) || is_integer(type_name),
-        Engine::Sqlite => {
-            let name = type_name.to_lowercase();
-            name.contains("int") || !["char", "clob", "text"].iter().any(|text| name.contains(text))
-        }
+        return ["", "numeric"].contains(&type_name) || is_integer(type_name);
     }
+    let name = type_name.to_lowercase();
+    name.contains("int") || !["char", "clob", "text"].iter().any(|text| name.contains(text))
 }
 
 /// Why a Postgres column of that type cannot be spelled like that, if so. Unknown types are left to the reading.

@@ -2,7 +2,6 @@
 
 use super::Binder;
 use super::fragments::sub_selects_read;
-use crate::model::Engine;
 use crate::preset::SpecError;
 use crate::preset::document::{By, ClaimFrom, LivenessDoc, OwnerRows, SilentAfterDoc};
 use crate::preset::fields::Written;
@@ -87,7 +86,7 @@ impl Binder<'_> {
         let hides_rowid = |live: &LiveTable| {
             live.is_view || live.columns.iter().any(|column| column.name.eq_ignore_ascii_case("rowid"))
         };
-        if self.live.engine == Engine::Sqlite && live.is_some_and(|live| hides_rowid(live)) {
+        if self.live.engine.has_rowids() && live.is_some_and(|live| hides_rowid(live)) {
             return Err(table.error(
                 "has no rowid of SQLite's: `rows = \"newest\"` needs one; match a view that has one row of each owner",
             ));
@@ -111,10 +110,11 @@ impl Binder<'_> {
             Expr::Column(claims) => equality(self.aliases.get(&claims.alias).copied().flatten(), claims),
             Expr::Sql(_) => owners.clone(),
         };
-        let is_sqlite = self.live.engine == Engine::Sqlite;
+        // A type's own comparison may differ by direction, a collation's does not.
+        let by_type = self.live.engine.has_strict_types();
         // SQLite does not say how a view compares, which is the operator's own.
         let is_view = self.tables.get(&table.text).is_some_and(|live| live.is_view);
-        if owners == claims && (is_sqlite || owners.is_empty()) || is_sqlite && is_view {
+        if owners == claims && (!by_type || owners.is_empty()) || !by_type && is_view {
             return Ok(());
         }
         let by = if owners.is_empty() { claims } else { owners };
@@ -222,7 +222,7 @@ impl Binder<'_> {
             read.into_iter().try_for_each(|live| is_current(place, live))?;
             unlocked.get_or_insert_with(|| format!("{}.{}", column.alias, column.name));
         }
-        Ok(unlocked.filter(|_| self.live.engine == Engine::Postgres))
+        Ok(unlocked.filter(|_| !self.live.engine.has_one_writer()))
     }
 }
 

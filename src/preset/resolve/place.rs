@@ -1,7 +1,6 @@
 //! Where a queue's tables are, which of their columns this role may read, and the ledger next to them.
 
 use super::{Binder, Place};
-use crate::model::Engine;
 use crate::preset::SpecError;
 use crate::preset::document::{ClaimFrom, Document};
 use crate::preset::live::{LiveSchema, LiveTable};
@@ -28,8 +27,7 @@ pub(in crate::preset) fn physical_tables<'a>(
         (Some(table), Some(main)) if main == logical => table.clone(),
         _ => physical.to_owned(),
     };
-    // A library's own schema is one of Postgres.
-    let own_schema = document.schema.as_deref().filter(|_| live.engine == Engine::Postgres);
+    let own_schema = document.schema.as_deref().filter(|_| live.engine.has_schemas());
     let explicit = place.schema.as_deref().or(own_schema);
     // Without a word about the schema, the claim's own table decides: the others live where it does.
     let own = main.as_ref().and_then(|main| {

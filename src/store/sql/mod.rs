@@ -3,6 +3,7 @@
 
 mod act;
 mod builder;
+pub mod catalog;
 mod counts;
 mod dialect;
 mod filter;
@@ -10,8 +11,10 @@ mod finished_runs;
 mod key_holders;
 mod ledger;
 mod listing;
+pub mod parts;
 mod projection;
 mod record;
+mod reference_schema;
 mod rehearsal;
 pub mod statements;
 mod verify;
@@ -19,6 +22,7 @@ mod verify;
 pub use builder::{Param, Sql, Statement};
 pub use dialect::{Dialect, Postgres, Sqlite};
 pub use ledger::ledger_schema;
+pub use reference_schema::reference_schema;
 
 pub(super) use act::{acts, left_behind, notifications};
 pub(super) use counts::{

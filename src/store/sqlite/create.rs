@@ -4,7 +4,10 @@ use super::error::store_error;
 use super::file::DatabaseFile;
 use super::schema::SchemaSeen;
 use super::session::SqliteSession;
+use crate::model::Engine;
+use crate::preset::Place;
 use crate::store::session::Session;
+use crate::store::sql::reference_schema;
 use crate::store::{Limits, StoreError, StoreErrorKind};
 use rusqlite::{Connection, OpenFlags};
 use std::fs;
@@ -35,7 +38,7 @@ impl SqliteSession {
     }
 }
 
-/// Makes a demonstration database from statements; replaces a file only if `demo` made it.
+/// Makes a demonstration database: the reference schema, then what the statements fill it with. Replaces a file only if `demo` made it.
 ///
 /// # Errors
 /// When another file is there, or the file cannot be written.
@@ -68,7 +71,7 @@ fn make(file: &DatabaseFile, statements: &[String]) -> rusqlite::Result<()> {
     let mut connection = Connection::open_with_flags(file.real(), flags)?;
     connection.pragma_update(None, "application_id", CREATED_BY_DEMO)?;
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    for statement in statements {
+    for statement in reference_schema(Engine::Sqlite, &Place::default()).iter().chain(statements) {
         transaction.execute_batch(statement)?;
     }
     transaction.commit()
