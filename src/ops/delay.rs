@@ -6,7 +6,7 @@ use crate::model::{Action, Step};
 use crate::output::Request;
 use crate::policy::Delay;
 use crate::preset::{ActionSpec, QueueSpec};
-use crate::store::random;
+use crate::store::chance;
 use std::io;
 use std::time::Duration;
 
@@ -63,9 +63,4 @@ impl Waits {
         self.dealt += count;
         waits
     }
-}
-
-/// A random number from 0 to below 1.
-fn chance() -> f64 {
-    (random() >> 11) as f64 / (1_u64 << 53) as f64
 }

@@ -1,13 +1,13 @@
 //! How many rows the next batch has, and how long to pause before it: workers must hardly notice a run.
 
 use crate::model::Engine;
-use crate::store::random;
+use crate::store::chance;
 use std::ops::Range;
 use std::time::Duration;
 
-/// The pause between two batches, in milliseconds. A worker that waits for SQLite's lock asks for it again after as much as
+/// The pause between two batches. A worker that waits for SQLite's lock asks for it again after as much as
 /// 100 ms, so a lock that is free for a moment only may pass it by.
-const PAUSE: Range<u64> = 20..40;
+const PAUSE: Range<Duration> = Duration::from_millis(20)..Duration::from_millis(40);
 
 /// The rows of a run's first batch: a trigger may take 50 ms for each.
 const FIRST: usize = 20;
@@ -88,7 +88,7 @@ impl Pace {
         if !is_due {
             return Duration::ZERO;
         }
-        Duration::from_millis(PAUSE.start + random() % (PAUSE.end - PAUSE.start))
+        PAUSE.start + (PAUSE.end - PAUSE.start).mul_f64(chance())
     }
 }
 
@@ -154,9 +154,8 @@ mod tests {
 
     #[test]
     fn workers_get_their_turn() {
-        let pause = Duration::from_millis(PAUSE.start)..Duration::from_millis(PAUSE.end);
         let careful = Pace::new(Engine::Sqlite, false);
-        assert!((0..100).all(|_| pause.contains(&careful.pause())));
+        assert!((0..100).all(|_| PAUSE.contains(&careful.pause())));
         let pauses: std::collections::BTreeSet<Duration> = (0..100).map(|_| careful.pause()).collect();
         assert!(pauses.len() > 5, "{pauses:?}");
         for engine in [Engine::Sqlite, Engine::Postgres] {
@@ -169,6 +168,6 @@ mod tests {
         postgres.learn(100, Duration::from_millis(51), false);
         assert_eq!(postgres.pause(), Duration::ZERO, "only a worker that wants one of these jobs waits");
         postgres.learn(100, Duration::from_millis(51), true);
-        assert!(pause.contains(&postgres.pause()));
+        assert!(PAUSE.contains(&postgres.pause()));
     }
 }

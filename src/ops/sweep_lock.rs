@@ -5,7 +5,7 @@ use super::session::Snapshot;
 use crate::model::{Batch, BatchReport, Timestamp};
 use crate::output::advice;
 use crate::preset::{LEDGER, QueueSpec};
-use crate::store::{Limits, Recorder, StoreError, StoreErrorKind, SweepLock, Writer, random, too_soon};
+use crate::store::{Limits, Recorder, StoreError, StoreErrorKind, SweepLock, Writer, chance, too_soon};
 use std::time::{Duration, Instant};
 
 /// The shortest and the longest pause between two attempts to acquire the lock. A batch holds it for some 20 ms.
@@ -63,7 +63,7 @@ fn in_vain(stop: StoreError, waited_for: Option<StoreError>) -> StoreError {
 /// A random pause, so that two runs that collided do not collide again.
 pub fn pause() -> Duration {
     let (shortest, longest) = PAUSE;
-    shortest + (longest - shortest).mul_f64((random() % 1000) as f64 / 1000.0)
+    shortest + (longest - shortest).mul_f64(chance())
 }
 
 /// Why a sweep is called off before it is planned, if so: the ledger records another one within that time.

@@ -13,6 +13,11 @@ pub fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
+/// Gives a random number from 0 to below 1.
+pub fn chance() -> f64 {
+    (random() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
 /// The limits of one command.
 #[derive(Debug, Clone)]
 pub struct Limits {

@@ -28,7 +28,7 @@ pub use conninfo::{
     ServerPlace, SslMode, Surroundings, TargetAttributes, Tcp, TlsFile, TlsSettings, TlsVersion, Variables, variables,
 };
 pub use error::{StoreError, StoreErrorKind};
-pub use limits::{BatchInHand, Interrupt, Limits, random};
+pub use limits::{BatchInHand, Interrupt, Limits, chance, random};
 pub use port::{Caution, Forbids, LedgerReader, Reader, Store, Writer};
 pub use postgres::tls;
 pub use query::{

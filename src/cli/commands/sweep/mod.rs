@@ -16,7 +16,7 @@ use crate::cli::signal::sleep;
 use crate::cli::targets::Several;
 use crate::ops::{self, Mode, PlanSource};
 use crate::output::Reclaim;
-use crate::store::random;
+use crate::store::chance;
 use lock::LockRequest;
 use scope::{Before, Scope, parse_before, refuse_waiting};
 use std::sync::Arc;
@@ -174,7 +174,7 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
 
 /// Waits for a random part of `--splay`, so that sweeps of several hosts do not begin together.
 fn wait(splay: Duration, context: &Context) -> Result<(), CliError> {
-    let span = part(splay, random());
+    let span = splay.mul_f64(chance());
     let words = humantime::format_duration(Duration::from_millis(u64::try_from(span.as_millis()).unwrap_or(u64::MAX)));
     let note = format!("beginning in {words} (--splay)");
     if context.ui.is_watched() {
@@ -183,23 +183,4 @@ fn wait(splay: Duration, context: &Context) -> Result<(), CliError> {
         context.ui.detail(&note);
     }
     sleep(span, &context.interrupt)
-}
-
-/// The part of a time that a random number stands for: 0 is none, the largest number nearly all.
-fn part(longest: Duration, random: u64) -> Duration {
-    let nanos = (longest.as_nanos() * u128::from(random)) >> 64;
-    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_splay_is_any_part_from_none_to_all() {
-        let longest = Duration::from_secs(3600);
-        assert_eq!(part(longest, 0), Duration::ZERO);
-        assert_eq!(part(longest, 1 << 63), longest / 2);
-        assert!(part(longest, u64::MAX) < longest && part(longest, u64::MAX) > longest.mul_f64(0.999));
-    }
 }
