@@ -1,6 +1,7 @@
 //! The edge: arguments, config, environment, terminal, signals, exit codes. No other layer knows of them.
 
 mod args;
+mod atomic_file;
 mod commands;
 mod completion;
 mod config;

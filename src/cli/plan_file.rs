@@ -1,19 +1,27 @@
 //! Saved plans as files; they are read as untrusted input.
 
+use super::atomic_file::{AtomicFile, FileKind};
 use super::error::{CliError, OrEnd};
 use super::exit::Exit;
 use crate::output::format::json;
-use crate::output::{FileMode, SavedPlan, replace_file};
+use crate::output::{FileMode, SavedPlan};
 use anyhow::Context;
 use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// A larger file is no plan: a step takes about 400 bytes.
 const LARGEST: u64 = 1 << 30;
-/// How much of a file shows whether it is a plan.
-const BEGINNING: u64 = 256;
+
+/// Only its user may read it, because preconditions hold lease tokens.
+static PLAN: FileKind = FileKind {
+    flag: "--save-plan",
+    name: "plan",
+    holds: "plans",
+    mode: FileMode::PRIVATE,
+    recognize: |text| text.contains(SavedPlan::SCHEMA),
+};
 
 /// Reads a plan. Whether it fits the queue is checked later.
 ///
@@ -42,17 +50,12 @@ pub(super) fn read(path: &Path) -> Result<SavedPlan, CliError> {
     Ok(plan)
 }
 
-/// Writes a plan as a whole. Only its user may read it, because preconditions hold lease tokens; it replaces only another plan.
+/// Writes a plan; it replaces only another plan.
 ///
 /// # Errors
 /// When it cannot be written, or a file that is no plan has that name.
 pub(super) fn write(path: &Path, plan: &SavedPlan) -> Result<(), CliError> {
-    if path.symlink_metadata().is_ok() && !is_plan(path) {
-        return Err(CliError::new(Exit::Usage, format!("--save-plan {}: another file has that name", path.display()))
-            .hint("name a file that does not exist; jobdoctor replaces only another plan"));
-    }
-    let replaced = replace_file(path, FileMode::PRIVATE, |out| json(plan, out));
-    replaced.with_context(|| format!("{} cannot be written", name(path))).or_end(Exit::Config)
+    AtomicFile::at(path, &PLAN)?.write(|out| json(plan, out))
 }
 
 /// Opens a file without waiting for the writer of a pipe.
@@ -65,11 +68,4 @@ fn open(path: &Path) -> io::Result<(File, Metadata)> {
 /// Its name in messages.
 pub(super) fn name(path: &Path) -> String {
     format!("plan {}", path.display())
-}
-
-fn is_plan(path: &Path) -> bool {
-    let is_file = path.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
-    let mut beginning = Vec::new();
-    let read = || File::open(path)?.take(BEGINNING).read_to_end(&mut beginning);
-    is_file && { read }().is_ok() && String::from_utf8_lossy(&beginning).contains(SavedPlan::SCHEMA)
 }

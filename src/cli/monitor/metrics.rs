@@ -1,8 +1,8 @@
 //! The Prometheus metrics of one run, and the file from which node_exporter's textfile collector reads them.
 
-use super::atomic_file::{AtomicFile, FileKind};
 use super::previous_metrics::PreviousMetrics;
 use crate::cli::args::StoreArgs;
+use crate::cli::atomic_file::{AtomicFile, FileKind};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
@@ -138,7 +138,7 @@ impl Metrics {
         let previous = textfile.text().map(|text| PreviousMetrics::read(&text, self.command)).unwrap_or_default();
         let text = self.render(exit, &previous);
         let text = text.map_err(|error| CliError::new(Exit::Internal, error.to_string()))?;
-        textfile.write(text.as_bytes())
+        textfile.write(|out| out.write_all(text.as_bytes()))
     }
 
     /// Writes the textfile after a run that may have written to the database. A failure is reported and does not change how the

@@ -1,11 +1,9 @@
 //! What monitoring systems read: the health plugin, Prometheus metrics and the files that a run replaces as a whole.
 
-mod atomic_file;
 mod metrics;
 pub mod plugin;
 mod previous_metrics;
 mod report_file;
 
-pub use atomic_file::is_same;
 pub use metrics::{Metrics, ended};
 pub use report_file::ReportFile;

@@ -53,45 +53,20 @@ mod tests {
         jobdoctor_unknown_jobs{target=\"a\\\"\\\\\\n}\",command=\"sweep\",queue=\"} 7\",state=\"RUNNING\"} 3\n\
         jobdoctor_reclaimed_jobs{target=\"a\\\"\\\\\\n}\",command=\"sweep\",queue=\"mail\",action=\"requeue\",outcome=\"moved\"} 3\n";
 
-    fn target() -> Option<String> {
-        Some("a\"\\\n}".to_owned())
-    }
-
     #[test]
-    fn an_instant_is_read_strictly() {
+    fn found_jobs_are_kept_and_reclaimed_jobs_are_zero() {
         let read = |text: &str, command| {
-            let previous = PreviousMetrics::read(text, command);
-            (previous.target, previous.last_success_at)
-        };
-        assert_eq!(read(GOOD, "sweep"), (target(), Some(1_795_168_800.25)));
-        for bad in ["NaN", "inf", "1e300", "0", "-1", "1795168800 1795168800", "soon", ""] {
-            let text = GOOD.replace("1795168800.25", bad);
-            assert_eq!(read(&text, "sweep"), (target(), None), "{bad}");
-        }
-        assert_eq!(read(GOOD, "stats").1, None, "another command's success is not ours");
-        let name = LAST_SUCCESS;
-        for none in [
-            String::new(),
-            format!("{name} 1795168800\n"),
-            format!("{name}{{target=\"a"),
-            format!("{name}{{target=\"a\\"),
-        ] {
-            assert_eq!(PreviousMetrics::read(&none, "sweep"), PreviousMetrics::default(), "{none}");
-        }
-    }
-
-    #[test]
-    fn lines_about_found_jobs_are_kept_and_reclaimed_jobs_are_zero() {
-        let found = |text: &str, command| -> Vec<String> {
-            let found = PreviousMetrics::read(text, command).found;
-            found.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
+            let PreviousMetrics { target, last_success_at, found } = PreviousMetrics::read(text, command);
+            assert_eq!(target.as_deref(), Some("a\"\\\n}"));
+            let lines = found.lines().filter(|line| !line.starts_with('#'));
+            (last_success_at, lines.map(str::to_owned).collect::<Vec<_>>())
         };
         let lines: Vec<&str> = GOOD.lines().skip(2).collect();
-        assert_eq!(found(GOOD, "sweep"), [lines[0].to_owned(), lines[1].replace("} 3", "} 0")]);
-        assert!(found(GOOD, "stats").is_empty(), "another command's");
+        let found = vec![lines[0].to_owned(), lines[1].replace("} 3", "} 0")];
+        assert_eq!(read(GOOD, "sweep"), (Some(1_795_168_800.25), found));
+        assert_eq!(read(GOOD, "stats"), (None, Vec::new()), "another command's");
         for bad in ["} NaN\n", "} 3 4\n", "\n", " 3\n"] {
-            let text = GOOD.replace("} 3\n", bad);
-            assert!(found(&text, "sweep").is_empty(), "{bad}");
+            assert!(read(&GOOD.replace("} 3\n", bad), "sweep").1.is_empty(), "{bad}");
         }
     }
 }

@@ -1,9 +1,8 @@
 //! `--report-file`: the run's JSON document in a file, for other programs.
 
-use super::atomic_file::{AtomicFile, FileKind};
+use crate::cli::atomic_file::{AtomicFile, FileKind};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
-use crate::cli::exit::Exit;
 use crate::output::FileMode;
 use crate::output::format::json;
 use serde::Serialize;
@@ -49,9 +48,7 @@ impl ReportFile {
         if self.is_written.replace(true) {
             return Ok(());
         }
-        let mut bytes = Vec::new();
-        json(document, &mut bytes).map_err(|error| CliError::new(Exit::Internal, error.to_string()))?;
-        self.file.write(&bytes)
+        self.file.write(|out| json(document, out))
     }
 }
 

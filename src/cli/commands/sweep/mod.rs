@@ -7,10 +7,11 @@ use crate::cli::args::{
     ActArgs, ConfirmArgs, EvidenceArgs, IdArgs, OlderArgs, OutputArgs, RowArgs, SelectArgs, StoreArgs, TargetsArgs,
     TextfileArgs, TimeArg, ToneArgs, UnattendedArgs,
 };
+use crate::cli::atomic_file::is_same;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::monitor::{Metrics, ReportFile, is_same};
+use crate::cli::monitor::{Metrics, ReportFile};
 use crate::cli::settings::Settings;
 use crate::cli::signal::sleep;
 use crate::cli::targets::Several;

@@ -1,4 +1,4 @@
-//! Files that jobdoctor replaces as a whole, because other programs may read them at any time; any other file is left as it is.
+//! Files that jobdoctor replaces as a whole where a flag names them, each only by one of its own kind.
 
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
@@ -6,7 +6,7 @@ use crate::output::{FileMode, directory_of, replace_file, temporary_beside};
 use rustix::process::geteuid;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -67,9 +67,9 @@ impl AtomicFile {
     ///
     /// # Errors
     /// When it cannot be written, or a file of another kind now has that name; that file stays unchanged.
-    pub fn write(&self, bytes: &[u8]) -> Result<(), CliError> {
+    pub fn write(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
         self.ensure_replaceable()?;
-        replace_file(&self.path, self.kind.mode, |out| out.write_all(bytes)).map_err(|error| self.write_error(&error))
+        replace_file(&self.path, self.kind.mode, write).map_err(|error| self.write_error(&error))
     }
 
     /// Refuses a name that is taken, unless by an empty file or by a file of this kind.
@@ -151,7 +151,9 @@ mod tests {
     };
 
     fn write(path: &Path, text: &str) -> Result<(), Exit> {
-        AtomicFile::at(path, &KIND).and_then(|file| file.write(text.as_bytes())).map_err(|error| error.exit)
+        AtomicFile::at(path, &KIND)
+            .and_then(|file| file.write(|out| out.write_all(text.as_bytes())))
+            .map_err(|error| error.exit)
     }
 
     #[test]
@@ -180,7 +182,7 @@ mod tests {
         let file = AtomicFile::at(&path, &KIND).unwrap();
         assert!(!path.exists(), "looking leaves nothing behind");
         fs::write(&path, "somebody else's").unwrap();
-        assert_eq!(file.write(b"x").map_err(|error| error.exit), Err(Exit::Usage));
+        assert_eq!(file.write(|out| out.write_all(b"x")).map_err(|error| error.exit), Err(Exit::Usage));
         assert_eq!(fs::read_to_string(&path).unwrap(), "somebody else's");
     }
 
