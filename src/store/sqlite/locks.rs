@@ -23,15 +23,15 @@ const WAL_OPEN: u64 = 128;
 /// The number of processes that are named.
 const SHOWN: usize = 5;
 
-/// How often the list is read while it shows no writer. Linux gives it out page by page; if locks come and go between
+/// How often the list is read. Linux gives it out page by page; if locks come and go between
 /// two pages, one that is held all the time may be in neither (Linux 6: in one reading of 200).
 const READINGS: usize = 4;
 
-/// A process that holds the lock.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Holder {
-    pid: u32,
-    writes: bool,
+/// Processes that hold the lock: all writers, or all readers.
+#[derive(Debug, PartialEq, Eq)]
+struct Holders {
+    write: bool,
+    pids: BTreeSet<u32>,
 }
 
 /// A file, as the list names it.
@@ -57,9 +57,7 @@ struct Lock {
 pub(super) fn user_elsewhere(file: &DatabaseFile) -> Option<u32> {
     let index = file.sidecar("-shm");
     let user = locked_by(file.real(), SHARED.0, SHARED.1)?;
-    // Locks come and go while the list is read: one reading may lack what another one shows.
-    let list: String = (0..READINGS).map_while(|_| fs::read_to_string("/proc/locks").ok()).collect();
-    let locks = parse(&list);
+    let locks = held();
     let lockers = |path: &Path, first: u64, last: u64| -> BTreeSet<u32> {
         let file = FileId::of(path);
         let locks = locks.iter().filter(|lock| Some(lock.file) == file && lock.touches(first, last));
@@ -97,35 +95,24 @@ fn locked_by(path: &Path, first: u64, bytes: u64) -> Option<u32> {
 /// The processes that lock a database, in words; `None` if they cannot be seen.
 pub(super) fn holders_in_words(file: &DatabaseFile) -> Option<String> {
     let (database, index) = (FileId::of(file.real())?, FileId::of(&file.sidecar("-shm")));
-    let read = || fs::read_to_string("/proc/locks").ok();
-    let holders = first_seen(read, |locks| holders(locks, database, index, std::process::id()));
-    in_words(&holders, command)
+    in_words(&holders(&held(), database, index, std::process::id()), command)
 }
 
-/// The writers in the first list that shows any, else the readers: a list that lacks the writer would blame readers.
-fn first_seen(mut read: impl FnMut() -> Option<String>, holders: impl Fn(&[Lock]) -> Vec<Holder>) -> Vec<Holder> {
-    let mut reading = Vec::new();
-    for text in (0..READINGS).map_while(|_| read()) {
-        let seen = holders(&parse(&text));
-        if seen.iter().any(|holder| holder.writes) {
-            return seen;
-        }
-        if reading.is_empty() {
-            reading = seen;
-        }
-    }
-    reading
+/// The locks that are held, in several readings together: a list that lacks the writer would blame readers.
+fn held() -> Vec<Lock> {
+    let list: String = (0..READINGS).map_while(|_| fs::read_to_string("/proc/locks").ok()).collect();
+    parse(&list)
 }
 
 /// The holders in words, by number and by the name that `command` gives.
-fn in_words(holders: &[Holder], command: impl Fn(u32) -> Option<String>) -> Option<String> {
-    let does = if holders.first()?.writes { "writing to it" } else { "reading it" };
-    let mut words = holders.iter().take(SHOWN).map(|holder| named(holder.pid, &command)).collect::<Vec<_>>().join(", ");
-    if holders.len() > SHOWN {
-        words.push_str(&format!(" and {} more", holders.len() - SHOWN));
+fn in_words(Holders { write, pids }: &Holders, command: impl Fn(u32) -> Option<String>) -> Option<String> {
+    let mut words = pids.iter().take(SHOWN).map(|pid| named(*pid, &command)).collect::<Vec<_>>().join(", ");
+    if pids.len() > SHOWN {
+        words.push_str(&format!(" and {} more", pids.len() - SHOWN));
     }
-    let verb = if holders.len() == 1 { "is" } else { "are" };
-    Some(format!("{words}, which {verb} {does}"))
+    let does = if *write { "writing to it" } else { "reading it" };
+    let verb = if pids.len() == 1 { "is" } else { "are" };
+    (!pids.is_empty()).then(|| format!("{words}, which {verb} {does}"))
 }
 
 /// A process that uses a file, in words; one of another PID namespace has the number 0.
@@ -182,22 +169,19 @@ fn parse(text: &str) -> Vec<Lock> {
 
 /// The processes that hold the lock: the writers. Without a writer and a WAL, the readers, which keep a writer from
 /// committing.
-fn holders(locks: &[Lock], database: FileId, index: Option<FileId>, us: u32) -> Vec<Holder> {
+fn holders(locks: &[Lock], database: FileId, index: Option<FileId>, us: u32) -> Holders {
     let on_database = |lock: &&Lock| lock.file == database && lock.touches(PENDING, PENDING + 511);
     let on_index = |lock: &&Lock| {
         let bytes = [WAL_WRITE, WAL_RECOVER];
         Some(lock.file) == index && bytes.iter().any(|byte| lock.touches(*byte, *byte))
     };
-    let others = |lock: &&Lock| lock.pid != us;
-    let writing = locks.iter().filter(others).filter(|lock| lock.writes && (on_database(lock) || on_index(lock)));
-    let mut holders: Vec<Holder> = writing.map(|lock| Holder { pid: lock.pid, writes: true }).collect();
-    if holders.is_empty() && index.is_none() {
-        let reading = locks.iter().filter(others).filter(on_database);
-        holders = reading.map(|lock| Holder { pid: lock.pid, writes: false }).collect();
+    let others = || locks.iter().filter(|lock| lock.pid != us);
+    let writing = others().filter(|lock| lock.writes && (on_database(lock) || on_index(lock)));
+    let writers: BTreeSet<u32> = writing.map(|lock| lock.pid).collect();
+    if !writers.is_empty() || index.is_some() {
+        return Holders { write: true, pids: writers };
     }
-    holders.sort_by_key(|holder| holder.pid);
-    holders.dedup();
-    holders
+    Holders { write: false, pids: others().filter(on_database).map(|lock| lock.pid).collect() }
 }
 
 /// The name of a process, which it may choose freely.
@@ -215,26 +199,25 @@ mod tests {
     const DATABASE: FileId = FileId { major: 8, minor: 0x1f, inode: 131_075 };
     const INDEX: FileId = FileId { major: 8, minor: 0x1f, inode: 131_077 };
 
-    fn writes(pid: u32) -> Holder {
-        Holder { pid, writes: true }
+    fn writers<const N: usize>(pids: [u32; N]) -> Holders {
+        Holders { write: true, pids: pids.into() }
     }
 
-    fn reads(pid: u32) -> Holder {
-        Holder { pid, writes: false }
+    fn readers<const N: usize>(pids: [u32; N]) -> Holders {
+        Holders { write: false, pids: pids.into() }
     }
 
-    fn held(text: &str, index: Option<FileId>) -> Vec<Holder> {
+    fn blamed(text: &str, index: Option<FileId>) -> Holders {
         holders(&parse(text), DATABASE, index, 1)
     }
 
     #[test]
     fn holders_are_named_where_they_can_be_seen() {
-        let said = |holders: &[Holder]| in_words(holders, |pid| (pid == 7).then(|| "worker".to_owned()));
-        assert_eq!(said(&[]), None);
-        assert_eq!(said(&[writes(7)]).as_deref(), Some("process 7 (worker), which is writing to it"));
-        assert_eq!(said(&[reads(7), reads(9)]).as_deref(), Some("process 7 (worker), process 9, which are reading it"));
-        let many: Vec<Holder> = (10..18).map(reads).collect();
-        let many = said(&many).unwrap_or_default();
+        let said = |holders: Holders| in_words(&holders, |pid| (pid == 7).then(|| "worker".to_owned()));
+        assert_eq!(said(readers([])), None);
+        assert_eq!(said(writers([7])).as_deref(), Some("process 7 (worker), which is writing to it"));
+        assert_eq!(said(readers([7, 9])).as_deref(), Some("process 7 (worker), process 9, which are reading it"));
+        let many = said(readers([10, 11, 12, 13, 14, 15, 16, 17])).unwrap_or_default();
         assert!(many.ends_with("process 14 and 3 more, which are reading it"), "{many}");
         // The test's own process has a name without line breaks.
         let us = command(std::process::id());
@@ -277,9 +260,9 @@ mod tests {
         let reserved = "1: POSIX  ADVISORY  WRITE 7 08:1f:131075 1073741825 1073741825\n\
                         2: POSIX  ADVISORY  READ 7 08:1f:131075 1073741826 1073742335\n\
                         3: POSIX  ADVISORY  READ 9 08:1f:131075 1073741826 1073742335\n";
-        assert_eq!(held(reserved, None), [writes(7)]);
+        assert_eq!(blamed(reserved, None), writers([7]));
         let exclusive = "1: POSIX  ADVISORY  WRITE 7 08:1f:131075 1073741824 1073742335\n";
-        assert_eq!(held(exclusive, None), [writes(7)]);
+        assert_eq!(blamed(exclusive, None), writers([7]));
     }
 
     #[test]
@@ -288,8 +271,8 @@ mod tests {
                     2: POSIX  ADVISORY  READ 9 08:1f:131075 1073741826 1073742335\n\
                     3: POSIX  ADVISORY  READ 8 08:1f:131075 1073741826 1073742335\n\
                     4: POSIX  ADVISORY  READ 9 08:1f:131075 1073741826 1073742335\n";
-        assert_eq!(held(text, None), [reads(8), reads(9)], "never this process, each once");
-        assert_eq!(held(text, Some(INDEX)), [], "with a WAL no writer waits for readers");
+        assert_eq!(blamed(text, None), readers([8, 9]), "never this process, each once");
+        assert_eq!(blamed(text, Some(INDEX)), writers([]), "with a WAL no writer waits for readers");
     }
 
     #[test]
@@ -300,28 +283,19 @@ mod tests {
                     4: POSIX  ADVISORY  WRITE 5 08:1f:131077 121 121\n\
                     5: POSIX  ADVISORY  WRITE 7 08:1f:131077 120 120\n\
                     6: POSIX  ADVISORY  WRITE 6 08:1f:131078 120 120\n";
-        assert_eq!(held(text, Some(INDEX)), [writes(7)], "no reader, no checkpoint, no writer of another file");
+        assert_eq!(blamed(text, Some(INDEX)), writers([7]), "no reader, no checkpoint, no writer of another file");
         let recovering = "1: POSIX  ADVISORY  WRITE 7 08:1f:131077 120 127\n";
-        assert_eq!(held(recovering, Some(INDEX)), [writes(7)]);
-        assert_eq!(held(recovering, None), []);
+        assert_eq!(blamed(recovering, Some(INDEX)), writers([7]));
+        assert_eq!(blamed(recovering, None), readers([]));
     }
 
     #[test]
-    fn a_list_that_lacks_a_lock_is_not_believed_at_once() {
-        let held = "1: POSIX  ADVISORY  WRITE 7 08:1f:131075 1073741825 1073741825\n";
-        let seen = |texts: &[Option<&str>]| {
-            let mut texts = texts.iter();
-            let read = || texts.next().expect("no more readings than that").map(str::to_owned);
-            let found = first_seen(read, |locks| holders(locks, DATABASE, None, 1));
-            (found, texts.len())
-        };
-        assert_eq!(seen(&[Some(""), Some(held), Some("")]), (vec![writes(7)], 1));
-        // The writer's own lock for reading is all that one list shows of it.
+    fn a_writer_that_one_of_several_readings_shows_is_blamed_once() {
+        // The writer's own lock for reading is all that the first reading shows of it.
         let reads_too = "1: POSIX  ADVISORY  READ 7 08:1f:131075 1073741826 1073742335\n";
-        assert_eq!(seen(&[Some(reads_too), Some(held)]), (vec![writes(7)], 0));
-        assert_eq!(seen(&[Some(""), Some(reads_too), Some(""), Some("")]), (vec![reads(7)], 0));
-        assert_eq!(seen(&[Some(""); READINGS]), (vec![], 0), "no process can be seen in any reading");
-        assert_eq!(seen(&[None, Some(held)]), (vec![], 1), "there is no such list here");
+        let writer = "1: POSIX  ADVISORY  WRITE 7 08:1f:131075 1073741825 1073741825\n";
+        assert_eq!(blamed(&[reads_too, reads_too].concat(), None), readers([7]));
+        assert_eq!(blamed(&[reads_too, writer, reads_too, writer].concat(), None), writers([7]));
     }
 
     #[test]
@@ -331,6 +305,6 @@ mod tests {
                     3: POSIX  ADVISORY  WRITE 7 08:1f:131076 1073741825 1073741825\n\
                     4: POSIX  ADVISORY  WRITE 7 08:1f:131075 0 1073741823\n\
                     5: POSIX  ADVISORY  WRITE 7 08:1f:131075 1073742336 EOF\n";
-        assert_eq!(held(text, None), []);
+        assert_eq!(blamed(text, None), readers([]));
     }
 }

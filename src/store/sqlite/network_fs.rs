@@ -46,30 +46,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn file_systems_that_reach_further_than_this_host() {
-        for (magic, name) in [
-            (0x6969, "NFS"),
-            (0x517B, "SMB"),
-            (0xFF53_4D42, "CIFS"),
-            (0xFE53_4D42, "SMB"),
-            (0x0102_1997, "9p"),
-            (0x6573_5546, "FUSE"),
-            (0x5346_414F, "AFS"),
-            (0x7375_7245, "Coda"),
-            (0x00C3_6400, "Ceph"),
-            (0x0BD0_0BD0, "Lustre"),
-            (0x0116_1970, "GFS2"),
-            (0x7461_636F, "OCFS2"),
-            (0x786F_4256, "vboxsf"),
-        ] {
-            assert_eq!(named(magic), Some(name), "{magic:#x}");
-        }
-    }
-
-    #[test]
     fn file_systems_of_this_host() {
         // ext4, xfs, btrfs, zfs, tmpfs, overlayfs, f2fs, squashfs, ramfs.
-        for magic in [
+        let local = [
             0xEF53,
             0x5846_5342,
             0x9123_683E,
@@ -79,10 +58,9 @@ mod tests {
             0xF2F5_2010,
             0x7371_7368,
             0x8584_58F6,
-            0,
-        ] {
-            assert_eq!(named(magic), None, "{magic:#x}");
-        }
+        ];
+        local.iter().for_each(|magic| assert_eq!(named(*magic), None, "{magic:#x}"));
+        assert_eq!(named(0x6969), Some("NFS"));
         // Whatever the temporary directory is on, what is not there is on nothing.
         assert_eq!(beneath(Path::new("/none/of/this/is/there")), None);
     }
