@@ -30,52 +30,52 @@ impl Engine {
         Engine::ALL.into_iter().find(|engine| engine.name() == name)
     }
 
-    /// A database is a file of this host: no server keeps sessions, their locks or stored functions.
+    /// True if a database is a file of this host: no server keeps sessions, their locks or stored functions.
     pub fn is_file(self) -> bool {
         self == Engine::Sqlite
     }
 
-    /// One writer keeps all others out, and no row is locked by itself.
+    /// True if one writer keeps all others out, and no row is locked by itself.
     pub fn has_one_writer(self) -> bool {
         self == Engine::Sqlite
     }
 
-    /// Roles own things, and are granted rights to them.
+    /// True if roles own things, and are granted rights to them.
     pub fn has_roles(self) -> bool {
         self == Engine::Postgres
     }
 
-    /// Tables, operators and functions lie in schemas, of which a search path decides.
+    /// True if tables, operators and functions lie in schemas, among which a search path decides.
     pub fn has_schemas(self) -> bool {
         self == Engine::Postgres
     }
 
-    /// A column holds values of its type only, and truth values and times have types of their own.
+    /// True if a column holds values of its type only, and truth values and times have types of their own.
     pub fn has_strict_types(self) -> bool {
         self == Engine::Postgres
     }
 
-    /// A name means the table that has it in another case, too.
+    /// True if a name also means a table that is spelled in another case.
     pub fn ignores_case_of_names(self) -> bool {
         self == Engine::Sqlite
     }
 
-    /// A row has a number besides its columns.
+    /// True if a row has a number besides its columns.
     pub fn has_rowids(self) -> bool {
         self == Engine::Sqlite
     }
 
-    /// A table or a trigger may declare what becomes of a row that conflicts with another.
+    /// True if a table or a trigger may declare what becomes of a row that conflicts with another.
     pub fn has_conflict_clauses(self) -> bool {
         self == Engine::Sqlite
     }
 
-    /// `check` tries an action on a copy of the claims, not on the claims themselves.
+    /// True if `check` tries an action on a copy of the claims, not on the claims themselves.
     pub fn tries_on_copies(self) -> bool {
         self == Engine::Sqlite
     }
 
-    /// A partial index serves a statement whose values are bound.
+    /// True if a partial index serves a statement whose values are bound.
     pub fn plans_with_values(self) -> bool {
         self == Engine::Postgres
     }

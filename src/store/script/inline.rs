@@ -4,7 +4,7 @@ use super::clock;
 use super::literal::literal;
 use crate::model::{Cell, Engine, Key};
 use crate::preset::encoding::Encodings;
-use crate::preset::{Column, Marker, Table};
+use crate::preset::{Column, Marker};
 use crate::store::sql::{Dialect, Postgres, Sql, Sqlite};
 use std::sync::OnceLock;
 
@@ -64,10 +64,6 @@ impl Inline {
 impl Dialect for Inline {
     fn engine(&self) -> Engine {
         self.engine
-    }
-
-    fn table(&self, table: &Table) -> String {
-        self.plain().table(table)
     }
 
     /// The literal, with the cast that its parameter would have.

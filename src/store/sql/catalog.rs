@@ -59,14 +59,14 @@ pub fn tables_like(engine: Engine, column: &str, words: &[&str]) -> String {
     }
 }
 
-/// A table as `regclass` reads it.
-fn regclass(table: &LiveTable) -> String {
-    literal(&qualified(&table.schema, &table.name))
+/// The text of a table that `regclass` reads.
+fn regclass(schema: &str, name: &str) -> String {
+    literal(&qualified(schema, name))
 }
 
 /// Asks for a table's keys and references: rows of five texts, the kind first (`primary`, `foreign` and `from`).
 pub fn keys_and_references(engine: Engine, table: &LiveTable) -> String {
-    let (name, oid) = (literal(&table.name), format!("{}::regclass", regclass(table)));
+    let (name, oid) = (literal(&table.name), format!("{}::regclass", regclass(&table.schema, &table.name)));
     match engine {
         Engine::Sqlite => format!(
             "SELECT 'primary', name, '', '', '' FROM pragma_table_xinfo({name}, 'main') WHERE pk > 0 \
@@ -100,7 +100,7 @@ pub fn comments(engine: Engine, table: &LiveTable) -> Option<String> {
             "SELECT a.attname::text, pg_catalog.left(pg_catalog.col_description(a.attrelid, a.attnum), 200) \
              FROM pg_catalog.pg_attribute AS a WHERE a.attrelid = {}::regclass AND a.attnum > 0 \
              AND pg_catalog.col_description(a.attrelid, a.attnum) IS NOT NULL",
-            regclass(table)
+            regclass(&table.schema, &table.name)
         )
     })
 }
@@ -124,7 +124,7 @@ pub fn followers(engine: Engine, table: &Table, touch: Touch, columns: &BTreeSet
     let is_hit = |condition: String| if columns.is_empty() { "true".to_owned() } else { condition };
     match engine {
         Engine::Postgres => {
-            let table = literal(&qualified(&table.schema, &table.name));
+            let table = regclass(&table.schema, &table.name);
             let effect = match touch {
                 Touch::Delete => "c.confdeltype",
                 _ => {
@@ -167,8 +167,10 @@ pub fn followers(engine: Engine, table: &Table, touch: Touch, columns: &BTreeSet
 
 /// Asks for the rules that rewrite what is written to these tables, by table; `None` on an engine without rules.
 pub fn rules(engine: Engine, tables: &[&LiveTable]) -> Option<String> {
-    let tables: BTreeSet<String> =
-        tables.iter().map(|table| format!("pg_catalog.to_regclass({})", regclass(table))).collect();
+    let tables: BTreeSet<String> = tables
+        .iter()
+        .map(|table| format!("pg_catalog.to_regclass({})", regclass(&table.schema, &table.name)))
+        .collect();
     let tables = tables.into_iter().collect::<Vec<_>>().join(", ");
     (engine == Engine::Postgres).then(|| {
         format!(

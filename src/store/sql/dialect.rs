@@ -12,14 +12,18 @@ pub trait Dialect: Send + Sync {
     fn engine(&self) -> Engine;
 
     /// A table's name in a statement.
-    fn table(&self, table: &Table) -> String;
+    fn table(&self, table: &Table) -> String {
+        qualified(&table.schema, &table.name)
+    }
 
     /// The `n`th placeholder, counted from 1, for a value of that kind.
     fn placeholder(&self, n: usize, value: &Cell) -> String;
 
     /// The SQL of a marker that is not bound as a value: in a script, whose clock is read when it runs. `encodings` are
     /// those of the column that a time is written to.
-    fn stands_for(&self, marker: &Marker, encodings: Option<&Encodings>) -> Option<String>;
+    fn stands_for(&self, _marker: &Marker, _encodings: Option<&Encodings>) -> Option<String> {
+        None
+    }
 
     /// The value of an expression as text, or as it is if the driver reads any type.
     fn as_text(&self, sql: &str) -> String;
@@ -28,7 +32,9 @@ pub trait Dialect: Send + Sync {
     fn image(&self, values: &[String]) -> String;
 
     /// The condition that these values equal the wanted row's precondition.
-    fn same(&self, values: &[String]) -> String;
+    fn same(&self, values: &[String]) -> String {
+        format!("{} = w.precondition", self.image(values))
+    }
 
     /// The expressions that a row's fingerprint is made of: the values, or the server's hash of them, so that a payload
     /// need not travel.
@@ -77,10 +83,6 @@ impl Dialect for Postgres {
         Engine::Postgres
     }
 
-    fn table(&self, table: &Table) -> String {
-        qualified(&table.schema, &table.name)
-    }
-
     fn placeholder(&self, n: usize, value: &Cell) -> String {
         let cast = match value {
             Cell::Integer(_) => "bigint",
@@ -96,14 +98,6 @@ impl Dialect for Postgres {
 
     fn as_text(&self, sql: &str) -> String {
         format!("({sql})::text")
-    }
-
-    fn stands_for(&self, _marker: &Marker, _encodings: Option<&Encodings>) -> Option<String> {
-        None
-    }
-
-    fn same(&self, values: &[String]) -> String {
-        format!("{} = w.precondition", self.image(values))
     }
 
     /// Every byte beyond ASCII is escaped, so that text without an encoding is compared byte by byte too.
@@ -191,24 +185,12 @@ impl Dialect for Sqlite {
         Engine::Sqlite
     }
 
-    fn table(&self, table: &Table) -> String {
-        qualified(&table.schema, &table.name)
-    }
-
     fn placeholder(&self, n: usize, _value: &Cell) -> String {
         format!("?{n}")
     }
 
     fn as_text(&self, sql: &str) -> String {
         format!("({sql})")
-    }
-
-    fn stands_for(&self, _marker: &Marker, _encodings: Option<&Encodings>) -> Option<String> {
-        None
-    }
-
-    fn same(&self, values: &[String]) -> String {
-        format!("{} = w.precondition", self.image(values))
     }
 
     /// `quote()` distinguishes 5 from '5' and NULL from ''. It stops at a NUL character, so text goes through `hex()`.

@@ -4,7 +4,7 @@ use crate::model::Engine;
 use crate::preset::ident::literal;
 use crate::preset::{Expr, Piece, Template};
 
-/// The beginning of a text, of at least so many bytes if it has them, and the bytes of the whole.
+/// Builds the beginning of a text, of at least so many bytes if it has them, and the bytes of the whole.
 pub fn excerpt(engine: Engine, expr: &Expr, most: usize) -> [Expr; 2] {
     let schema = if engine == Engine::Postgres { "pg_catalog." } else { "" };
     let of = |before: &str, after: &str| {
@@ -18,7 +18,7 @@ pub fn excerpt(engine: Engine, expr: &Expr, most: usize) -> [Expr; 2] {
     [of("substr", &format!(", 1, {most}")), of("octet_length", "")]
 }
 
-/// A column as a sample reads it: texts cut to so many characters, and types that have no cell as text.
+/// Builds what a sample reads of a column: texts cut to so many characters, and types that have no cell as text.
 pub fn sampled(engine: Engine, column: &str, type_name: &str, most: usize) -> String {
     let raw = ["smallint", "integer", "bigint", "boolean", "real", "double", "numeric", "timestamp"];
     match (engine, type_name) {
@@ -32,7 +32,7 @@ pub fn sampled(engine: Engine, column: &str, type_name: &str, most: usize) -> St
     }
 }
 
-/// The texts under these keys of a JSON object, with colons between them.
+/// Builds the texts under these keys of a JSON object, with colons between them.
 pub fn json_keys(engine: Engine, column: &str, is_json: bool, keys: &[String]) -> String {
     let value = if engine == Engine::Postgres && !is_json { format!("{column}::jsonb") } else { column.to_owned() };
     let parts: Vec<String> = keys.iter().map(|key| format!("({value} ->> {})", literal(key))).collect();
@@ -44,7 +44,7 @@ pub fn json_keys(engine: Engine, column: &str, is_json: bool, keys: &[String]) -
     }
 }
 
-/// The text before the first of these characters.
+/// Builds the text before the first of these characters.
 pub fn before(engine: Engine, column: &str, separator: &str) -> String {
     match engine {
         Engine::Postgres => format!("split_part({column}, '{separator}', 1)"),
