@@ -1,11 +1,11 @@
 //! The database that the settings name: where its address stands, its password file, and its store.
 
 use super::args::StoreArgs;
-use super::config::Target;
 use super::environment::Environment;
 use super::error::CliError;
 use super::exit::Exit;
 use super::input::{LONGEST_FILE, PATIENCE, Source};
+use super::setting::Target;
 use crate::store::{Address, Interrupt, Password, Store, Surroundings, open};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;

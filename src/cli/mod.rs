@@ -23,6 +23,7 @@ mod prompt;
 mod recorded_database;
 mod rules;
 mod secret;
+mod setting;
 mod settings;
 mod settings_view;
 mod signal;

@@ -15,11 +15,7 @@ pub fn switchable_rules() -> impl Iterator<Item = (&'static str, Rule)> {
 }
 
 /// Reads `rules`.
-///
-/// # Errors
-/// An unknown rule or action.
-pub(super) fn rules(field: Option<Field<'_>>) -> Result<Vec<RuleAction>, SpecError> {
-    let Some(field) = field else { return Ok(Vec::new()) };
+pub(super) fn rules(field: Field<'_>) -> Result<Vec<RuleAction>, SpecError> {
     let known: Vec<(&str, Rule)> = switchable_rules().collect();
     let one = |item: Field<'_>| {
         if !matches!(item.value(), Value::Table(_)) {
@@ -34,12 +30,17 @@ pub(super) fn rules(field: Option<Field<'_>>) -> Result<Vec<RuleAction>, SpecErr
     field.items()?.into_iter().map(one).collect()
 }
 
+/// The switched-on rules, each with its action where it is not the usual one; `None` if there are none.
+pub(super) fn rules_in_words(rules: &[RuleAction]) -> Option<String> {
+    let one = |(rule, action): &RuleAction| match action {
+        Some(action) => format!("{rule} ({action})"),
+        None => rule.to_string(),
+    };
+    (!rules.is_empty()).then(|| rules.iter().map(one).collect::<Vec<_>>().join(", "))
+}
+
 /// Reads `[[target.NAME.too_long]]`.
-///
-/// # Errors
-/// An entry that lacks a key, an unknown key, or a value that cannot be read.
-pub(super) fn too_long(field: Option<Field<'_>>) -> Result<Vec<StateLimit>, SpecError> {
-    let Some(field) = field else { return Ok(Vec::new()) };
+pub(super) fn too_long(field: Field<'_>) -> Result<Vec<StateLimit>, SpecError> {
     field.items()?.into_iter().enumerate().map(|(n, item)| limit(n + 1, item.table()?)).collect()
 }
 
@@ -75,11 +76,7 @@ fn actions_except(but: Action) -> Vec<(&'static str, Action)> {
 }
 
 /// Reads `[[target.NAME.threshold]]`.
-///
-/// # Errors
-/// An entry without a pattern or without a duration, one that cannot be read, an unknown key.
-pub(super) fn thresholds(field: Option<Field<'_>>) -> Result<Vec<Threshold>, SpecError> {
-    let Some(field) = field else { return Ok(Vec::new()) };
+pub(super) fn thresholds(field: Field<'_>) -> Result<Vec<Threshold>, SpecError> {
     field.items()?.into_iter().map(|item| threshold(item.table()?)).collect()
 }
 
@@ -105,23 +102,12 @@ fn glob(fields: &mut Fields<'_>, key: &'static str) -> Result<Option<Globs>, Spe
     Globs::new(std::slice::from_ref(&written.text)).map(Some).map_err(|why| written.error(why.0))
 }
 
-/// Reads a duration.
-///
-/// # Errors
-/// A text that is no duration.
-pub(super) fn duration(fields: &mut Fields<'_>, key: &'static str) -> Result<Option<Duration>, SpecError> {
-    duration_by(fields, key, parse_duration)
+fn duration(fields: &mut Fields<'_>, key: &'static str) -> Result<Option<Duration>, SpecError> {
+    fields.take(key).map(|field| span(field, parse_duration)).transpose()
 }
 
-/// Reads a duration with bounds of its own.
-///
-/// # Errors
-/// A text that is no duration, or is out of bounds.
-pub(super) fn duration_by(
-    fields: &mut Fields<'_>,
-    key: &'static str,
-    parse: fn(&str) -> Result<Duration, String>,
-) -> Result<Option<Duration>, SpecError> {
-    let Some(written) = fields.take(key).map(Field::written).transpose()? else { return Ok(None) };
-    parse(&written.text).map(Some).map_err(|why| written.error(why))
+/// Reads a duration within the bounds of its parser.
+pub(super) fn span(field: Field<'_>, parse: fn(&str) -> Result<Duration, String>) -> Result<Duration, SpecError> {
+    let written = field.written()?;
+    parse(&written.text).map_err(|why| written.error(why))
 }

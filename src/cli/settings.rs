@@ -1,11 +1,12 @@
 //! The settings in force for one run: flags over environment over config file over defaults.
 
 use super::args::StoreArgs;
-use super::config::{Config, Target};
+use super::config::Config;
 use super::database::{AddressSource, ConfiguredAddress, Database, read_password};
 use super::environment::{Environment, actor, host};
 use super::error::CliError;
 use super::exit::Exit;
+use super::setting::Target;
 use crate::history::{Keep, RecordOptions};
 use crate::ops::Session;
 use crate::output::WarnAbove;
@@ -63,12 +64,17 @@ impl Settings {
         let path = config_path(args, environment);
         let config =
             path.as_ref().map_or_else(|| Ok(Config::default()), |(path, _)| Config::read(path, environment))?;
-        let named = args.target().or(environment.get("JOBDOCTOR_TARGET"));
         // A target brings its own settings, so one that is not named counts only if no other database is named.
         let other_db = args.db.is_some() || environment.get("JOBDOCTOR_DB").is_some();
         let only = (config.targets.len() == 1).then(|| config.targets.keys().next()).flatten();
-        let assumed = config.default_target.as_ref().or(only).filter(|_| !other_db);
-        let target_name = named.map(str::to_owned).or_else(|| assumed.cloned());
+        let assumed = |name: Option<&String>| name.filter(|_| !other_db).cloned();
+        let (target_name, target_origin) = first([
+            (args.target().map(str::to_owned), "--target"),
+            (environment.get("JOBDOCTOR_TARGET").map(str::to_owned), "JOBDOCTOR_TARGET"),
+            (assumed(config.default_target.as_ref()), "default_target"),
+            (assumed(only), "the only one"),
+        ])
+        .map_or((None, "default"), |(name, origin)| (Some(name), origin));
         let target = match &target_name {
             None => Target::default(),
             Some(name) => match config.targets.get(name) {
@@ -85,22 +91,14 @@ impl Settings {
             }
         }
         config.broken.into_iter().for_each(|(name, error)| catalog.add_broken(name, error));
-        let target_origin = match (args.target(), environment.get("JOBDOCTOR_TARGET"), &target_name) {
-            (Some(_), _, _) => "--target",
-            (None, Some(_), _) => "JOBDOCTOR_TARGET",
-            (None, None, Some(_)) if config.default_target.is_some() => "default_target",
-            (None, None, Some(_)) => "the only one",
-            (None, None, None) => "default",
-        };
         let address = ConfiguredAddress::find(args, &target, environment);
         let is_of_target = matches!(address, Some(ConfiguredAddress::Whole(_, AddressSource::Target)));
-        let password_file = [
+        let password_file = first([
             (args.password_file.clone(), "--password-file"),
             (environment.get("JOBDOCTOR_PASSWORD_FILE").map(PathBuf::from), "JOBDOCTOR_PASSWORD_FILE"),
             // A target's password is only ever used for that target's `db`.
             (target.password_file.as_ref().filter(|_| is_of_target).map(PathBuf::from), "password_file"),
-        ];
-        let password_file = password_file.into_iter().find_map(|(path, origin)| Some((path?, origin)));
+        ]);
         Ok(Settings {
             catalog,
             preset: args.preset.clone().or_else(|| target.preset.clone()),
@@ -274,14 +272,16 @@ pub(super) fn config_path(args: &StoreArgs, environment: &Environment) -> Option
     if args.no_config {
         return None;
     }
-    if let Some(path) = &args.config {
-        return Some((path.clone(), "--config"));
-    }
-    if let Some(path) = environment.get("JOBDOCTOR_CONFIG") {
-        return Some((PathBuf::from(path), "JOBDOCTOR_CONFIG"));
-    }
-    let mut places = config_places(environment).into_iter();
-    places.find(|path| !matches!(path.try_exists(), Ok(false))).map(|path| (path, "default"))
+    first([
+        (args.config.clone(), "--config"),
+        (environment.get("JOBDOCTOR_CONFIG").map(PathBuf::from), "JOBDOCTOR_CONFIG"),
+        (config_places(environment).into_iter().find(|path| !matches!(path.try_exists(), Ok(false))), "default"),
+    ])
+}
+
+/// The first value that is there, and what names it.
+fn first<T, const N: usize>(sources: [(Option<T>, &'static str); N]) -> Option<(T, &'static str)> {
+    sources.into_iter().find_map(|(value, origin)| Some((value?, origin)))
 }
 
 /// The default places of the config file, in order.

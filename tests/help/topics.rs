@@ -61,13 +61,24 @@ fn variables_are_those_that_are_read() {
     assert_eq!(listed.len(), read.len(), "each once");
 }
 
+/// The keys that the program says it knows there.
+fn known_keys(doctor: &Doctor, table: &str) -> Vec<String> {
+    fs::write(doctor.path("c.toml"), format!("{table}\nzzzzzzzz = 1\n")).unwrap();
+    let said = doctor.run(&["env", "--config", "c.toml"]).exits(78).stderr;
+    said.split_once("known here: ").unwrap().1.trim().split(", ").map(str::to_owned).collect()
+}
+
 #[test]
 fn keys_are_those_that_the_config_file_may_have() {
-    let sources = ["cli/config.rs", "cli/rules.rs"].map(source).concat();
-    let asked = ["take(\"", "need(\"", "text(\"", "(fields, \"", "&mut fields, \""]
-        .into_iter()
-        .flat_map(|call| sources.split(call).skip(1));
-    let mut keys: BTreeSet<String> = asked.filter_map(|rest| rest.split('"').next()).map(str::to_owned).collect();
+    let doctor = Doctor::new();
+    let mut keys: BTreeSet<String> = known_keys(&doctor, "").into_iter().collect();
+    for table in ["[target.a]", "[[target.a.threshold]]", "[[target.a.too_long]]"] {
+        keys.extend(known_keys(&doctor, table));
+    }
+    fs::write(doctor.path("c.toml"), "[target.a]\nrules = [{ name = \"max_runtime\", zzzzzzzz = 1 }]\n").unwrap();
+    let said = doctor.run(&["env", "--config", "c.toml"]).exits(78).stderr;
+    assert!(said.contains("`action` is missing"), "{said}");
+    keys.extend(["name", "action"].map(str::to_owned));
     for (tables, shown) in [
         ("target", "[target.NAME]"),
         ("mapping", "[mapping.NAME]"),
@@ -78,10 +89,32 @@ fn keys_are_those_that_the_config_file_may_have() {
         keys.insert(shown.to_owned());
     }
     let page = topic("config");
-    let list = page.split_once("KEYS\n").unwrap().1.split("\n\n").next().unwrap();
-    let listed = terms(list);
+    let list = page.split_once("KEYS\n").unwrap().1.split("AN EXAMPLE").next().unwrap();
+    let listed: Vec<String> = terms(list).iter().flat_map(|term| term.split(", ")).map(str::to_owned).collect();
     assert_eq!(listed.iter().cloned().collect::<BTreeSet<_>>(), keys);
     assert_eq!(listed.len(), keys.len(), "each once");
+    // The documentation has a row for each of them, or names it in that of its table.
+    let documented = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/config.md")).unwrap();
+    let rows: String =
+        documented.split("## Environment").next().unwrap().lines().filter(|line| line.starts_with('|')).collect();
+    let is_missing = |key: &&String| !rows.contains(&format!("`{key}`")) && !rows.contains(&format!("{{ {key} = "));
+    let missing: Vec<&String> = keys.iter().filter(is_missing).collect();
+    assert!(missing.is_empty(), "docs/config.md lacks {missing:?}");
+}
+
+/// A value is accepted as a key where it is accepted by the option.
+#[test]
+fn keys_have_the_bounds_of_their_options() {
+    let doctor = Doctor::new();
+    for key in ["older", "confirm_after", "delay", "jitter", "min_interval", "lock_wait", "timeout"] {
+        for span in ["0s", "1s", "2s", "3s", "1h", "61m", "1d", "7d", "8d", "5M"] {
+            fs::write(doctor.path("c.toml"), format!("[target.a]\ndb = \"none.db\"\n{key} = \"{span}\"\n")).unwrap();
+            let flag = format!("--{}={span}", key.replace('_', "-"));
+            let by_key = doctor.run(&["env", "--config", "c.toml"]).code == 0;
+            let by_option = doctor.run(&["sweep", "--apply", "--db", "none.db", &flag]).code == 66;
+            assert_eq!(by_key, by_option, "{key} = {span}");
+        }
+    }
 }
 
 /// The example of the page is a config file.

@@ -1,0 +1,230 @@
+//! The keys of a target in the config file, each declared once: its name, what counts before it, and the field it is read into.
+
+use super::args::{ActArgs, ConfirmArgs, OlderArgs, StoreArgs, UnattendedArgs};
+use super::args::{parse_between_snapshots, parse_up_to_1h, parse_up_to_7d};
+use super::rules::{RuleAction, rules, rules_in_words, span, thresholds, too_long};
+use crate::history::Keep;
+use crate::model::parse_duration;
+use crate::policy::{StateLimit, Threshold};
+use crate::preset::{Field, SpecError, Value};
+use Kind::{Count, Other, Span, Switch, Tables, Text, Truth, Word};
+use clap::{Arg, Args, Command};
+use std::time::Duration;
+
+/// The settings of a named queue, `[target.NAME]`: one field for each of the [`SETTINGS`].
+#[derive(Debug, Default, Clone)]
+pub struct Target {
+    pub db: Option<String>,
+    pub password_file: Option<String>,
+    pub preset: Option<String>,
+    pub schema: Option<String>,
+    pub table: Option<String>,
+    pub options: Vec<(String, String)>,
+    pub timeout: Option<Duration>,
+    pub network_files: bool,
+    pub second_name: bool,
+    pub foreign_keys: Option<bool>,
+    pub older: Option<Duration>,
+    pub max_runtime: Option<Duration>,
+    pub thresholds: Vec<Threshold>,
+    pub too_long: Vec<StateLimit>,
+    pub confirm_after: Option<Duration>,
+    pub rules: Vec<RuleAction>,
+    pub read_only: bool,
+    pub brake: Option<bool>,
+    pub max_jobs: Option<u64>,
+    pub delay: Option<Duration>,
+    pub jitter: Option<Duration>,
+    pub max_stalls: Option<u32>,
+    /// `if_refused = "fail"`.
+    pub fails_refused: bool,
+    pub warn_above: Option<u64>,
+    pub min_interval: Option<Duration>,
+    pub lock_wait: Option<Duration>,
+    pub journal: Option<Keep>,
+}
+
+/// A key of a target.
+pub struct Setting {
+    pub key: &'static str,
+    /// The option and the environment variable that count before the key; empty if there is none.
+    before: &'static str,
+    /// What is in force where nothing sets it, for `env`.
+    pub default: Option<&'static str>,
+    /// What the key does; empty if the help of its option says it.
+    help: &'static str,
+    kind: Kind,
+}
+
+/// How a value is read, and the field that it is kept in.
+#[derive(Clone, Copy)]
+enum Kind {
+    Text(fn(&mut Target) -> &mut Option<String>),
+    /// A duration, with the bounds of its parser.
+    Span(fn(&str) -> Result<Duration, String>, fn(&mut Target) -> &mut Option<Duration>),
+    Count(fn(&mut Target) -> &mut Option<u64>),
+    /// Off unless it is true.
+    Switch(fn(&mut Target) -> &mut bool),
+    Truth(fn(&mut Target) -> &mut Option<bool>),
+    /// On with this word, the only one.
+    Word(&'static str, fn(&mut Target) -> &mut bool),
+    /// A value of its own kind: how to read and how to show it.
+    Other(fn(Field<'_>, &mut Target) -> Result<(), SpecError>, fn(&Target) -> Option<String>),
+    /// Tables, which `env` lists one by one.
+    Tables(fn(Field<'_>, &mut Target) -> Result<(), SpecError>),
+}
+
+/// Every key of a target, in the order of `env` and of the help.
+pub static SETTINGS: [Setting; 27] = [
+    of("db", "--db, JOBDOCTOR_DB", Text(|target| &mut target.db)),
+    of("password_file", "--password-file, JOBDOCTOR_PASSWORD_FILE", Text(|target| &mut target.password_file)),
+    of("preset", "--preset", Text(|target| &mut target.preset)),
+    of("schema", "--schema", Text(|target| &mut target.schema)),
+    of("table", "--table", Text(|target| &mut target.table)),
+    of("options", "--option", Other(read_options, |target| in_words(&target.options)))
+        .help("A table of options of the preset; `presets show NAME` lists them"),
+    of("timeout", "--timeout", Span(parse_duration, |target| &mut target.timeout)).or("30s to read, 10m to apply"),
+    of("network_files", "--network-files", Switch(|target| &mut target.network_files)),
+    of("second_name", "--second-name", Switch(|target| &mut target.second_name)),
+    of("foreign_keys", "", Truth(|target| &mut target.foreign_keys))
+        .help("Do not enforce foreign keys of a SQLite file, for declarations that cannot be enforced"),
+    of("older", "--older", Span(parse_duration, |target| &mut target.older)).or("the queue library's own threshold"),
+    of("max_runtime", "", Span(parse_duration, |target| &mut target.max_runtime))
+        .help("How long a job may run if its row has no limit of its own; longer is trouble"),
+    of("threshold", "", Tables(|field, target| thresholds(field).map(|list| target.thresholds = list)))
+        .help("The two keys above for single queues or kinds; the first entry that matches counts"),
+    of("too_long", "", Tables(|field, target| too_long(field).map(|list| target.too_long = list)))
+        .help("A limit: how long a job may be in a state, and the action then"),
+    of("confirm_after", "--confirm-after", Span(parse_between_snapshots, |target| &mut target.confirm_after)),
+    of(
+        "rules",
+        "--rule",
+        Other(|field, target| rules(field).map(|list| target.rules = list), |target| rules_in_words(&target.rules)),
+    )
+    .help("A list of rules about trouble to act on too; a table of name and action sets the action of one"),
+    of("read_only", "", Switch(|target| &mut target.read_only)).help("Refuse --apply and init with exit code 4"),
+    of("brake", "", Truth(|target| &mut target.brake)).or("true").help("Disable the brake for this target"),
+    of("max_jobs", "--max-jobs", Count(|target| &mut target.max_jobs)),
+    of("delay", "--delay", Span(parse_up_to_7d, |target| &mut target.delay)),
+    of("jitter", "--jitter", Span(parse_up_to_7d, |target| &mut target.jitter)),
+    of("max_stalls", "--max-stalls", Other(read_stalls, |target| target.max_stalls.map(|most| most.to_string()))),
+    of("if_refused", "--if-refused", Word("fail", |target| &mut target.fails_refused)),
+    of("warn_above", "--warn-above", Count(|target| &mut target.warn_above)),
+    of("min_interval", "--min-interval", Span(parse_up_to_7d, |target| &mut target.min_interval)),
+    of("lock_wait", "--lock-wait", Span(parse_up_to_1h, |target| &mut target.lock_wait)),
+    of(
+        "journal",
+        "",
+        Other(|field, target| field.word(&KEEP).map(|keep| target.journal = Some(keep)), journal_in_words),
+    )
+    .or("on")
+    .help("on, off or required; required refuses a run without a journal"),
+];
+
+/// The words of `journal`.
+const KEEP: [(&str, Keep); 3] = [("on", Keep::IfPossible), ("off", Keep::Off), ("required", Keep::Required)];
+
+const fn of(key: &'static str, before: &'static str, kind: Kind) -> Setting {
+    Setting { key, before, default: None, help: "", kind }
+}
+
+impl Setting {
+    const fn or(self, default: &'static str) -> Setting {
+        Setting { default: Some(default), ..self }
+    }
+
+    const fn help(self, help: &'static str) -> Setting {
+        Setting { help, ..self }
+    }
+
+    /// Reads the value of the key into its field.
+    pub fn read(&self, field: Field<'_>, target: &mut Target) -> Result<(), SpecError> {
+        match self.kind {
+            Text(slot) => *slot(target) = Some(field.text()?),
+            Span(parse, slot) => *slot(target) = Some(span(field, parse)?),
+            Count(slot) => *slot(target) = Some(field.count()?),
+            Switch(slot) => *slot(target) = field.boolean()?,
+            Truth(slot) => *slot(target) = Some(field.boolean()?),
+            Word(word, slot) => *slot(target) = field.word(&[(word, true)])?,
+            Other(read, _) | Tables(read) => read(field, target)?,
+        }
+        Ok(())
+    }
+
+    /// The value in words, if the target has one; tables have none.
+    pub fn in_words(&self, target: &mut Target) -> Option<String> {
+        match self.kind {
+            Text(slot) => slot(target).clone(),
+            Span(_, slot) => slot(target).map(|span| humantime::format_duration(span).to_string()),
+            Count(slot) => slot(target).map(|count| count.to_string()),
+            Switch(slot) => slot(target).then(|| "true".to_owned()),
+            Truth(slot) => slot(target).map(|truth| truth.to_string()),
+            Word(word, slot) => slot(target).then(|| word.to_owned()),
+            Other(_, show) => show(target),
+            Tables(_) => None,
+        }
+    }
+
+    pub fn is_tables(&self) -> bool {
+        matches!(self.kind, Tables(_))
+    }
+
+    /// The option that counts before the key; empty if there is none.
+    pub fn flag(&self) -> &'static str {
+        self.before.split(", ").next().unwrap_or_default()
+    }
+
+    /// The name and the meaning for a page of help; the meaning is the help of its option, which is one of these.
+    fn explained(&self, options: &Command) -> (String, String) {
+        let is_its_own = |arg: &&Arg| arg.get_long().is_some_and(|long| self.flag().strip_prefix("--") == Some(long));
+        let option = options.get_arguments().find(is_its_own).and_then(Arg::get_help).map(ToString::to_string);
+        let help = match &option {
+            Some(help) if self.help.is_empty() => help.split(" [env").next().unwrap_or_default(),
+            _ => self.help,
+        };
+        let value = match self.kind {
+            Switch(_) => "true: ",
+            Truth(_) => "false: ",
+            Word(..) => "fail: ",
+            _ => "",
+        };
+        let name = if self.is_tables() { format!("[[target.NAME.{}]]", self.key) } else { self.key.to_owned() };
+        let before = if self.before.is_empty() { String::new() } else { format!(" ({})", self.before) };
+        (name, format!("{value}{help}{before}"))
+    }
+}
+
+/// Every key of a target with its meaning.
+pub fn explained() -> Vec<(String, String)> {
+    let options = ActArgs::augment_args(StoreArgs::augment_args(Command::new("settings")));
+    let options = UnattendedArgs::augment_args(ConfirmArgs::augment_args(OlderArgs::augment_args(options)));
+    SETTINGS.iter().map(|setting| setting.explained(&options)).collect()
+}
+
+/// Reads `options`, whose values the preset checks.
+fn read_options(field: Field<'_>, target: &mut Target) -> Result<(), SpecError> {
+    for (name, field) in field.table()?.rest() {
+        let value = match field.value() {
+            Value::Integer(number) => number.to_string(),
+            _ => field.text()?,
+        };
+        target.options.push((name, value));
+    }
+    Ok(())
+}
+
+/// `name=value` of each option, if there is any.
+fn in_words(options: &[(String, String)]) -> Option<String> {
+    let options: Vec<String> = options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    (!options.is_empty()).then(|| options.join(", "))
+}
+
+fn read_stalls(field: Field<'_>, target: &mut Target) -> Result<(), SpecError> {
+    let wrong = field.error(format!("must be a number up to {}", u32::MAX));
+    target.max_stalls = Some(u32::try_from(field.count()?).map_err(|_| wrong)?);
+    Ok(())
+}
+
+fn journal_in_words(target: &Target) -> Option<String> {
+    KEEP.iter().find(|(_, keep)| Some(*keep) == target.journal).map(|(word, _)| (*word).to_owned())
+}
