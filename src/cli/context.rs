@@ -1,6 +1,6 @@
 //! What every command gets besides its own arguments: environment, output, signals and the way to a snapshot.
 
-use super::args::{StoreArgs, ToneArgs};
+use super::args::ToneArgs;
 use super::database::Database;
 use super::environment::Environment;
 use super::error::CliError;
@@ -12,7 +12,7 @@ use super::ui::Ui;
 use crate::model::age;
 use crate::ops::{Progress, Silent, Snapshot};
 use crate::output::format::Format;
-use crate::store::Interrupt;
+use crate::store::{Interrupt, Store};
 use std::ffi::OsString;
 use std::rc::Rc;
 use std::time::Duration;
@@ -22,6 +22,8 @@ pub struct Context {
     pub environment: Environment,
     /// The writer to stdout and stderr.
     pub ui: Ui,
+    /// The format of the report.
+    pub format: Format,
     /// Raised by a signal.
     pub interrupt: Interrupt,
     /// The signal that raised it.
@@ -42,6 +44,7 @@ impl Context {
         });
         Context {
             ui,
+            format,
             environment,
             caught,
             interrupt,
@@ -53,7 +56,7 @@ impl Context {
     /// The context of a command with these words, and with its own output.
     pub fn with(&self, ui: Ui, words: Vec<String>) -> Context {
         let (environment, interrupt, caught) = (self.environment.clone(), self.interrupt.clone(), self.caught.clone());
-        Context { environment, ui, interrupt, caught, words, program: self.program }
+        Context { environment, ui, format: self.format, interrupt, caught, words, program: self.program }
     }
 
     /// The words of the command line, the command first.
@@ -66,25 +69,22 @@ impl Context {
         (self.program)()
     }
 
-    /// Resolves the settings and begins a snapshot, for a command that only reads.
-    pub fn snapshot(&self, args: &StoreArgs, command: &str) -> Result<(Settings, Snapshot), CliError> {
-        let settings = Settings::resolve(args, &self.environment)?;
-        let snapshot = self.snapshot_with(&settings, command)?;
-        Ok((settings, snapshot))
-    }
-
-    /// Begins a snapshot with resolved settings.
-    pub fn snapshot_with(&self, settings: &Settings, command: &str) -> Result<Snapshot, CliError> {
+    /// The store of the database that the settings name.
+    pub fn store(&self, settings: &Settings) -> Result<Box<dyn Store>, CliError> {
         let database = settings.database()?;
         self.report_setup(&database);
-        self.snapshot_at(settings, &database, command)
+        database.store()
     }
 
-    /// Begins a snapshot of an opened database.
-    pub fn snapshot_at(&self, settings: &Settings, database: &Database, command: &str) -> Result<Snapshot, CliError> {
-        let store = database.store()?;
+    /// Begins a snapshot of the queue that the settings name, for a command that only reads.
+    pub fn snapshot(&self, settings: &Settings, command: &str) -> Result<Snapshot, CliError> {
+        self.snapshot_of(self.store(settings)?.as_ref(), settings, command)
+    }
+
+    /// Begins a snapshot of a store.
+    pub fn snapshot_of(&self, store: &dyn Store, settings: &Settings, command: &str) -> Result<Snapshot, CliError> {
         let limits = settings.limits(command, READING, &self.interrupt, false);
-        let mut snapshot = settings.session(store.as_ref(), &limits).snapshot()?;
+        let mut snapshot = settings.session(store, &limits).snapshot()?;
         self.report_queue(&snapshot);
         snapshot.progress = self.progress();
         // With a stall budget, the action of a job depends on how often it was lost before.
@@ -92,13 +92,6 @@ impl Context {
             Some(_) => Ok(snapshot.counting_losses(self.environment.journals().as_ref())?),
             None => Ok(snapshot),
         }
-    }
-
-    /// Begins a snapshot and prints nothing about the database or the queue.
-    pub fn snapshot_quietly(&self, settings: &Settings, command: &str) -> Result<Snapshot, CliError> {
-        let store = settings.database()?.store()?;
-        let limits = settings.limits(command, READING, &self.interrupt, false);
-        Ok(settings.session(store.as_ref(), &limits).snapshot()?)
     }
 
     /// True if the terminal cannot move its cursor.

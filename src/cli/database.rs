@@ -6,6 +6,7 @@ use super::error::CliError;
 use super::exit::Exit;
 use super::input::{LONGEST_FILE, PATIENCE, Source};
 use super::setting::Target;
+use super::settings::first;
 use crate::store::{Address, Interrupt, Password, Store, Surroundings, open};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -56,45 +57,30 @@ impl Database {
     }
 }
 
-/// The address of a database, as it was configured.
+/// The address of a database, as it was configured: in one text, or in parts in libpq's variables; and what names it.
 #[derive(Debug)]
-pub enum ConfiguredAddress {
-    /// In one text: a flag, a variable, the config file.
-    Whole(OsString, AddressSource),
-    /// In libpq's variables, in parts.
-    Parts,
-}
-
-/// What names the database in one text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AddressSource {
-    /// `--db`.
-    Flag,
-    /// `JOBDOCTOR_DB`.
-    Variable,
-    /// `db` of a target in the config file.
-    Target,
-    /// `DATABASE_URL`.
-    DatabaseUrl,
+pub struct ConfiguredAddress {
+    pub text: Option<OsString>,
+    pub origin: &'static str,
 }
 
 impl ConfiguredAddress {
+    pub const BY_FLAG: &str = "--db";
+    pub const BY_TARGET: &str = "db";
+    pub const BY_URL: &str = "DATABASE_URL";
+
     /// The address that counts: flag, then `JOBDOCTOR_DB`, then target, then `DATABASE_URL`, then libpq's variables; but a target
     /// named by a flag comes before `JOBDOCTOR_DB`.
     pub fn find(args: &StoreArgs, target: &Target, environment: &Environment) -> Option<ConfiguredAddress> {
-        let flag = args.db.as_deref().map(|text| (text, AddressSource::Flag));
-        let variable = environment.get("JOBDOCTOR_DB").map(|text| (OsStr::new(text), AddressSource::Variable));
-        let of_target = target.db.as_deref().map(|text| (OsStr::new(text), AddressSource::Target));
-        let url = environment.get("DATABASE_URL").map(|text| (OsStr::new(text), AddressSource::DatabaseUrl));
-        let candidates = match args.target() {
-            Some(_) => [flag, of_target, variable, url],
-            None => [flag, variable, of_target, url],
-        };
-        let parts = ["PGHOST", "PGHOSTADDR", "PGDATABASE", "PGSERVICE"];
-        match candidates.into_iter().flatten().next() {
-            Some((text, source)) => Some(ConfiguredAddress::Whole(text.to_owned(), source)),
-            None => parts.iter().any(|name| environment.get(name).is_some()).then_some(ConfiguredAddress::Parts),
-        }
+        let variable = |name| (environment.get(name).map(OsString::from), name);
+        let flag = (args.db.clone(), Self::BY_FLAG);
+        let of_target = (target.db.as_ref().map(OsString::from), Self::BY_TARGET);
+        let (url, db) = (variable(Self::BY_URL), variable("JOBDOCTOR_DB"));
+        let sources = if args.target().is_some() { [flag, of_target, db, url] } else { [flag, db, of_target, url] };
+        let whole = first(sources).map(|(text, origin)| ConfiguredAddress { text: Some(text), origin });
+        let mut parts = ["PGHOST", "PGHOSTADDR", "PGDATABASE", "PGSERVICE"].into_iter();
+        let has_parts = parts.any(|name| environment.get(name).is_some());
+        whole.or_else(|| has_parts.then_some(ConfiguredAddress { text: None, origin: "PG* variables" }))
     }
 
     /// Reads the address.
@@ -102,12 +88,9 @@ impl ConfiguredAddress {
     /// # Errors
     /// When it cannot be read, or leads to a file that cannot.
     pub fn read(&self, surroundings: &Surroundings) -> Result<Address, CliError> {
-        let (text, source) = match self {
-            ConfiguredAddress::Parts => return Ok(Address::of_environment(surroundings)?),
-            ConfiguredAddress::Whole(text, source) => (text, source),
-        };
-        match (text.to_str(), source) {
-            (Some(text), AddressSource::DatabaseUrl) => Ok(Address::parse_database_url(text, surroundings)?),
+        let Some(text) = &self.text else { return Ok(Address::of_environment(surroundings)?) };
+        match (text.to_str(), self.origin) {
+            (Some(text), Self::BY_URL) => Ok(Address::parse_database_url(text, surroundings)?),
             (Some(text), _) => Ok(Address::parse(text, surroundings)?),
             // Of all addresses only a path may hold bytes that are not UTF-8.
             (None, _) => match Address::parse(&text.to_string_lossy(), surroundings) {

@@ -42,6 +42,7 @@ pub use environment::VARIABLES;
 pub use generated::preset_pages;
 pub use input::parse_ids as parse_id_list;
 
+use args::ToneArgs;
 use clap_complete::Shell;
 use commands::plain_command;
 use context::Context;
@@ -79,8 +80,9 @@ fn run(arguments: &[OsString], is_plugin: bool) -> Exit {
         Ok(cli) => cli,
         Err(error) => return usage_error::report(arguments, is_plugin, error),
     };
-    let (tone, format) = cli.command.tone();
-    let context = Context::new(&tone, format, plain_command, arguments);
+    // The status line of a plugin must be the first line of both streams.
+    let tone = ToneArgs { quiet: cli.tone.quiet || is_plugin, ..cli.tone };
+    let context = Context::new(&tone, cli.format, plain_command, arguments);
     let exit = match commands::run(&cli.command, &context) {
         Ok(exit) => exit,
         Err(error) => {

@@ -1,7 +1,8 @@
 //! The command line to type next, made from the one that was typed.
 
+use super::args::StoreArgs;
 use super::secret::may_hold_password;
-use clap::{Arg, Command};
+use clap::{Arg, Args, Command};
 
 /// Options about the output, or about this run alone, which the next command does not repeat.
 const NOT_REPEATED: [&str; 18] = [
@@ -38,40 +39,39 @@ pub(super) fn next_command(
     let same = words.first().is_some_and(|this| this == command);
     let this = words.first().and_then(|this| program.find_subcommand(this));
     let next = program.find_subcommand(command);
-    let mut line = vec!["jobdoctor".to_owned(), command.to_owned()];
-    let mut words = words.iter().skip(1).peekable();
+    // A limit stays with the same command, so that it does exactly what was shown.
+    let is_own = |name: &str| NOT_REPEATED.contains(&name) || dropped.contains(&name) || (!same && name == "limit");
+    line(words, this, same, &|name| !is_own(name) && arg(next, name).is_some(), &[command], more)
+}
+
+/// A command line of another command on the same queue: of these words only those that say where the queue is.
+pub(super) fn same_queue(words: &[String], command: &[&str], more: &[&str]) -> String {
+    let queue = StoreArgs::augment_args(Command::new("queue"));
+    line(words, Some(&queue), false, &|name| name != "timeout" && arg(Some(&queue), name).is_some(), command, more)
+}
+
+/// A command line of these words, then those of a command with such options that are kept, then more.
+fn line(
+    words: &[String],
+    this: Option<&Command>,
+    keeps_arguments: bool,
+    is_kept: &dyn Fn(&str) -> bool,
+    command: &[&str],
+    more: &[&str],
+) -> String {
+    let mut line: Vec<String> = ["jobdoctor"].iter().chain(command).map(|word| (*word).to_owned()).collect();
+    let mut words = words.iter().skip(1);
     while let Some(word) = words.next() {
         let Some(name) = name(word, this) else {
-            line.extend((same && !word.starts_with('-')).then(|| shell_word(word)));
+            line.extend((keeps_arguments && !word.starts_with('-')).then(|| shell_word(word)));
             continue;
         };
         let takes_value =
             arg(this, &name).is_some_and(|arg| arg.get_action().takes_values() && !arg.is_require_equals_set());
         let has_value = takes_value && (word.len() == 2 || word == &format!("--{name}"));
         let value = if has_value { words.next() } else { None };
-        // A limit stays with the same command, so that it does exactly what was shown.
-        let own = NOT_REPEATED.contains(&name.as_str()) || (!same && name == "limit");
-        if !own && !dropped.contains(&name.as_str()) && arg(next, &name).is_some() {
+        if is_kept(&name) {
             line.extend([Some(word), value].into_iter().flatten().map(|word| shell_word(word)));
-        }
-    }
-    line.extend(more.iter().map(|word| (*word).to_owned()));
-    line.join(" ")
-}
-
-/// A command line of another command on the same queue: of these words only those that say where the queue is.
-pub(super) fn same_queue(words: &[String], command: &[&str], more: &[&str]) -> String {
-    const KEPT: [&str; 8] =
-        ["--db", "--target", "--preset", "--schema", "--table", "--option", "--config", "--password-file"];
-    let mut line: Vec<String> = ["jobdoctor"].iter().chain(command).map(|word| (*word).to_owned()).collect();
-    let mut words = words.iter().skip(1);
-    while let Some(word) = words.next() {
-        let name = word.split('=').next().unwrap_or_default();
-        if word == "--no-config" || KEPT.contains(&name) {
-            line.push(shell_word(word));
-            if !word.contains('=') && word != "--no-config" {
-                line.extend(words.next().map(|value| shell_word(value)));
-            }
         }
     }
     line.extend(more.iter().map(|word| (*word).to_owned()));

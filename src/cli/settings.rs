@@ -2,7 +2,7 @@
 
 use super::args::StoreArgs;
 use super::config::Config;
-use super::database::{AddressSource, ConfiguredAddress, Database, read_password};
+use super::database::{ConfiguredAddress, Database, read_password};
 use super::environment::{Environment, actor, host};
 use super::error::CliError;
 use super::exit::Exit;
@@ -92,7 +92,7 @@ impl Settings {
         }
         config.broken.into_iter().for_each(|(name, error)| catalog.add_broken(name, error));
         let address = ConfiguredAddress::find(args, &target, environment);
-        let is_of_target = matches!(address, Some(ConfiguredAddress::Whole(_, AddressSource::Target)));
+        let is_of_target = address.as_ref().is_some_and(|address| address.origin == ConfiguredAddress::BY_TARGET);
         let password_file = first([
             (args.password_file.clone(), "--password-file"),
             (environment.get("JOBDOCTOR_PASSWORD_FILE").map(PathBuf::from), "JOBDOCTOR_PASSWORD_FILE"),
@@ -280,7 +280,7 @@ pub(super) fn config_path(args: &StoreArgs, environment: &Environment) -> Option
 }
 
 /// The first value that is there, and what names it.
-fn first<T, const N: usize>(sources: [(Option<T>, &'static str); N]) -> Option<(T, &'static str)> {
+pub(super) fn first<T, const N: usize>(sources: [(Option<T>, &'static str); N]) -> Option<(T, &'static str)> {
     sources.into_iter().find_map(|(value, origin)| Some((value?, origin)))
 }
 

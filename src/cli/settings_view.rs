@@ -1,6 +1,6 @@
 //! `env`: jobdoctor's own settings, each with its value and what set it.
 
-use super::database::{AddressSource, ConfiguredAddress};
+use super::database::ConfiguredAddress;
 use super::setting::{SETTINGS, Setting, Target};
 use super::settings::Settings;
 use crate::output::EnvSetting;
@@ -89,11 +89,8 @@ impl Settings {
     pub fn address_origin(&self) -> String {
         match &self.address {
             None => "default".to_owned(),
-            Some(ConfiguredAddress::Parts) => "PG* variables".to_owned(),
-            Some(ConfiguredAddress::Whole(_, AddressSource::Flag)) => "--db".to_owned(),
-            Some(ConfiguredAddress::Whole(_, AddressSource::Variable)) => "JOBDOCTOR_DB".to_owned(),
-            Some(ConfiguredAddress::Whole(_, AddressSource::DatabaseUrl)) => "DATABASE_URL".to_owned(),
-            Some(ConfiguredAddress::Whole(_, AddressSource::Target)) => self.of_target(),
+            Some(address) if address.origin == ConfiguredAddress::BY_TARGET => self.of_target(),
+            Some(address) => address.origin.to_owned(),
         }
     }
 }

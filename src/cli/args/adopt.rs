@@ -1,9 +1,8 @@
 //! Options of `adopt`.
 
 use crate::model::parse_duration;
-use crate::output::format::Format;
-use clap::builder::{NonEmptyStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Arg, Args, ValueEnum};
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, ValueEnum};
 use std::time::Duration;
 
 /// What is adopted, and what is known of it.
@@ -35,16 +34,6 @@ pub struct AdoptArgs {
 pub enum AdoptDryRun {
     /// The database carries it out and rolls back.
     Server,
-}
-
-/// Gives `--output` the formats of a draft: TOML, which is the default, or JSON.
-pub fn toml_or_json(output: Arg) -> Arg {
-    let values = [
-        PossibleValue::new("toml").help("The mapping as it stands in a config file"),
-        PossibleValue::new("json").help("One JSON document"),
-    ];
-    let named = |name: String| if name == "json" { Format::Json } else { Format::Table };
-    output.value_parser(PossibleValuesParser::new(values).map(named))
 }
 
 fn parse_answer(text: &str) -> Result<(String, String), String> {

@@ -10,10 +10,13 @@ mod store;
 mod unattended;
 
 pub use act::{ActArgs, FastArgs, PlanArgs, ReasonArgs};
-pub use adopt::{AdoptArgs, toml_or_json};
+pub use adopt::AdoptArgs;
 pub use alerts::AlertArgs;
 pub use claims::{ClaimArgs, ConfirmArgs, EvidenceArgs, IdArgs, OlderArgs, SelectArgs};
 pub use duration::{parse_between_snapshots, parse_up_to_1d, parse_up_to_1h, parse_up_to_7d};
-pub use output::{ColorArg, LogFormat, OutputArgs, RowArgs, TextfileArgs, TimeArg, ToneArgs, few_formats, metrics_too};
+pub use output::{
+    ColorArg, ListArgs, LogFormat, OutputArgs, RowArgs, TextfileArgs, TimeArg, ToneArgs, few_formats, metrics_too,
+    text_or_json,
+};
 pub use store::{StoreArgs, TargetsArgs};
 pub use unattended::UnattendedArgs;

@@ -1,11 +1,30 @@
 //! Options that say in which format, colour and volume a command reports.
 
+use super::StoreArgs;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::output::format::{Format, Times};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Arg, Args, ValueEnum};
+use clap::{Arg, ArgMatches, Args, ValueEnum};
 use std::path::PathBuf;
+
+/// What a command has that lists rows of a queue.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ListArgs {
+    #[command(flatten)]
+    pub store: StoreArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+    #[command(flatten)]
+    pub rows: RowArgs,
+}
+
+impl ListArgs {
+    /// Refuses an order by another column than these, before anything is read.
+    pub fn check(&self, columns: &[&str]) -> Result<(), CliError> {
+        self.rows.check(self.output.format(), columns)
+    }
+}
 
 /// How a report is written: in the formats of lists, unless the command names others ([`few_formats`], [`metrics_too`]).
 #[derive(Debug, Clone, Default, Args)]
@@ -34,13 +53,11 @@ pub struct ToneArgs {
     /// Print what was detected about the database, and warnings about its setup
     #[arg(short, long, conflicts_with = "quiet")]
     pub verbose: bool,
-    /// How stderr is written; for the commands that have a say in it.
+    /// From here on for the commands that have them: [`ToneArgs::of`].
     #[arg(skip)]
     pub log_format: LogFormat,
-    /// For the commands that list rows.
     #[arg(skip)]
     pub rows: RowArgs,
-    /// For the commands that show instants.
     #[arg(skip)]
     pub time: TimeArg,
 }
@@ -76,6 +93,24 @@ enum TimeStyle {
     Local,
     /// In UTC
     Utc,
+}
+
+impl ToneArgs {
+    /// The output options of a parsed command and its format, as far as it has them: others print one kind of text.
+    pub fn of(matches: &ArgMatches) -> (ToneArgs, Format) {
+        let log_format = matches.try_get_one("log_format").ok().flatten().copied().unwrap_or_default();
+        let (rows, time) = (given(matches, "sort"), given(matches, "time"));
+        let format = match matches.try_get_one("json") {
+            Ok(Some(true)) => Format::Json,
+            _ => matches.try_get_one("output").ok().flatten().copied().unwrap_or(Format::Table),
+        };
+        (ToneArgs { log_format, rows, time, ..given(matches, "color") }, format)
+    }
+}
+
+/// The options of a group, if the command has the one of that id: asking clap for one that it does not have would be a defect.
+fn given<T: Args + Default>(matches: &ArgMatches, id: &str) -> T {
+    matches.try_contains_id(id).ok().and_then(|_| T::from_arg_matches(matches).ok()).unwrap_or_default()
 }
 
 impl TimeArg {
@@ -148,12 +183,6 @@ impl OutputArgs {
         self.json || self.output.is_some()
     }
 
-    /// Colour and volume, with the options of a command that lists rows.
-    pub fn with(&self, rows: Option<&RowArgs>, time: Option<&TimeArg>) -> (ToneArgs, Format) {
-        let (rows, time) = (rows.cloned().unwrap_or_default(), time.cloned().unwrap_or_default());
-        (ToneArgs { rows, time, ..self.tone.clone() }, self.format())
-    }
-
     /// The format to write.
     pub fn format(&self) -> Format {
         if self.json { Format::Json } else { self.output.unwrap_or(Format::Table) }
@@ -168,6 +197,12 @@ pub fn few_formats(output: Arg) -> Arg {
 /// Gives `--output` every format, metrics included.
 pub fn metrics_too(output: Arg) -> Arg {
     output.value_parser(one_of(|_| true))
+}
+
+/// A parser of two formats: a text of that name, which is the default, and JSON.
+pub fn text_or_json(name: &'static str, help: &'static str) -> impl TypedValueParser<Value = Format> {
+    let values = [PossibleValue::new(name).help(help), PossibleValue::new("json").help("One JSON document")];
+    PossibleValuesParser::new(values).map(|name| if name == "json" { Format::Json } else { Format::Table })
 }
 
 fn one_of(is_known: impl Fn(Format) -> bool) -> impl TypedValueParser<Value = Format> {

@@ -20,7 +20,7 @@ pub struct Args {
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
-    pub(super) output: OutputArgs,
+    output: OutputArgs,
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
@@ -52,10 +52,10 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
 }
 
 fn examine(context: &Context, settings: &Settings, database: &Database) -> Result<Checked, CliError> {
-    let mut snapshot = context.snapshot_at(settings, database, "check")?;
+    let store = database.store()?;
+    let mut snapshot = context.snapshot_of(store.as_ref(), settings, "check")?;
     let setup: Vec<String> = database.warnings().iter().cloned().chain(database.dropped()).collect();
     let limits = settings.limits("check", READING, &context.interrupt, false);
-    let store = database.store()?;
     let with_waiting = settings.too_long().entries.iter().any(|entry| entry.since.is_some());
     let too_long = ops::unfit_limits(&settings.session(store.as_ref(), &limits), &snapshot.spec, &settings.too_long())?;
     let delay = Delay { delay: settings.target.delay, jitter: settings.target.jitter };

@@ -45,15 +45,6 @@ struct How {
     output: OutputArgs,
 }
 
-impl Args {
-    /// The output options.
-    pub(super) fn output(&self) -> &OutputArgs {
-        match &self.action {
-            Action::Path(how) | Action::Check(how) => &how.output,
-        }
-    }
-}
-
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     match &args.action {
         Action::Path(how) => path(&store_args(how), context),

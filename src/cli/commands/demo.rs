@@ -23,7 +23,7 @@ pub struct Args {
     #[arg(value_name = "FILE", default_value = "demo.db")]
     file: PathBuf,
     #[command(flatten)]
-    pub(super) tone: ToneArgs,
+    tone: ToneArgs,
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {

@@ -1,10 +1,10 @@
 use super::selection::claims;
-use crate::cli::args::{AlertArgs, ClaimArgs, OlderArgs, StoreArgs, TargetsArgs};
+use crate::cli::args::{AlertArgs, ClaimArgs, OlderArgs, StoreArgs, TargetsArgs, text_or_json};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::monitor::plugin;
-use crate::cli::settings::Settings;
+use crate::cli::settings::{READING, Settings};
 use crate::cli::targets::Several;
 use crate::ops;
 use crate::output::Health;
@@ -40,9 +40,10 @@ pub struct Args {
     #[command(flatten)]
     targets: TargetsArgs,
     /// Format of the report
-    #[arg(short, long, value_name = "FORMAT", value_enum, default_value = "plugin", hide_default_value = true)]
+    #[arg(short, long, value_name = "FORMAT", default_value = "plugin", hide_default_value = true)]
+    #[arg(value_parser = text_or_json("plugin", "A status line with performance data, then more lines"))]
     #[arg(help_heading = "Output")]
-    output: HealthFormat,
+    output: Format,
     /// Short for --output json
     #[arg(long, conflicts_with = "output", help_heading = "Output")]
     json: bool,
@@ -57,24 +58,10 @@ enum Unreachable {
     Unknown,
 }
 
-/// The format of the report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum HealthFormat {
-    /// A status line with performance data, then more lines
-    Plugin,
-    /// One JSON document
-    Json,
-}
-
 impl Args {
     /// The options about targets.
     pub(super) fn several(&mut self) -> Several<'_> {
         Several::of("health", &mut self.store, &mut self.targets)
-    }
-
-    /// The format.
-    pub(super) fn format(&self) -> Format {
-        if self.json || self.output == HealthFormat::Json { Format::Json } else { Format::Table }
     }
 
     /// The state of a queue that could not be read.
@@ -104,7 +91,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             (state, plugin::unreadable(state, &error))
         }
     };
-    context.ui.report(|out| plugin::print(&document, state, args.format() == Format::Json, out))?;
+    context.ui.report(|out| plugin::print(&document, state, context.ui.is_for_machines(), out))?;
     Ok(Exit::Health(state))
 }
 
@@ -121,6 +108,9 @@ fn snapshot(args: &Args, context: &Context) -> Result<(State, Health), CliError>
     let alerts = args.alerts.alerts().map_err(|why| CliError::new(Exit::Usage, why))?;
     let selection = claims(&args.claims)?;
     let settings = Settings::resolve(&args.store, &context.environment)?;
-    let mut snapshot = context.snapshot_quietly(&settings, "health")?;
+    // The status line must be the first line of both streams, so nothing is said about the setup.
+    let store = settings.database()?.store()?;
+    let limits = settings.limits("health", READING, &context.interrupt, false);
+    let mut snapshot = settings.session(store.as_ref(), &limits).snapshot()?;
     Ok(ops::health(&mut snapshot, &selection, &settings.policy(args.older.older), &alerts)?)
 }

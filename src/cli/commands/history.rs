@@ -1,4 +1,4 @@
-use crate::cli::args::{OutputArgs, RowArgs, StoreArgs, TimeArg};
+use crate::cli::args::{ListArgs, TimeArg};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
@@ -27,18 +27,14 @@ pub struct Args {
     #[arg(long, conflicts_with = "run")]
     all: bool,
     #[command(flatten)]
-    store: StoreArgs,
+    list: ListArgs,
     #[command(flatten)]
-    pub(super) output: OutputArgs,
-    #[command(flatten)]
-    pub(super) rows: RowArgs,
-    #[command(flatten)]
-    pub(super) time: TimeArg,
+    time: TimeArg,
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
-    let format = args.output.format();
-    args.rows.check(format, &if args.run.is_some() { HistoryOne::titles() } else { History::titles(format) })?;
+    let format = args.list.output.format();
+    args.list.check(&if args.run.is_some() { HistoryOne::titles() } else { History::titles(format) })?;
     let journals = context.environment.journals();
     let mut snapshot = snapshot(args, context)?;
     let mut records = Records { journals: journals.as_ref(), snapshot: snapshot.as_mut() };
@@ -66,7 +62,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
 /// A snapshot of the database that is at hand, if there is one. The journal needs none; so one that was not named on the
 /// command line and cannot be read is only a warning.
 fn snapshot(args: &Args, context: &Context) -> Result<Option<Snapshot>, CliError> {
-    let settings = Settings::resolve(&args.store, &context.environment)?;
+    let settings = Settings::resolve(&args.list.store, &context.environment)?;
     let begun = settings.database().and_then(|database| {
         if database.address.is_none() {
             return Ok(None);
@@ -92,7 +88,7 @@ fn snapshot(args: &Args, context: &Context) -> Result<Option<Snapshot>, CliError
 
 /// True if the command line names a database.
 fn is_named(args: &Args) -> bool {
-    args.store.db.is_some() || args.store.target().is_some()
+    args.list.store.db.is_some() || args.list.store.target().is_some()
 }
 
 fn say_list(context: &Context, format: Format, document: &History) {

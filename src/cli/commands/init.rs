@@ -27,7 +27,7 @@ pub struct Args {
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
-    pub(super) output: OutputArgs,
+    output: OutputArgs,
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
@@ -42,9 +42,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         )
         .hint("create the tables of a queue library with the library itself"));
     }
-    let database = settings.database()?;
-    context.report_setup(&database);
-    let store = database.store()?;
+    let store = context.store(&settings)?;
     let limits = settings.limits("init", READING, &context.interrupt, true);
     let document = if args.ledger {
         let snapshot = settings.session(store.as_ref(), &limits).snapshot()?;

@@ -32,7 +32,7 @@ use super::help::{Form, dressed};
 use super::leading_options::with_shared_options;
 use super::targets::{self, Request, Several};
 use crate::output::format::Format;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 
 /// Finds jobs that a database says are running although the worker behind them is dead, shows why, and puts them back
@@ -46,6 +46,12 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+    /// How it reports.
+    #[arg(skip)]
+    pub tone: ToneArgs,
+    /// The format of its report.
+    #[arg(skip = Format::Table)]
+    pub format: Format,
 }
 
 const AFTER_HELP: &str = "\
@@ -133,9 +139,16 @@ impl Cli {
         let form = if words.iter().any(|word| word == "-h") { Form::Short } else { Form::Long };
         // Commit and target are for `--version` alone: manual pages are the same from every build.
         let mut command = dressed(plain_command(), form).long_version(env!("JOBDOCTOR_VERSION"));
-        let mut matches = command.try_get_matches_from_mut(words)?;
-        Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+        let matches = command.try_get_matches_from_mut(words)?;
+        let (tone, format) = ToneArgs::of(deepest(&matches));
+        let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+        Ok(Cli { tone, format, ..cli })
     }
+}
+
+/// The part of a parsed command line that is about the command itself, or the one below it.
+pub fn deepest(matches: &ArgMatches) -> &ArgMatches {
+    matches.subcommand().map_or(matches, |(_, below)| deepest(below))
 }
 
 /// The command line with the examples first in its help, as people and completions see it.
@@ -168,10 +181,6 @@ impl Request for Command {
         }
     }
 
-    fn format(&self) -> Format {
-        self.tone().1
-    }
-
     fn run_alone(&self, context: &Context) -> Result<Exit, CliError> {
         match self {
             Command::Adopt(args) => adopt::run(args, context),
@@ -195,35 +204,6 @@ impl Request for Command {
             Command::Stats(args) => stats::run(args, context),
             Command::Sweep(args) => sweep::run(args, context),
             Command::Undo(args) => undo::run(args, context),
-        }
-    }
-}
-
-impl Command {
-    /// The output options and the format; commands that print one kind of text have none.
-    pub fn tone(&self) -> (ToneArgs, Format) {
-        match self {
-            Command::Adopt(args) => (args.output.tone.clone(), args.output.format()),
-            Command::Check(args) => (args.output.tone.clone(), args.output.format()),
-            Command::Config(args) => (args.output().tone.clone(), args.output().format()),
-            Command::Demo(args) => (args.tone.clone(), Format::Table),
-            Command::Env(args) => (args.output.tone.clone(), args.output.format()),
-            Command::Generate(args) => (args.tone().clone(), Format::Table),
-            // The status line must be the first line of both streams.
-            Command::Health(args) => (ToneArgs { quiet: true, ..ToneArgs::default() }, args.format()),
-            Command::History(args) => args.output.with(Some(&args.rows), Some(&args.time)),
-            Command::Init(args) => (args.output.tone.clone(), args.output.format()),
-            Command::Owners(args) => args.output.with(Some(&args.rows), Some(&args.time)),
-            Command::Presets(args) => (args.output().tone.clone(), args.output().format()),
-            Command::Reclaim(args) => args.output.with(Some(&args.rows), Some(&args.time)),
-            Command::Show(args) => args.output.with(None, Some(&args.time)),
-            Command::Stale(args) => args.output.with(Some(&args.rows), Some(&args.time)),
-            Command::Stats(args) => args.output.with(Some(&args.rows), None),
-            Command::Sweep(args) => (args.tone(), args.output.format()),
-            Command::Undo(args) => args.output.with(Some(&args.rows), None),
-            Command::Completions(_) | Command::Help(_) | Command::Man(_) | Command::Schema(_) => {
-                (ToneArgs::default(), Format::Table)
-            }
         }
     }
 }

@@ -1,8 +1,9 @@
 use super::selection::selection;
-use crate::cli::args::{IdArgs, OlderArgs, OutputArgs, RowArgs, SelectArgs, StoreArgs, TargetsArgs, TimeArg};
+use crate::cli::args::{IdArgs, ListArgs, OlderArgs, SelectArgs, TargetsArgs, TimeArg};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
+use crate::cli::settings::Settings;
 use crate::cli::targets::Several;
 use crate::ops;
 use crate::output::Owners;
@@ -24,30 +25,27 @@ pub struct Args {
     #[arg(long)]
     dead: bool,
     #[command(flatten)]
-    store: StoreArgs,
+    list: ListArgs,
     #[command(flatten)]
     targets: TargetsArgs,
     #[command(flatten)]
-    pub(super) output: OutputArgs,
-    #[command(flatten)]
-    pub(super) rows: RowArgs,
-    #[command(flatten)]
-    pub(super) time: TimeArg,
+    time: TimeArg,
 }
 
 impl Args {
     /// The options about targets.
     pub(super) fn several(&mut self) -> Several<'_> {
-        Several::of("owners", &mut self.store, &mut self.targets)
+        Several::of("owners", &mut self.list.store, &mut self.targets)
     }
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
-    args.rows.check(args.output.format(), &Owners::titles(args.time.times()))?;
+    args.list.check(&Owners::titles(args.time.times()))?;
     let selection = selection(&args.select, &IdArgs::default())?;
-    let (settings, mut snapshot) = context.snapshot(&args.store, "owners")?;
+    let settings = Settings::resolve(&args.list.store, &context.environment)?;
+    let mut snapshot = context.snapshot(&settings, "owners")?;
     let policy = settings.policy(args.older.older);
-    let format = args.output.format();
+    let format = args.list.output.format();
     let dead_only = args.dead || format == Format::Name;
     let document = ops::owners(&mut snapshot, &selection, &policy, dead_only)?;
     context.warn_of_caveats(&document.warnings, false);

@@ -60,11 +60,6 @@ struct How {
 }
 
 impl Args {
-    /// The output options.
-    pub(super) fn output(&self) -> &OutputArgs {
-        &self.how().output
-    }
-
     fn how(&self) -> &How {
         match &self.action {
             Some(Action::Show(show)) => &show.how,

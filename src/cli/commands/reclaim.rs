@@ -41,11 +41,11 @@ pub struct Args {
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
-    pub(super) output: OutputArgs,
+    output: OutputArgs,
     #[command(flatten)]
-    pub(super) rows: RowArgs,
+    rows: RowArgs,
     #[command(flatten)]
-    pub(super) time: TimeArg,
+    time: TimeArg,
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {

@@ -32,16 +32,16 @@ pub struct Args {
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
-    pub(super) output: OutputArgs,
+    output: OutputArgs,
     #[command(flatten)]
-    pub(super) time: TimeArg,
+    time: TimeArg,
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let settings = Settings::resolve(&args.store, &context.environment)?;
     let evidence = EvidenceArgs { alive_from: args.alive_from.clone(), snapshot_file: None };
     let evidence = EvidenceFiles::read(&evidence, &settings, context, READING)?;
-    let mut snapshot = context.snapshot_with(&settings, "show")?;
+    let mut snapshot = context.snapshot(&settings, "show")?;
     let (policy, list) = evidence.add_to(&mut snapshot, settings.policy(args.older.older), context, false)?;
     list.wrong.iter().for_each(|why| context.ui.warn(why));
     list.unmatched.iter().for_each(|warning| context.ui.warn_about_setup(warning));

@@ -1,7 +1,5 @@
 use super::selection::{missing, selection};
-use crate::cli::args::{
-    EvidenceArgs, IdArgs, OlderArgs, OutputArgs, RowArgs, SelectArgs, StoreArgs, TargetsArgs, TimeArg, parse_up_to_1d,
-};
+use crate::cli::args::{EvidenceArgs, IdArgs, ListArgs, OlderArgs, SelectArgs, TargetsArgs, TimeArg, parse_up_to_1d};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::evidence_files::EvidenceFiles;
@@ -58,15 +56,11 @@ pub struct Args {
     #[command(flatten)]
     evidence: EvidenceArgs,
     #[command(flatten)]
-    store: StoreArgs,
+    list: ListArgs,
     #[command(flatten)]
     targets: TargetsArgs,
     #[command(flatten)]
-    pub(super) output: OutputArgs,
-    #[command(flatten)]
-    pub(super) rows: RowArgs,
-    #[command(flatten)]
-    pub(super) time: TimeArg,
+    time: TimeArg,
 }
 
 /// What jobs are grouped by.
@@ -99,7 +93,7 @@ impl From<By> for Field {
 impl Args {
     /// The options about targets.
     pub(super) fn several(&mut self) -> Several<'_> {
-        Several::of("stale", &mut self.store, &mut self.targets)
+        Several::of("stale", &mut self.list.store, &mut self.targets)
             .single_only("--watch", self.watch.is_some(), "one picture shows one queue")
             .single_only("--wait", self.wait.is_some(), "one command waits for one queue")
             .file("--snapshot-file", self.evidence.snapshot_file.as_mut())
@@ -109,16 +103,17 @@ impl Args {
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let selection = selection(&args.select, &args.ids)?;
-    let format = args.output.format();
+    let format = args.list.output.format();
     check_lists(args, format)?;
-    args.rows.check(format, &Stale::titles(args.by.map(Field::from), format, args.time.times()))?;
-    if let Some(interval) = args.watch {
+    args.list.check(&Stale::titles(args.by.map(Field::from), format, args.time.times()))?;
+    if args.watch.is_some() {
         Watch::check_output(context, format)?;
-        let settings = &Settings::resolve(&args.store, &context.environment)?;
-        let policy = settings.policy(args.older.older);
-        return Watch { settings, selection, policy, interval, summary: args.summary, format }.run(context);
     }
-    let settings = Settings::resolve(&args.store, &context.environment)?;
+    let settings = Settings::resolve(&args.list.store, &context.environment)?;
+    if let Some(interval) = args.watch {
+        let policy = settings.policy(args.older.older);
+        return Watch { settings: &settings, selection, policy, interval, summary: args.summary, format }.run(context);
+    }
     let document = match args.wait {
         Some(wait) => wait_for_none(wait, context, || snapshot(args, &settings, &selection, context))?,
         None => snapshot(args, &settings, &selection, context)?,
@@ -149,9 +144,9 @@ fn has_findings(document: &Stale) -> bool {
 
 /// Takes a snapshot and lists what is stuck in it.
 fn snapshot(args: &Args, settings: &Settings, selection: &Selection, context: &Context) -> Result<Stale, CliError> {
-    let format = args.output.format();
+    let format = args.list.output.format();
     let evidence = EvidenceFiles::read(&args.evidence, settings, context, READING)?;
-    let mut snapshot = context.snapshot_with(settings, "stale")?;
+    let mut snapshot = context.snapshot(settings, "stale")?;
     let policy = settings.policy(args.older.older);
     let (policy, list) = evidence.add_to(&mut snapshot, policy, context, !format.is_machine())?;
     if let Some(why) = list.wrong {

@@ -1,9 +1,9 @@
 use super::selection::globs;
-use crate::cli::args::{OlderArgs, OutputArgs, RowArgs, StoreArgs, TargetsArgs, TextfileArgs, metrics_too};
+use crate::cli::args::{ListArgs, OlderArgs, TargetsArgs, TextfileArgs, metrics_too};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::monitor::{Metrics, ended};
+use crate::cli::monitor::Metrics;
 use crate::cli::settings::Settings;
 use crate::cli::targets::Several;
 use crate::model::{age, parse_duration};
@@ -43,71 +43,79 @@ pub struct Args {
     #[arg(long, value_name = "GLOB", value_parser = NonEmptyStringValueParser::new(), help_heading = "Which claims")]
     kind: Vec<String>,
     #[command(flatten)]
-    store: StoreArgs,
+    list: ListArgs,
     #[command(flatten)]
     targets: TargetsArgs,
     #[command(flatten)]
     textfile: TextfileArgs,
-    #[command(flatten)]
-    pub(super) output: OutputArgs,
-    #[command(flatten)]
-    pub(super) rows: RowArgs,
 }
 
 impl Args {
     /// The options about targets.
     pub(super) fn several(&mut self) -> Several<'_> {
-        Several::of("stats", &mut self.store, &mut self.targets).file("--textfile", self.textfile.textfile.as_mut())
+        Several::of("stats", &mut self.list.store, &mut self.targets)
+            .file("--textfile", self.textfile.textfile.as_mut())
+    }
+
+    fn selection(&self) -> Result<Selection, CliError> {
+        Ok(Selection { queues: globs(&self.queue)?, kinds: globs(&self.kind)?, ..Selection::default() })
     }
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
-    args.rows.check(args.output.format(), &if args.runtimes { StatsRuntimes::titles() } else { Stats::titles() })?;
+    args.list.check(&if args.runtimes { StatsRuntimes::titles() } else { Stats::titles() })?;
     if args.runtimes {
-        return runtimes(args, context);
-    }
-    let format = args.output.format();
-    let is_printed = format == Format::Prometheus;
-    let metrics = Metrics::begin("stats", args.textfile.textfile.as_deref(), &args.store, context)?.printed(is_printed);
-    let found = stats(args, context, &metrics);
-    // Before the report is printed: an error leaves stdout empty.
-    let written = metrics.write(ended(context, &found));
-    if let (Err(_), Err(error)) = (&found, &written) {
-        context.ui.warn(&error.message);
-    }
-    let Some(document) = found? else {
-        written?;
-        print(context, &metrics)?;
-        return Ok(Exit::Done);
-    };
-    written?;
-    context.ui.print(format, &document)?;
-    if !format.is_machine() {
-        note_counts(context, &document);
+        print_runtimes(args, context)?
+    } else {
+        print_counts(args, context)?
     }
     Ok(Exit::Done)
 }
 
-/// Counts and measures in one snapshot; `-o prometheus` reads only the jobs in flight.
-fn stats(args: &Args, context: &Context, metrics: &Metrics) -> Result<Option<Stats>, CliError> {
-    let selection = selection(args)?;
-    let settings = Settings::resolve(&args.store, &context.environment)?;
+/// Prints the counts, or with `-o prometheus` the metrics of the jobs in flight.
+fn print_counts(args: &Args, context: &Context) -> Result<(), CliError> {
+    let textfile = args.textfile.textfile.as_deref();
+    let is_printed = context.format == Format::Prometheus;
+    let metrics = Metrics::begin("stats", textfile, &args.list.store, context)?.printed(is_printed);
+    let Some(document) = metrics.finish(context, counts(args, context, &metrics))? else {
+        return print_metrics(context, &metrics);
+    };
+    context.ui.print(context.format, &document)?;
+    if context.format.is_machine() {
+        return Ok(());
+    }
+    let (queues, counts) = (document.summary.queues, &document.summary.counts);
+    context.ui.note(&format!(
+        "{}: {} in flight, {} stuck, {} unknown",
+        count(queues, "queue", "queues"),
+        grouped(counts.in_flight),
+        grouped(counts.stuck),
+        grouped(counts.unknown),
+    ));
+    if counts.stuck > 0 {
+        context.ui.hint(&format!("to list the stuck claims: {}", context.next_command("stale", &[])));
+    }
+    Ok(())
+}
+
+/// Counts and measures in one snapshot; for metrics it is enough to measure.
+fn counts(args: &Args, context: &Context, metrics: &Metrics) -> Result<Option<Stats>, CliError> {
+    let selection = args.selection()?;
+    let settings = Settings::resolve(&args.list.store, &context.environment)?;
     metrics.set_target(settings.target_name.as_deref());
-    let mut snapshot = context.snapshot_with(&settings, "stats")?;
+    let mut snapshot = context.snapshot(&settings, "stats")?;
     let policy = settings.policy(args.older.older);
     metrics.measure(&mut snapshot, &selection, &policy)?;
-    match args.output.format() {
-        Format::Prometheus => {
-            let caveats = ops::caveats(&mut snapshot, None, false, metrics.in_flight())?;
-            context.warn_of_caveats(&caveats, metrics.in_flight() == 0);
-            Ok(None)
-        }
-        _ => Ok(Some(ops::stats(&mut snapshot, &selection, &policy)?)),
+    if context.format != Format::Prometheus {
+        return Ok(Some(ops::stats(&mut snapshot, &selection, &policy)?));
     }
+    let caveats = ops::caveats(&mut snapshot, None, false, metrics.in_flight())?;
+    context.warn_of_caveats(&caveats, metrics.in_flight() == 0);
+    Ok(None)
 }
 
 /// Prints the metrics. Names are exact for programs and inert on a terminal.
-fn print(context: &Context, metrics: &Metrics) -> Result<(), CliError> {
+fn print_metrics(context: &Context, metrics: &Metrics) -> Result<(), CliError> {
     context.ui.report(|out| {
         let text = metrics.text()?;
         match context.ui.is_terminal() {
@@ -117,55 +125,30 @@ fn print(context: &Context, metrics: &Metrics) -> Result<(), CliError> {
     })
 }
 
-fn runtimes(args: &Args, context: &Context) -> Result<Exit, CliError> {
-    let format = args.output.format();
-    if format == Format::Prometheus {
+fn print_runtimes(args: &Args, context: &Context) -> Result<(), CliError> {
+    if context.format == Format::Prometheus {
         return Err(CliError::new(
             Exit::Usage,
             "-o prometheus and --runtimes cannot be combined: metrics are about jobs in flight, run times about ended ones",
         )
         .hint("leave one of them out"));
     }
-    let selection = selection(args)?;
-    let (settings, mut snapshot) = context.snapshot(&args.store, "stats")?;
+    let selection = args.selection()?;
+    let settings = Settings::resolve(&args.list.store, &context.environment)?;
+    let mut snapshot = context.snapshot(&settings, "stats")?;
     let policy = settings.policy(args.older.older);
     let document = ops::runtimes(&mut snapshot, &selection, &policy, args.since.unwrap_or(SINCE))?;
     drop(snapshot);
-    context.ui.print(format, &document)?;
-    if !format.is_machine() {
-        note_runtimes(context, &document);
+    context.ui.print(context.format, &document)?;
+    if !context.format.is_machine() {
+        let summary = &document.summary;
+        let since = age(Duration::try_from_secs_f64(document.since_seconds).unwrap_or_default());
+        let groups = if document.by == "kind" { ("kind", "kinds") } else { ("queue", "queues") };
+        let hit = summary.would_hit.map(|hit| format!("; the threshold would have hit {}", grouped(hit)));
+        let jobs = count(summary.jobs, "job", "jobs");
+        let groups = count(summary.kinds, groups.0, groups.1);
+        let hit = hit.unwrap_or_default();
+        context.ui.note(&format!("{jobs} of {groups} ended well within the last {since}{hit}"));
     }
-    Ok(Exit::Done)
-}
-
-fn selection(args: &Args) -> Result<Selection, CliError> {
-    Ok(Selection { queues: globs(&args.queue)?, kinds: globs(&args.kind)?, ..Selection::default() })
-}
-
-fn note_counts(context: &Context, document: &Stats) {
-    let summary = &document.summary;
-    context.ui.note(&format!(
-        "{}: {} in flight, {} stuck, {} unknown",
-        count(summary.queues, "queue", "queues"),
-        grouped(summary.counts.in_flight),
-        grouped(summary.counts.stuck),
-        grouped(summary.counts.unknown),
-    ));
-    if summary.counts.stuck > 0 {
-        context.ui.hint(&format!("to list the stuck claims: {}", context.next_command("stale", &[])));
-    }
-}
-
-fn note_runtimes(context: &Context, document: &StatsRuntimes) {
-    let summary = &document.summary;
-    let since = age(Duration::try_from_secs_f64(document.since_seconds).unwrap_or_default());
-    let hit = match summary.would_hit {
-        Some(hit) => format!("; the threshold would have hit {}", grouped(hit)),
-        None => String::new(),
-    };
-    let jobs = count(summary.jobs, "job", "jobs");
-    let what = if document.by == "kind" { ("kind", "kinds") } else { ("queue", "queues") };
-    context
-        .ui
-        .note(&format!("{jobs} of {} ended well within the last {since}{hit}", count(summary.kinds, what.0, what.1)));
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! Where the values of options and arguments come from, and what of it is offered.
 
 use crate::cli::args::StoreArgs;
+use crate::cli::commands::deepest;
 use crate::cli::environment::Environment;
 use crate::cli::error::CliError;
 use crate::cli::help::TOPICS;
@@ -157,10 +158,7 @@ impl Line {
     fn store_args(&self) -> StoreArgs {
         let program = crate::cli::command().ignore_errors(true);
         let Ok(matches) = program.try_get_matches_from(&self.words) else { return StoreArgs::default() };
-        let mut deepest = &matches;
-        while let Some((_, below)) = deepest.subcommand() {
-            deepest = below;
-        }
+        let deepest = deepest(&matches);
         // A command that opens no database has at most the config file, and asking clap for another option would be a defect.
         match deepest.try_contains_id("db") {
             Ok(_) => StoreArgs::from_arg_matches(deepest).unwrap_or_default(),

@@ -133,7 +133,7 @@ impl Metrics {
     ///
     /// # Errors
     /// When the file cannot be written; it stays unchanged.
-    pub fn write(&self, exit: Exit) -> Result<(), CliError> {
+    fn write(&self, exit: Exit) -> Result<(), CliError> {
         let Some(textfile) = &self.textfile else { return Ok(()) };
         let previous = textfile.text().map(|text| PreviousMetrics::read(&text, self.command)).unwrap_or_default();
         let text = self.render(exit, &previous);
@@ -141,11 +141,23 @@ impl Metrics {
         textfile.write(|out| out.write_all(text.as_bytes()))
     }
 
+    /// Writes the textfile of a command that only reads, before its report is printed: an error of either leaves stdout empty.
+    pub fn finish<T>(&self, context: &Context, result: Result<T, CliError>) -> Result<T, CliError> {
+        let written = self.write(ended(context, result.as_ref().map(|_| Exit::Done)));
+        match (result, written) {
+            (Ok(_), Err(error)) => Err(error),
+            (Err(error), Err(unwritten)) => {
+                context.ui.warn(&unwritten.message);
+                Err(error)
+            }
+            (result, Ok(())) => result,
+        }
+    }
+
     /// Writes the textfile after a run that may have written to the database. A failure is reported and does not change how the
     /// run ends; monitoring notices it by the age of the last run.
     pub fn write_or_report(&self, context: &Context, result: &Result<Exit, CliError>) {
-        let exit = result.as_ref().map_or_else(|error| error.exit, |exit| *exit);
-        if let Err(error) = self.write(context.caught.signal().map_or(exit, Exit::Signal)) {
+        if let Err(error) = self.write(ended(context, result.as_ref().copied())) {
             context.ui.side_error(&format!("{}; the run itself is not affected", error.message));
         }
     }
@@ -173,9 +185,8 @@ impl Metrics {
 }
 
 /// The exit of a run with this result; a signal that came meanwhile decides.
-pub fn ended<T>(context: &Context, result: &Result<T, CliError>) -> Exit {
-    let exit = result.as_ref().map_or_else(|error| error.exit, |_| Exit::Done);
-    context.caught.signal().map_or(exit, Exit::Signal)
+fn ended(context: &Context, result: Result<Exit, &CliError>) -> Exit {
+    context.caught.signal().map_or_else(|| result.unwrap_or_else(|error| error.exit), Exit::Signal)
 }
 
 /// The time since 1970 by this host's clock, because the database may be out of reach.

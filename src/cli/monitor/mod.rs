@@ -5,5 +5,5 @@ pub mod plugin;
 mod previous_metrics;
 mod report_file;
 
-pub use metrics::{Metrics, ended};
+pub use metrics::Metrics;
 pub use report_file::ReportFile;

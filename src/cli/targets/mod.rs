@@ -12,7 +12,6 @@ use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
 use super::settings::Settings;
-use crate::output::format::Format;
 use report::Report;
 use several::for_target;
 use target_result::{Tally, TargetResult};
@@ -21,9 +20,6 @@ use target_result::{Tally, TargetResult};
 pub trait Request: Clone + Sync {
     /// Its options about targets; `None` for a command that takes only one target.
     fn several(&mut self) -> Option<Several<'_>>;
-
-    /// The format of its report.
-    fn format(&self) -> Format;
 
     /// Runs it on the one target that it names.
     fn run_alone(&self, context: &Context) -> Result<Exit, CliError>;
@@ -56,7 +52,7 @@ impl<R: Request> EachTarget<'_, R> {
     /// # Errors
     /// When the format has no place for several targets, or the report cannot be written.
     pub fn run(&self, context: &Context) -> Result<Exit, CliError> {
-        let mut report = Report::new(self.command.format(), self.name)?;
+        let mut report = Report::new(context.format, self.name)?;
         let mut tally = Tally::default();
         let run = |n: usize| self.targets.get(n).map(|target| self.run_on(target, context));
         let mut failed = None;

@@ -78,9 +78,7 @@ impl Watch<'_> {
     /// # Errors
     /// When the first snapshot fails, as `stale` would; later ones are tried again.
     pub fn run(mut self, context: &Context) -> Result<Exit, CliError> {
-        let database = self.settings.database()?;
-        context.report_setup(&database);
-        let store = database.store()?;
+        let store = context.store(self.settings)?;
         // A list that was cut at the limit does not show which jobs are new.
         let rows = self.selection.limit.take();
         let (document, warnings) = self.snapshot(context, store.as_ref(), true)?;

@@ -1,6 +1,6 @@
 mod config_file;
 
-use crate::cli::args::{AdoptArgs, OutputArgs, StoreArgs, toml_or_json};
+use crate::cli::args::{AdoptArgs, OutputArgs, StoreArgs, text_or_json};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// `jobdoctor adopt`.
 #[derive(Debug, Clone, clap::Args)]
-#[command(mut_arg("output", toml_or_json))]
+#[command(mut_arg("output", |arg| arg.value_parser(text_or_json("toml", "The mapping as it stands in a config file"))))]
 #[command(mut_arg("preset", |arg| arg.hide(true)), mut_arg("options", |arg| arg.hide(true)))]
 #[command(after_help = "\
 Examples:
@@ -28,7 +28,7 @@ pub struct Args {
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
-    pub(super) output: OutputArgs,
+    output: OutputArgs,
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
@@ -40,9 +40,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         .hint("jobdoctor adopt TABLE --name NAME"));
     }
     let settings = Settings::resolve(&args.store, &context.environment)?;
-    let database = settings.database()?;
-    context.report_setup(&database);
-    let store = database.store()?;
+    let store = context.store(&settings)?;
     let AdoptArgs { table, name, watch, .. } = &args.adopt;
     // What is watched and what a person ponders has no part in the time for reading.
     let limits = || settings.limits("adopt", READING + watch.unwrap_or_default(), &context.interrupt, false);

@@ -81,11 +81,6 @@ impl Args {
             Kind::Kubernetes(args) => &args.sweep,
         }
     }
-
-    /// Colour and volume.
-    pub(super) fn tone(&self) -> &ToneArgs {
-        &self.sweep().tone
-    }
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {

@@ -2,7 +2,7 @@
 
 use super::SweepArgs;
 use crate::cli::args::StoreArgs;
-use crate::cli::database::{AddressSource, ConfiguredAddress};
+use crate::cli::database::ConfiguredAddress;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::secret::masked;
@@ -75,10 +75,8 @@ impl SweepCommand {
 
     /// Names the database in a way that leads to the same one elsewhere.
     fn carry_address(&mut self, settings: &Settings, in_pod: bool) -> Result<(), CliError> {
-        let said = match &settings.address {
-            Some(ConfiguredAddress::Whole(text, source)) if *source != AddressSource::Target => Some((text, *source)),
-            _ => None,
-        };
+        let address = settings.address.as_ref().filter(|address| address.origin != ConfiguredAddress::BY_TARGET);
+        let said = address.and_then(|address| Some((address.text.as_ref()?, address.origin)));
         match &settings.target_name {
             // Named by a flag, the target would bring its own database.
             Some(target) if said.is_some() && settings.target.db.is_some() => {
@@ -87,11 +85,11 @@ impl SweepCommand {
             Some(target) => self.option("--target", target),
             None => {}
         }
-        if let Some((text, source)) = said {
-            let variable = if source == AddressSource::DatabaseUrl { "DATABASE_URL" } else { "JOBDOCTOR_DB" };
+        if let Some((text, origin)) = said {
+            let variable = if origin == ConfiguredAddress::BY_URL { origin } else { "JOBDOCTOR_DB" };
             if in_pod || self.address_holds_password() {
                 self.secrets.push(variable);
-            } else if source == AddressSource::Flag {
+            } else if origin == ConfiguredAddress::BY_FLAG {
                 self.option("--db", &self.portable(text)?);
             } else {
                 self.variables.push((variable, self.portable(text)?));

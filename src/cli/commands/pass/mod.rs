@@ -63,9 +63,7 @@ impl<'a> Pass<'a> {
         (source, evidence, output): (PlanSource, &EvidenceArgs, &OutputArgs),
     ) -> Result<Pass<'a>, CliError> {
         let evidence = EvidenceFiles::read(evidence, settings, context, options.time)?;
-        let database = settings.database()?;
-        context.report_setup(&database);
-        let store = database.store()?;
+        let store = context.store(settings)?;
         let limits = settings.limits(options.name, options.time, &context.interrupt, options.act.mode().writes());
         if options.act.mode().writes() && !settings.target.read_only {
             store.recover(&limits)?;

@@ -5,7 +5,7 @@ use super::pass::{Options, Pass};
 use super::selection::selection;
 use crate::cli::args::{
     ActArgs, ConfirmArgs, EvidenceArgs, IdArgs, OlderArgs, OutputArgs, RowArgs, SelectArgs, StoreArgs, TargetsArgs,
-    TextfileArgs, TimeArg, ToneArgs, UnattendedArgs,
+    TextfileArgs, TimeArg, UnattendedArgs,
 };
 use crate::cli::atomic_file::is_same;
 use crate::cli::context::Context;
@@ -66,18 +66,14 @@ pub struct Args {
     #[command(flatten)]
     textfile: TextfileArgs,
     #[command(flatten)]
-    pub(super) output: OutputArgs,
+    output: OutputArgs,
     #[command(flatten)]
-    pub(super) rows: RowArgs,
+    rows: RowArgs,
     #[command(flatten)]
-    pub(super) time: TimeArg,
+    time: TimeArg,
 }
 
 impl Args {
-    pub(super) fn tone(&self) -> ToneArgs {
-        ToneArgs { log_format: self.unattended.log_format, ..self.output.with(Some(&self.rows), Some(&self.time)).0 }
-    }
-
     /// The options about targets.
     pub(super) fn several(&mut self) -> Several<'_> {
         Several::of("sweep", &mut self.store, &mut self.targets)
