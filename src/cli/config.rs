@@ -27,11 +27,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads a config file.
-    ///
-    /// # Errors
-    /// When it cannot be read, others may write to it, it is not TOML, or has an unknown key or value; with key, line and
-    /// suggestion.
+    /// Reads a config file; one that others may write to is refused.
     pub fn read(path: &Path, environment: &Environment) -> Result<Config, CliError> {
         let text = match environment.config.get() {
             Some(text) => text,
@@ -90,10 +86,7 @@ impl Config {
     }
 }
 
-/// Checks the text of a config file.
-///
-/// # Errors
-/// The program's message, which calls the file by that name and repeats no password.
+/// Checks the text of a config file; the message calls the file by that name and repeats no password.
 pub fn check(name: &str, text: &str) -> Result<(), String> {
     let config = Config::parse(name, text);
     let checked = config.and_then(|config| config.broken.into_iter().next().map_or(Ok(()), |(_, error)| Err(error)));

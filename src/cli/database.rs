@@ -22,9 +22,6 @@ pub struct Database {
 
 impl Database {
     /// Its store.
-    ///
-    /// # Errors
-    /// When no database is named.
     pub fn store(&self) -> Result<Box<dyn Store>, CliError> {
         let address = self.address.as_ref().ok_or_else(|| {
             let error = CliError::new(Exit::Usage, "no database is named");
@@ -84,9 +81,6 @@ impl ConfiguredAddress {
     }
 
     /// Reads the address.
-    ///
-    /// # Errors
-    /// When it cannot be read, or leads to a file that cannot.
     pub fn read(&self, surroundings: &Surroundings) -> Result<Address, CliError> {
         let Some(text) = &self.text else { return Ok(Address::of_environment(surroundings)?) };
         match (text.to_str(), self.origin) {
@@ -105,9 +99,6 @@ impl ConfiguredAddress {
 }
 
 /// Reads a password: the first line of a file. The file's mode is not checked, because containers mount secrets readable for all.
-///
-/// # Errors
-/// When the file cannot be read, or its first line is empty.
 pub fn read_password(path: &Path, interrupt: &Interrupt) -> Result<Password, CliError> {
     let exits = (Exit::Config, Exit::Config);
     let source =

@@ -29,9 +29,6 @@ pub struct EvidenceFiles {
 
 impl EvidenceFiles {
     /// Reads the files, before the database is read.
-    ///
-    /// # Errors
-    /// When one of them cannot be used.
     pub fn read(
         args: &EvidenceArgs,
         settings: &Settings,
@@ -53,9 +50,6 @@ impl EvidenceFiles {
 
     /// Adds the evidence to a policy and saves this snapshot. The second value is what is odd about the list. `is_noted` is false
     /// where a note would disturb.
-    ///
-    /// # Errors
-    /// When the store cannot be read, or the snapshot cannot be compared or saved.
     pub fn add_to(
         &self,
         snapshot: &mut Snapshot,
@@ -87,9 +81,6 @@ impl EvidenceFiles {
     }
 
     /// Refuses `--rule no_progress` where it could never fire.
-    ///
-    /// # Errors
-    /// When there is no second snapshot to compare with, or no column that shows progress.
     pub fn check_progress(&self, snapshot: &Snapshot) -> Result<(), CliError> {
         if self.snapshot_file.is_none() {
             return Err(CliError::new(Exit::Usage, "--rule no_progress needs two snapshots to compare")
@@ -123,10 +114,6 @@ pub struct LiveOwnerList {
 
 impl LiveOwnerList {
     /// Reads the list. A pipe is read until it ends, the time limit runs out, or a signal comes.
-    ///
-    /// # Errors
-    /// When it cannot be read, is too long, not UTF-8, or empty: an empty list is more likely a command that failed than a fleet
-    /// that died.
     pub fn read(path: &Path, interrupt: &Interrupt, patience: Duration) -> Result<LiveOwnerList, CliError> {
         let source = Source::list("the live-owner list in", "--alive-from", path);
         let Input { text, began, age } = source.read(interrupt, patience)?;

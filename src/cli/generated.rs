@@ -10,9 +10,6 @@ use clap_mangen::Man;
 use std::io::{self, Write};
 
 /// The manual pages: file name and roff text.
-///
-/// # Errors
-/// Never in practice: the pages are written to memory.
 pub fn man_pages(mut root: clap::Command) -> io::Result<Vec<(String, Vec<u8>)>> {
     root.build();
     let mut pages = Vec::new();
@@ -121,9 +118,6 @@ fn titled(command: &Command, parent: &str) -> Command {
 }
 
 /// The pages of the built-in presets: file name and Markdown text.
-///
-/// # Errors
-/// Never in a release: a test reads every preset.
 pub fn preset_pages() -> Result<Vec<(String, Vec<u8>)>, SpecError> {
     let catalog = Catalog::built_in()?;
     let mut pages = vec![("README.md".to_owned(), index(&presets::presets(&catalog)?).into_bytes())];

@@ -64,9 +64,6 @@ impl Source<'_> {
     }
 
     /// Reads its text.
-    ///
-    /// # Errors
-    /// See [`Source::bytes`]; and when it is not UTF-8.
     pub(super) fn read(&self, interrupt: &Interrupt, patience: Duration) -> Result<Input, CliError> {
         let Input { text, began, age } = self.bytes(interrupt, patience)?;
         let text = String::from_utf8(text).map_err(|error| {
@@ -78,9 +75,6 @@ impl Source<'_> {
     }
 
     /// Reads it. A pipe is read until it ends, the time limit runs out, or a signal comes; a device is refused.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is too long.
     pub(super) fn bytes(&self, interrupt: &Interrupt, patience: Duration) -> Result<Input<Vec<u8>>, CliError> {
         let (name, is_stdin) = (self.name(), self.is_stdin());
         let wrong = |exit: Exit, why: &str| CliError::new(exit, format!("{name} {why}"));
@@ -158,9 +152,6 @@ struct IdLine {
 }
 
 /// Reads a list of job ids; `-` is standard input. Each id comes once, in the order of the list.
-///
-/// # Errors
-/// When it cannot be read, or a line of it is neither an id nor a line of `-o jsonl`.
 pub(super) fn read_ids(path: &Path, interrupt: &Interrupt, patience: Duration) -> Result<Vec<String>, CliError> {
     let source = Source::list("the list of jobs in", "--from-file", path);
     let text = source.read(interrupt, patience)?.text;
@@ -172,9 +163,6 @@ pub(super) fn read_ids(path: &Path, interrupt: &Interrupt, patience: Duration) -
 
 /// The ids of a list, each once. A list that begins with a line of `-o jsonl` consists of such lines; any other has one id a line.
 /// Blanks around an id stay, because a stored id may have them; the lookup tries without them too.
-///
-/// # Errors
-/// The number of the first line that is neither an id nor a line of `-o jsonl`, and why.
 pub fn parse_ids(text: &str) -> Result<Vec<String>, (usize, String)> {
     let text = text.trim_start_matches('\u{feff}');
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());

@@ -107,9 +107,6 @@ pub fn completions(shell: Shell) -> Vec<u8> {
 }
 
 /// The manual pages: file name and roff text.
-///
-/// # Errors
-/// Never in practice: the pages are written to memory.
 pub fn man_pages() -> io::Result<Vec<(String, Vec<u8>)>> {
     generated::man_pages(plain_command())
 }

@@ -13,9 +13,6 @@ use std::path::Path;
 
 /// The settings for the database of a run. A command line that names a database decides, and so does a database at hand that is
 /// the run's. Otherwise the journal of the run decides, by the target or by the address that it records.
-///
-/// # Errors
-/// When the settings cannot be resolved, or the journal says too little to connect.
 pub(super) fn settings_of_run(args: &StoreArgs, run: &str, context: &Context) -> Result<Settings, CliError> {
     let settings = Settings::resolve(args, &context.environment)?;
     let journals = context.environment.journals();

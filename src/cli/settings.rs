@@ -54,9 +54,6 @@ pub struct Settings {
 
 impl Settings {
     /// Resolves the settings.
-    ///
-    /// # Errors
-    /// When the config file cannot be used, or names an unknown target.
     pub fn resolve(args: &StoreArgs, environment: &Environment) -> Result<Settings, CliError> {
         if args.target.len() > 1 {
             return Err(CliError::new(Exit::Usage, "this command takes one --target").hint("run it once for each"));
@@ -123,9 +120,6 @@ impl Settings {
     }
 
     /// The named targets, or all if none is named, in the order of the config file, each once; and what is wrong with mappings.
-    ///
-    /// # Errors
-    /// When the config file cannot be used, or has no such target, or no target at all.
     pub fn targets(args: &StoreArgs, environment: &Environment) -> Result<(Vec<String>, Vec<SpecError>), CliError> {
         let path = config_path(args, environment).map(|(path, _)| path);
         let Some(file) = &path else {
@@ -149,9 +143,6 @@ impl Settings {
     }
 
     /// The database that the settings name. Call it once a run: a password file may be a pipe, which can be read only once.
-    ///
-    /// # Errors
-    /// When its address cannot be read, or leads to a file that cannot.
     pub fn database(&self) -> Result<Database, CliError> {
         let mut surroundings = self.surroundings.clone();
         surroundings.source = self.address_origin();

@@ -24,9 +24,6 @@ pub(super) struct Stranger {
 
 /// Walks a path like the kernel, and refuses the first directory, link or file on it that another user could change. What has
 /// passed can no longer be exchanged by others, so the file that is opened afterwards is this one; the reader compares them.
-///
-/// # Errors
-/// When the path cannot be walked, or users and groups cannot be looked up.
 pub(super) fn find_trusted(path: &Path) -> anyhow::Result<Result<Identity, Stranger>> {
     let names = |path: &Path| path.iter().rev().map(OsStr::to_owned).collect::<Vec<OsString>>();
     let identity = |metadata: &Metadata| (metadata.dev(), metadata.ino());

@@ -26,9 +26,6 @@ struct Ranges(Vec<(Measure, Range)>);
 
 impl AlertArgs {
     /// The ranges. Unless a warning range says otherwise, no claim may be stuck and none unknown.
-    ///
-    /// # Errors
-    /// Never: the default is a range.
     pub fn alerts(&self) -> Result<Alerts, String> {
         let all = |ranges: &[Ranges]| ranges.iter().flat_map(|ranges| ranges.0.clone()).collect::<Vec<_>>();
         let mut alerts = Alerts { warning: all(&self.warning), critical: all(&self.critical) };

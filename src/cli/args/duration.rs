@@ -4,34 +4,22 @@ use crate::model::{age, parse_duration};
 use std::time::Duration;
 
 /// Reads a duration of up to an hour: what a run may wait or sleep for.
-///
-/// # Errors
-/// What is wrong, and how to write it instead.
 pub fn parse_up_to_1h(text: &str) -> Result<Duration, String> {
     within(text, "1s", "1h")
 }
 
 /// Reads a duration of up to a day: how long jobs may be watched.
-///
-/// # Errors
-/// What is wrong, and how to write it instead.
 pub fn parse_up_to_1d(text: &str) -> Result<Duration, String> {
     within(text, "1s", "1d")
 }
 
 /// Reads a duration of up to a week: how long a job or a sweep may be put off.
-///
-/// # Errors
-/// What is wrong, and how to write it instead.
 pub fn parse_up_to_7d(text: &str) -> Result<Duration, String> {
     within(text, "1s", "7d")
 }
 
 /// Reads the time between two snapshots: 3 seconds to an hour. Two timestamps of a worker that writes whole seconds are sure to
 /// differ after two.
-///
-/// # Errors
-/// What is wrong, and how to write it instead.
 pub fn parse_between_snapshots(text: &str) -> Result<Duration, String> {
     within(text, "3s", "1h")
 }

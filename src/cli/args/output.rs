@@ -127,9 +127,6 @@ impl TimeArg {
 
 impl RowArgs {
     /// Refuses an order by a column that the table does not have, before anything is read.
-    ///
-    /// # Errors
-    /// When there is no such column, or no table.
     pub fn check(&self, format: Format, columns: &[&str]) -> Result<(), CliError> {
         let Some(sort) = &self.sort else { return Ok(()) };
         let refused = |message: String, hint: String| Err(CliError::new(Exit::Usage, message).hint(hint));

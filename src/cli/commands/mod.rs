@@ -30,7 +30,7 @@ use super::error::CliError;
 use super::exit::Exit;
 use super::help::{Form, dressed};
 use super::leading_options::with_shared_options;
-use super::targets::{self, Request, Several};
+use super::targets::{self, Several};
 use crate::output::format::Format;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -130,10 +130,7 @@ pub enum Command {
 }
 
 impl Cli {
-    /// Reads a command line, the program's name first.
-    ///
-    /// # Errors
-    /// When it cannot be parsed; help and version are errors too.
+    /// Reads a command line, the program's name first; help and version are errors.
     pub fn parsed(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
         let words: Vec<OsString> = words.into_iter().collect();
         let form = if words.iter().any(|word| word == "-h") { Form::Short } else { Form::Long };
@@ -169,8 +166,9 @@ pub fn run(command: &Command, context: &Context) -> Result<Exit, CliError> {
     }
 }
 
-impl Request for Command {
-    fn several(&mut self) -> Option<Several<'_>> {
+impl Command {
+    /// Its options about targets; `None` for a command that takes only one target.
+    pub fn several(&mut self) -> Option<Several<'_>> {
         match self {
             Command::Health(args) => Some(args.several()),
             Command::Owners(args) => Some(args.several()),
@@ -181,7 +179,8 @@ impl Request for Command {
         }
     }
 
-    fn run_alone(&self, context: &Context) -> Result<Exit, CliError> {
+    /// Runs it on the one target that it names.
+    pub fn run_alone(&self, context: &Context) -> Result<Exit, CliError> {
         match self {
             Command::Adopt(args) => adopt::run(args, context),
             Command::Check(args) => check::run(args, context),

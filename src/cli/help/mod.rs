@@ -1,14 +1,13 @@
-//! Topics of help, each a text file whose tables come from the code or a page of the documentation, and the examples on top of every command's help.
+//! Topics of help, each a page in Markdown whose tables may come from the code, and the examples on top of every command's help.
 
 mod examples;
-mod markdown;
 mod page;
 
 pub use examples::{Examples, Form, dressed};
 pub use page::{Block, Page};
 
 use super::environment::VARIABLES;
-use super::exit::Exit;
+use super::exit::ENDS;
 use super::setting::explained;
 use crate::output::SCHEMA_NAMES;
 
@@ -23,21 +22,17 @@ pub struct Topic {
 
 /// Every topic. `presets` also ends the help of the command of that name.
 pub const TOPICS: [Topic; 7] = [
-    Topic { name: "config", about: "keys of the config file", text: include_str!("config.txt") },
-    Topic { name: "environment", about: "environment variables", text: include_str!("environment.txt") },
-    Topic { name: "exit-codes", about: "what each exit code means", text: include_str!("exit-codes.txt") },
-    Topic { name: "json", about: "JSON documents and their schemas", text: include_str!("json.txt") },
+    Topic { name: "config", about: "keys of the config file", text: include_str!("config.md") },
+    Topic { name: "environment", about: "environment variables", text: include_str!("environment.md") },
+    Topic { name: "exit-codes", about: "what each exit code means", text: include_str!("exit-codes.md") },
+    Topic { name: "json", about: "JSON documents and their schemas", text: include_str!("json.md") },
     Topic {
         name: "mapping",
         about: "keys and examples of a mapping, for your own table",
         text: include_str!("../../../docs/mapping.md"),
     },
-    Topic {
-        name: "presets",
-        about: "known queues, and mappings of your own tables",
-        text: include_str!("presets.txt"),
-    },
-    Topic { name: "recipes", about: "commands to copy", text: include_str!("recipes.txt") },
+    Topic { name: "presets", about: "known queues, and mappings of your own tables", text: include_str!("presets.md") },
+    Topic { name: "recipes", about: "commands to copy", text: include_str!("recipes.md") },
 ];
 
 impl Topic {
@@ -48,11 +43,8 @@ impl Topic {
 
     /// Its page, tables filled in.
     pub fn page(&self) -> Page {
-        if self.name == "mapping" {
-            return Page::markdown(self.text);
-        }
-        Page::parse(self.text, |table| match table {
-            "exit-codes" => Exit::ALL.iter().map(|exit| (exit.code().to_string(), exit.meaning().to_owned())).collect(),
+        Page::markdown(self.text, |table| match table {
+            "exit-codes" => ENDS.iter().map(|end| (end.code.to_string(), end.meaning.to_owned())).collect(),
             "environment" => {
                 VARIABLES.iter().map(|(name, meaning)| ((*name).to_owned(), (*meaning).to_owned())).collect()
             }

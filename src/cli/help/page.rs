@@ -2,6 +2,8 @@
 
 use crate::output::format::Screen;
 
+/// What ends the part of a page that is help.
+const END: &str = "<!-- ";
 /// Width of lists, in columns.
 const WIDTH: usize = 80;
 /// Longest term, in columns, that shares a line with its meaning.
@@ -21,30 +23,44 @@ pub enum Block {
     Paragraph(Vec<String>),
     /// Indented lines, shown as they are.
     Literal(Vec<String>),
-    /// Terms with their meanings; in the text its name in braces, on a line of its own.
+    /// Terms with their meanings.
     Table(Vec<(String, String)>),
 }
 
 impl Page {
-    /// Reads a page; `table` gives the rows of a table.
-    pub(super) fn parse(text: &str, table: impl Fn(&str) -> Vec<(String, String)>) -> Page {
+    /// Reads Markdown: headings, paragraphs, numbered lists, fenced blocks and tables of two columns; a name in braces stands for
+    /// the rows that `table` gives. The title is left out, and so is all that follows a comment.
+    pub(super) fn markdown(text: &str, table: impl Fn(&str) -> Vec<(String, String)>) -> Page {
         let mut blocks: Vec<Block> = Vec::new();
-        for line in text.lines() {
-            let heading = !line.is_empty() && line.chars().all(|c| c.is_ascii_uppercase() || " ,'".contains(c));
-            let name = line.strip_prefix('{').and_then(|line| line.strip_suffix('}'));
-            match (blocks.last_mut(), name) {
-                (_, Some(name)) => blocks.push(Block::Table(table(name))),
-                _ if heading && !line.starts_with(' ') => blocks.push(Block::Heading(line.to_owned())),
-                (Some(Block::Literal(lines)), _) if line.starts_with("  ") => lines.push(line.to_owned()),
-                _ if line.starts_with("  ") => blocks.push(Block::Literal(vec![line.to_owned()])),
-                (Some(Block::Paragraph(lines)), _) if !line.is_empty() && !lines.is_empty() => {
-                    lines.push(line.to_owned());
+        let mut fence: Option<Vec<String>> = None;
+        let mut paragraph = String::new();
+        for line in text.lines().take_while(|line| !line.starts_with(END)).chain([""]) {
+            if let Some(mut lines) = fence.take() {
+                match line {
+                    "```" => blocks.push(Block::Literal(lines)),
+                    _ => {
+                        lines.push(format!("  {line}").trim_end().to_owned());
+                        fence = Some(lines);
+                    }
                 }
-                (Some(Block::Paragraph(lines)), _) if lines.is_empty() => lines.extend(first(line)),
-                _ => blocks.push(Block::Paragraph(first(line))),
+                continue;
+            }
+            let is_item = line.starts_with(|c: char| c.is_ascii_digit()) && line.contains(". ");
+            let is_text = !line.is_empty() && !line.starts_with(['#', '|', '`', '{']);
+            if !paragraph.is_empty() && (is_item || !is_text) {
+                blocks.push(Block::Paragraph(wrapped(&plain(&std::mem::take(&mut paragraph)))));
+            }
+            match (line.split_once("# "), line.strip_prefix("| ").and_then(|row| row.strip_suffix(" |"))) {
+                (Some(("" | "##" | "#", title)), _) if line.starts_with("## ") || line.starts_with("### ") => {
+                    blocks.push(Block::Heading(title.to_uppercase()));
+                }
+                (_, Some(row)) => table_row(row, &mut blocks),
+                _ if line.starts_with('{') => blocks.push(Block::Table(table(line.trim_matches(['{', '}'])))),
+                _ if line.starts_with("```") => fence = Some(Vec::new()),
+                _ if is_text => paragraph.push_str(&format!("{} ", line.trim())),
+                _ => {}
             }
         }
-        blocks.retain(|block| !matches!(block, Block::Paragraph(lines) if lines.is_empty()));
         Page { blocks }
     }
 
@@ -66,12 +82,31 @@ impl Page {
     }
 }
 
-fn first(line: &str) -> Vec<String> {
-    if line.is_empty() { Vec::new() } else { vec![line.to_owned()] }
+/// Adds a row to the table that it continues. The head of a table begins it and is left out.
+fn table_row(row: &str, blocks: &mut Vec<Block>) {
+    let (term, meaning) = row.split_once(" | ").unwrap_or((row, ""));
+    match blocks.last_mut() {
+        Some(Block::Table(rows)) if term.starts_with("---") => rows.clear(),
+        Some(Block::Table(rows)) => rows.push((plain(term).replace('`', ""), plain(meaning))),
+        _ => blocks.push(Block::Table(Vec::new())),
+    }
+}
+
+/// Text with the words of links in place of the links.
+fn plain(text: &str) -> String {
+    let mut parts = text.split("](");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        if let Some(begin) = plain.rfind('[') {
+            plain.remove(begin);
+        }
+        plain.push_str(part.split_once(')').map_or(part, |(_, rest)| rest));
+    }
+    plain
 }
 
 /// A paragraph in lines of the usual width.
-pub(super) fn wrapped(text: &str) -> Vec<String> {
+fn wrapped(text: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         match lines.last_mut() {
@@ -117,19 +152,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_keep_their_shape_and_tables_are_filled_in() {
-        let text =
-            "What it\nis about.\n\nSOME WORDS\nBelow.\n\n  jobdoctor stale   look\n  jobdoctor show\n\n{table}\n";
+    fn a_page_of_the_documentation_reads_as_help() {
+        let text = "# Title\n\nSee [the\nother](page.md#x) `page`.\n\n1. One\n   more.\n2. Two.\n\n## A shape\n\n```toml x\n[a]\n\nb = 1\n```\n\n\
+                    | key | meaning |\n| --- | --- |\n| `a.b`, `c` | one of `d` |\n\n{table}\n\n<!-- end -->\nNot this.\n";
         let row = |term: &str, meaning: &str| (term.to_owned(), meaning.to_owned());
-        let page = Page::parse(text, |name| vec![row(name, "one"), row("b", &"word ".repeat(20))]);
-        let screen = Screen { width: None, color: false, ..Screen::default() };
+        let page = Page::markdown(text, |name| vec![row(name, "one"), row("b", &"word ".repeat(20))]);
         let words = |n: usize| vec!["word"; n].join(" ");
         let expected = format!(
-            "What it\nis about.\n\nSOME WORDS\nBelow.\n\n  jobdoctor stale   look\n  jobdoctor show\n\n  table  one\n  b      \
-             {}\n         {}\n",
+            "See the other `page`.\n\n1. One more.\n\n2. Two.\n\nA SHAPE\n  [a]\n\n  b = 1\n\n  a.b, c  one of `d`\n\n  \
+             table  one\n  b      {}\n         {}\n",
             words(14),
             words(6)
         );
+        let screen = Screen { width: None, color: false, ..Screen::default() };
         assert_eq!(page.render(&screen), expected);
         assert!(page.render(&Screen { width: None, color: true, ..Screen::default() }).contains('\x1b'));
     }

@@ -43,9 +43,6 @@ pub struct Metrics {
 
 impl Metrics {
     /// Begins a run. Checks that the textfile can be written, before the run does anything.
-    ///
-    /// # Errors
-    /// When the textfile cannot be written.
     pub fn begin(
         command: &'static str,
         textfile: Option<&Path>,
@@ -93,9 +90,6 @@ impl Metrics {
     }
 
     /// Measures the jobs in flight, if the metrics are written or printed. Call it before the run acts on them.
-    ///
-    /// # Errors
-    /// When the store cannot be read, or the selection makes no sense for this queue.
     pub fn measure(&self, snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<(), OpsError> {
         if self.measures {
             self.measured.replace(Some(ops::measure(snapshot, selection, policy)?));
@@ -122,17 +116,11 @@ impl Metrics {
     }
 
     /// The metrics of a run that ends with exit code 0, as far as it has come.
-    ///
-    /// # Errors
-    /// Never in practice: the text is written to memory.
     pub fn text(&self) -> io::Result<String> {
         self.render(Exit::Done, &PreviousMetrics::default())
     }
 
     /// Writes the textfile, if one was asked for.
-    ///
-    /// # Errors
-    /// When the file cannot be written; it stays unchanged.
     fn write(&self, exit: Exit) -> Result<(), CliError> {
         let Some(textfile) = &self.textfile else { return Ok(()) };
         let previous = textfile.text().map(|text| PreviousMetrics::read(&text, self.command)).unwrap_or_default();

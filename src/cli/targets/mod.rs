@@ -8,6 +8,7 @@ mod worker_pool;
 
 pub use several::Several;
 
+use super::commands::Command;
 use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
@@ -16,27 +17,15 @@ use report::Report;
 use several::for_target;
 use target_result::{Tally, TargetResult};
 
-/// A parsed command line that may name several targets.
-pub trait Request: Clone + Sync {
-    /// Its options about targets; `None` for a command that takes only one target.
-    fn several(&mut self) -> Option<Several<'_>>;
-
-    /// Runs it on the one target that it names.
-    fn run_alone(&self, context: &Context) -> Result<Exit, CliError>;
-}
-
 /// A command and the targets that it runs on.
-pub struct EachTarget<'a, R> {
-    command: &'a R,
+pub struct EachTarget<'a> {
+    command: &'a Command,
     name: &'static str,
     targets: Vec<String>,
 }
 
 /// The command on each of its targets, if it names several.
-///
-/// # Errors
-/// When there are no such targets, or an option makes sense with one target only.
-pub fn each_target<'a, R: Request>(command: &'a R, context: &Context) -> Result<Option<EachTarget<'a, R>>, CliError> {
+pub fn each_target<'a>(command: &'a Command, context: &Context) -> Result<Option<EachTarget<'a>>, CliError> {
     let mut probe = command.clone();
     let Some(several) = probe.several().filter(Several::are_requested) else { return Ok(None) };
     several.check_options()?;
@@ -46,11 +35,8 @@ pub fn each_target<'a, R: Request>(command: &'a R, context: &Context) -> Result<
     Ok(Some(EachTarget { command, name: several.name, targets }))
 }
 
-impl<R: Request> EachTarget<'_, R> {
+impl EachTarget<'_> {
     /// Runs the command on each target; the worst exit is that of the whole.
-    ///
-    /// # Errors
-    /// When the format has no place for several targets, or the report cannot be written.
     pub fn run(&self, context: &Context) -> Result<Exit, CliError> {
         let mut report = Report::new(context.format, self.name)?;
         let mut tally = Tally::default();

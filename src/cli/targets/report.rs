@@ -37,9 +37,6 @@ enum Shape {
 
 impl Report {
     /// An empty report.
-    ///
-    /// # Errors
-    /// When the format has no place for a target's name.
     pub(super) fn new(format: Format, command: &'static str) -> Result<Report, CliError> {
         let shape = match format {
             Format::Table if command == "health" => Shape::Plugin { data: Vec::new(), lines: String::new() },
@@ -57,9 +54,6 @@ impl Report {
     }
 
     /// Adds the next target, and writes what can be written already.
-    ///
-    /// # Errors
-    /// When the target's output cannot be read back, or the report cannot be written.
     pub(super) fn add(&mut self, ui: &Ui, result: &TargetResult) -> Result<(), CliError> {
         let (target, exit_code) = (&result.target, result.exit.code());
         let output = read_back(result.buffered.out())?;

@@ -1,7 +1,7 @@
 //! The options about several targets, and the command line for each of them.
 
-use super::Request;
 use crate::cli::args::{StoreArgs, TargetsArgs};
+use crate::cli::commands::Command;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use std::path::{Path, PathBuf};
@@ -93,7 +93,7 @@ impl<'a> Several<'a> {
 }
 
 /// The command and its words, as if this target alone had been named.
-pub(super) fn for_target<R: Request>(command: &R, target: &str, words: &[String]) -> (R, Vec<String>) {
+pub(super) fn for_target(command: &Command, target: &str, words: &[String]) -> (Command, Vec<String>) {
     let mut command = command.clone();
     let mut words = words_for(words, target);
     if let Some(several) = command.several() {

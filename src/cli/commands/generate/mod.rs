@@ -102,9 +102,6 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
 
 impl HostArgs {
     /// The user it runs as.
-    ///
-    /// # Errors
-    /// When no user is named, and the one who runs this has no name.
     fn user(&self) -> Result<String, CliError> {
         let own = || User::from_uid(geteuid()).ok().flatten().map(|user| user.name);
         let unnamed =
@@ -113,9 +110,6 @@ impl HostArgs {
     }
 
     /// The path of the program.
-    ///
-    /// # Errors
-    /// When none is named, and the system does not give the path of the running one.
     fn program(&self) -> Result<String, CliError> {
         let own = || std::env::current_exe().ok()?.into_os_string().into_string().ok();
         let unknown = || CliError::new(Exit::Usage, "the path of this program is unknown").hint("say --program PATH");

@@ -10,9 +10,6 @@ const HOUR: u64 = 60;
 const DAY: u64 = 24 * HOUR;
 
 /// Reads an interval.
-///
-/// # Errors
-/// When the text is no duration, or one that divides neither an hour nor a day.
 pub(super) fn parse(text: &str) -> Result<Every, String> {
     let seconds = parse_duration(text)?.as_secs();
     let minutes = seconds / 60;

@@ -38,9 +38,6 @@ pub(super) struct SweepCommand {
 
 impl SweepCommand {
     /// The sweep for these settings. A pod has the config file at its usual place, and every address from a Secret.
-    ///
-    /// # Errors
-    /// When no database is named, or a value cannot stand in a file that others read.
     pub(super) fn of(
         settings: &Settings,
         args: &SweepArgs,
@@ -195,9 +192,6 @@ fn unit_name(target: Option<&str>) -> String {
 }
 
 /// Reads a name that systemd, cron and Kubernetes all accept.
-///
-/// # Errors
-/// When it is not one.
 pub(super) fn parse_name(text: &str) -> Result<String, String> {
     let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let is_name = (1..=52).contains(&text.len()) && text.chars().all(inner) && text.trim_matches('-') == text;
