@@ -7,7 +7,7 @@ use super::scan::detail_for_listing;
 use super::selection::Selection;
 use super::session::Snapshot;
 use crate::model::{Claim, Timestamp};
-use crate::output::{OwnerEntry, Owners, OwnersSummary};
+use crate::output::{OwnerEntry, Owners, OwnersHead, OwnersSummary};
 use crate::policy::{Inconsistencies, Judgement, Policy, Verdict, judge};
 use crate::store::Wanted;
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,15 +59,14 @@ pub fn owners(
         owners.truncate(limit);
     }
     let warnings = caveats(snapshot, Some(selection).filter(|_| owners.is_empty()), summary.unknown > 0, in_flight)?;
-    Ok(Owners {
+    let head = OwnersHead {
         schema: "jobdoctor.owners/v1",
         store_time: now,
         target: snapshot.target.clone(),
-        summary,
-        owners,
         findings: inconsistencies.found().map(|(what, claims)| Owners::finding(what, claims)).collect(),
         warnings,
-    })
+    };
+    Ok(Owners { head, summary, owners })
 }
 
 /// What all claims of an owner say of its life, selected or not.

@@ -9,7 +9,7 @@ use super::record::{Cause, run_head};
 use super::sweep_lock::LockOptions;
 use crate::history::{RecordOptions, Recording};
 use crate::model::{Action, Outcome};
-use crate::output::{ActionCount, Outcomes, Reclaim, ReclaimSummary, advice};
+use crate::output::{ActionCount, Outcomes, Reclaim, ReclaimHead, ReclaimSummary, advice};
 use crate::policy::Delay;
 use crate::store::{Limits, Store, StoreError, StoreErrorKind};
 use std::collections::BTreeMap;
@@ -126,41 +126,39 @@ pub fn reclaim(
         None => (plan.take_jobs()?, Ended::default()),
     };
     ended.warnings.extend(recording.warning().filter(|_| is_executed));
-    let document = Reclaim {
+    let head = ReclaimHead {
         schema: order.schema,
         store_time: plan.store_time,
+        target: plan.target,
+        filter: plan.filter,
         applied,
         rolled_back: is_executed && !applied,
         run_id: recording.run_id().filter(|_| applied),
         undoes: plan.undoes,
+        digest: plan.digest,
         brake: brake.into(),
         delay_seconds: order.later.delay.map(|delay| delay.as_secs_f64()),
         jitter_seconds: order.later.jitter.map(|jitter| jitter.as_secs_f64()),
         confirmed_after_seconds: plan.confirmed_after.map(|apart| apart.as_secs_f64()),
-        summary: ReclaimSummary {
-            in_flight: plan.in_flight,
-            planned,
-            waiting,
-            skipped: plan.skipped.len() as u64,
-            beyond_limit: plan.beyond_limit,
-            diagnoses: plan.diagnosed.count,
-            by_action: by_action(&plan.by_action, is_executed.then_some(&ended.moved)),
-            outcomes: is_executed.then(|| Outcomes::of(&ended.outcomes)),
-        },
         journal: recording.path(),
         undoable: undoable && (!applied || recording.is_whole()),
         refused,
         unique_key: advice::unique_key(&plan.policy, &plan.claims.spec),
-        steps,
-        target: plan.target,
-        filter: plan.filter,
-        digest: plan.digest,
-        diagnoses: plan.diagnosed.list,
         warnings: plan.warnings,
-        skipped: plan.skipped,
         not_found: plan.not_found,
         verified: None,
     };
+    let summary = ReclaimSummary {
+        in_flight: plan.in_flight,
+        planned,
+        waiting,
+        skipped: plan.skipped.len() as u64,
+        beyond_limit: plan.beyond_limit,
+        diagnoses: plan.diagnosed.count,
+        by_action: by_action(&plan.by_action, is_executed.then_some(&ended.moved)),
+        outcomes: is_executed.then(|| Outcomes::of(&ended.outcomes)),
+    };
+    let document = Reclaim { head, summary, diagnoses: plan.diagnosed.list, steps, skipped: plan.skipped };
     let is_recorded = applied && recording.is_kept();
     Ok(Reclaimed { document, stop: ended.stop, after: ended.warnings, is_recorded })
 }

@@ -8,7 +8,7 @@ use super::losses::explain;
 use super::scan::{detail_for_listing, judged};
 use super::selection::Selection;
 use super::session::Snapshot;
-use crate::output::{Field, Job, Spool, Stale, StaleSummary, order};
+use crate::output::{Field, Job, Spool, Stale, StaleHead, StaleSummary, order};
 use crate::policy::{Diagnoses, Policy, Verdict, draft};
 
 /// Lists the claims that are stuck, and those that are unknown, under what is likely to have happened. The caller has a use
@@ -31,8 +31,9 @@ pub fn stale(
 /// As [`stale`]; and when the queue does not tell what is grouped by.
 pub fn stale_by(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy, by: Field) -> Result<Stale, OpsError> {
     let groups = Groups::new(&snapshot.spec, by)?;
-    let document = list(snapshot, selection, policy, Some(0), Some(groups))?;
-    Ok(Stale { by: Some(by), ..document })
+    let mut document = list(snapshot, selection, policy, Some(0), Some(groups))?;
+    document.head.by = Some(by);
+    Ok(document)
 }
 
 fn list(
@@ -96,18 +97,15 @@ fn list(
     let is_beyond = |count: u64| selection.limit.is_some_and(|limit| count > limit as u64);
     summary.truncated = most > 0 && (is_beyond(summary.stuck) || is_beyond(summary.unknown));
     summary.returned = jobs.len() as u64;
-    Ok(Stale {
+    let head = StaleHead {
         schema: "jobdoctor.stale/v1",
         store_time: snapshot.now(),
         target: snapshot.target.clone(),
         filter: selection.filter(policy),
-        summary,
-        diagnoses: found.list,
         by: None,
-        groups: groups.map(|groups| groups.finish(selection.limit)).unwrap_or_default(),
-        jobs,
-        unknown,
         not_found,
         warnings,
-    })
+    };
+    let groups = groups.map(|groups| groups.finish(selection.limit)).unwrap_or_default();
+    Ok(Stale { head, summary, diagnoses: found.list, groups, jobs, unknown })
 }

@@ -5,22 +5,85 @@ use crate::model::{Action, Outcome, Timestamp, age};
 use crate::output::format::{Align, Cell, Column, Cut, Table, Times, Tone, or_dash};
 use crate::output::{Job, Reason};
 use crate::policy::{Proves, Rule, VerdictKind};
+use std::borrow::Borrow;
 use std::io;
 use std::time::Duration;
 
-/// A column, and the cell that an item has in it.
-pub type CellOf<'a, T> = (Column, &'a dyn Fn(&T) -> Cell);
+/// The columns of a list: what tables, csv, `--sort` and `-o name` know of its items.
+pub struct Columns<'a, T>(Vec<ColumnOf<'a, T>>);
 
-/// A table with a row for each item.
-///
-/// # Errors
-/// When an item cannot be read from its temporary file.
-pub fn table<T>(columns: &[CellOf<'_, T>], items: impl Iterator<Item = io::Result<T>>) -> io::Result<Table> {
-    let row = |item: io::Result<T>| item.map(|item| columns.iter().map(|(_, cell)| cell(&item)).collect());
-    Ok(Table {
-        columns: columns.iter().map(|(column, _)| column.clone()).collect(),
-        rows: items.map(row).collect::<io::Result<_>>()?,
-    })
+struct ColumnOf<'a, T> {
+    layout: Column,
+    /// Names of JSON fields with spaces between; `rule=/reasons/0/rule` is named `rule` and lies inside a field.
+    fields: &'static str,
+    is_shown: bool,
+    cell: Box<dyn Fn(&T) -> Cell + 'a>,
+}
+
+impl<'a, T> Columns<'a, T> {
+    /// No columns: a list that is neither a table nor in csv.
+    pub fn new() -> Self {
+        Columns(Vec::new())
+    }
+
+    /// Adds a column with the JSON fields that stand for it in csv and the cell that an item has in it.
+    pub fn add(self, layout: Column, fields: &'static str, cell: impl Fn(&T) -> Cell + 'a) -> Self {
+        self.add_if(true, layout, fields, cell)
+    }
+
+    /// Adds a column that tables show only then; csv has its fields in any case.
+    pub fn add_if(
+        mut self,
+        is_shown: bool,
+        layout: Column,
+        fields: &'static str,
+        cell: impl Fn(&T) -> Cell + 'a,
+    ) -> Self {
+        self.0.push(ColumnOf { layout, fields, is_shown, cell: Box::new(cell) });
+        self
+    }
+
+    /// Adds fields that csv alone has.
+    pub fn only_csv(self, fields: &'static str) -> Self {
+        self.add_if(false, column("", 0, None), fields, |_| Cell::default())
+    }
+
+    fn shown(&self) -> impl Iterator<Item = &ColumnOf<'a, T>> {
+        self.0.iter().filter(|column| column.is_shown)
+    }
+
+    /// The fields of csv, with spaces between.
+    pub fn fields(&self) -> String {
+        let fields = self.0.iter().map(|column| column.fields).filter(|fields| !fields.is_empty());
+        fields.collect::<Vec<_>>().join(" ")
+    }
+
+    /// The field that names an item: the first one of the first column that is shown.
+    pub fn name(&self) -> &'static str {
+        self.shown().next().and_then(|column| column.fields.split(' ').next()).unwrap_or_default()
+    }
+
+    /// The titles of the table.
+    pub fn titles(&self) -> Vec<&'static str> {
+        self.shown().map(|column| column.layout.title).collect()
+    }
+
+    /// The table with a row for each item.
+    ///
+    /// # Errors
+    /// When an item cannot be read from its temporary file.
+    pub fn table<I: Borrow<T>>(&self, items: impl Iterator<Item = io::Result<I>>) -> io::Result<Table> {
+        let row = |item: io::Result<I>| item.map(|item| self.row(item.borrow()));
+        let columns = self.shown().map(|column| column.layout.clone()).collect();
+        let mut table = Table { columns, rows: items.map(row).collect::<io::Result<_>>()? };
+        shade(&mut table);
+        Ok(table)
+    }
+
+    /// The cells of an item.
+    pub fn row(&self, item: &T) -> Vec<Cell> {
+        self.shown().map(|column| (column.cell)(item)).collect()
+    }
 }
 
 /// A left-aligned column for texts, of importance 0 (never dropped) to 9 (dropped first).

@@ -1,42 +1,147 @@
 //! Documents that are lists: the formats they share, CSV and JSON lines.
 
-use super::format::{Format, Inert, Page, Screen, csv, inert, json};
-use super::{Spool, Target};
-use crate::model::Timestamp;
+use super::Spool;
+use super::columns::Columns;
+use super::format::{Format, Inert, Page, Screen, Table, Times, csv, inert, json};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// The default limit of a table.
 pub const ROWS: usize = 50;
 
-/// A document that is a list, in each of its formats.
+/// A document: its head, its lists and its summary. Every format comes from these.
 pub trait Document: Serialize {
-    /// The table for people.
+    /// The first and the last of its JSON lines: all but the lists and the summary, and the summary.
+    fn head_and_summary(&self) -> (impl Serialize, impl Serialize);
+
+    /// The lists in order, with the columns that this format and this style of instants show.
+    fn lists(&self, format: Format, times: Times) -> Vec<List<'_>>;
+
+    /// The text for people above the tables.
+    fn above(&self, _screen: &Screen) -> String {
+        String::new()
+    }
+
+    /// The text for people below the tables.
+    fn below(&self, _screen: &Screen) -> String {
+        String::new()
+    }
+
+    /// The most rows of a table.
+    fn rows(&self, format: Format) -> usize {
+        if format == Format::Wide { usize::MAX } else { ROWS }
+    }
+
+    /// Lays out the page for people.
     ///
     /// # Errors
     /// When the temporary file of a long list cannot be read.
-    fn table(&self, screen: &Screen, format: Format) -> io::Result<Page>;
+    fn table(&self, screen: &Screen, format: Format) -> io::Result<Page> {
+        let mut page = Page::from(self.above(screen));
+        for list in self.lists(format, screen.times) {
+            let table = (list.table)(self.rows(format))?;
+            if !table.columns.is_empty() && !table.rows.is_empty() {
+                page.table(list.heading, &table, screen);
+            }
+        }
+        page.push(&self.below(screen));
+        Ok(page)
+    }
 
-    /// Writes comma-separated values.
+    /// Writes comma-separated values: the first list that has fields, and the lists with the same fields.
     ///
     /// # Errors
     /// When the writer, or the temporary file of a long list, fails.
-    fn csv(&self, out: &mut dyn Write) -> io::Result<()>;
+    fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut lists = self.lists(Format::Csv, Times::default());
+        let fields = lists.iter().map(|list| list.fields.clone()).find(|fields| !fields.is_empty()).unwrap_or_default();
+        lists.retain(|list| list.fields == fields);
+        csv_of(&fields, lists.into_iter().flat_map(|list| list.json), out)
+    }
 
-    /// Writes one name a line.
+    /// Writes the name of each item of the first list that has fields, one a line.
     ///
     /// # Errors
     /// When the writer, or the temporary file of a long list, fails.
-    fn names(&self, out: &mut dyn Write) -> io::Result<()>;
+    fn names(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut lists = self.lists(Format::Name, Times::default()).into_iter();
+        let Some(list) = lists.find(|list| !list.fields.is_empty()) else { return Ok(()) };
+        for item in list.json {
+            let item = item?;
+            let fields: BTreeMap<&str, &RawValue> = serde_json::from_slice(&item)?;
+            let name = fields.get(list.name).map(|name| serde_json::from_str::<Option<String>>(name.get()));
+            name.transpose()?.flatten().map_or(Ok(()), |name| writeln!(out, "{name}"))?;
+        }
+        Ok(())
+    }
 
     /// Writes JSON lines: a head, one object a line, and a summary.
     ///
     /// # Errors
     /// When the writer, or the temporary file of a long list, fails.
-    fn lines(&self, out: &mut dyn Write) -> io::Result<()>;
+    fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (head, summary) = self.head_and_summary();
+        line(out, "head", &head)?;
+        for mut list in self.lists(Format::Jsonl, Times::default()) {
+            list.json.try_for_each(|item| item_line(out, list.kind, &item?))?;
+        }
+        line(out, "summary", &summary)
+    }
+}
+
+/// A list of a document, whatever its items are. They are read once, for one format.
+pub struct List<'a> {
+    /// The `type` of its JSON lines.
+    kind: &'static str,
+    /// The heading of its table.
+    heading: &'static str,
+    /// The fields of csv, with spaces between.
+    fields: String,
+    /// The field that names an item: the first one of the first column that is shown.
+    name: &'static str,
+    /// The items as JSON.
+    json: Box<dyn Iterator<Item = io::Result<Vec<u8>>> + 'a>,
+    /// Makes the table of the first items.
+    table: Box<dyn FnOnce(usize) -> io::Result<Table> + 'a>,
+}
+
+impl<'a> List<'a> {
+    /// A list in memory; without columns it is neither a table nor in csv.
+    pub(super) fn of<T: Serialize>(kind: &'static str, items: &'a [T], columns: Columns<'a, T>) -> List<'a> {
+        List {
+            kind,
+            heading: "",
+            fields: columns.fields(),
+            name: columns.name(),
+            json: Box::new(items.iter().map(|item| Ok(serde_json::to_vec(item)?))),
+            table: Box::new(move |rows| columns.table(items.iter().take(rows).map(Ok))),
+        }
+    }
+
+    /// A list that may be in a temporary file.
+    pub(super) fn spooled<T: Clone + Serialize + DeserializeOwned>(
+        kind: &'static str,
+        items: &'a Spool<T>,
+        columns: Columns<'a, T>,
+    ) -> List<'a> {
+        List {
+            kind,
+            heading: "",
+            fields: columns.fields(),
+            name: columns.name(),
+            json: Box::new(items.json()),
+            table: Box::new(move |rows| columns.table(items.iter().take(rows))),
+        }
+    }
+
+    /// Puts a heading above its table.
+    pub(super) fn under(self, heading: &'static str) -> List<'a> {
+        List { heading, ..self }
+    }
 }
 
 /// Writes a document in a format. Names are exact for programs and inert on a terminal. The sentence is about columns that the
@@ -97,11 +202,6 @@ pub(super) fn csv_of(
     failed.map_or(Ok(()), Err)
 }
 
-/// Items as JSON.
-pub(super) fn json_of<T: Serialize>(items: &[T]) -> impl Iterator<Item = io::Result<Vec<u8>>> {
-    items.iter().map(|item| Ok(serde_json::to_vec(item)?))
-}
-
 /// The field at that path, as CSV has it.
 fn csv_field(fields: &BTreeMap<&str, &RawValue>, path: &str) -> serde_json::Result<String> {
     let (name, below) = path.split_once('/').map_or((path, None), |(name, below)| (name, Some(below)));
@@ -139,29 +239,9 @@ pub(super) fn line<T: Serialize>(out: &mut dyn Write, kind: &str, body: &T) -> i
     out.write_all(b"\n")
 }
 
-/// Writes a line for each item of a list.
-pub(super) fn list<T: Serialize>(out: &mut dyn Write, kind: &str, list: &Spool<T>) -> io::Result<()> {
-    list.json().try_for_each(|json| {
-        // The type comes first, as in every line.
-        let json = json?;
-        write!(out, "{{\"type\":\"{kind}\",")?;
-        Inert(out).write_all(json.strip_prefix(b"{").unwrap_or(&json))?;
-        out.write_all(b"\n")
-    })
-}
-
-/// Writes the first line of a `jsonl` document; `more` are its own fields but for lists and the summary.
-pub(super) fn head(
-    out: &mut dyn Write,
-    schema: &str,
-    store_time: Timestamp,
-    target: &Target,
-    more: &[(&str, Value)],
-) -> io::Result<()> {
-    let mut fields = Map::new();
-    fields.insert("schema".to_owned(), schema.into());
-    fields.insert("store_time".to_owned(), serde_json::to_value(store_time)?);
-    fields.insert("target".to_owned(), serde_json::to_value(target)?);
-    fields.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
-    line(out, "head", &fields)
+/// Writes the line of an item that is JSON already. The type comes first, as in every line.
+fn item_line(out: &mut dyn Write, kind: &str, json: &[u8]) -> io::Result<()> {
+    write!(out, "{{\"type\":\"{kind}\",")?;
+    Inert(out).write_all(json.strip_prefix(b"{").unwrap_or(json))?;
+    out.write_all(b"\n")
 }

@@ -1,4 +1,4 @@
-use super::columns;
+use super::columns::{Columns, column};
 use super::format::Table;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -36,13 +36,10 @@ impl Env {
     /// # Errors
     /// Never: all of it is in memory.
     pub fn table(&self) -> io::Result<Table> {
-        columns::table(
-            &[
-                (columns::column("setting", 0, None), &|setting: &&EnvSetting| setting.name.as_str().into()),
-                (columns::column("value", 0, Some(24)), &|setting| setting.value.as_deref().unwrap_or("-").into()),
-                (columns::column("from", 0, Some(24)), &|setting| setting.origin.as_str().into()),
-            ],
-            self.settings.iter().map(Ok),
-        )
+        let columns = Columns::<EnvSetting>::new()
+            .add(column("setting", 0, None), "name", |setting| setting.name.as_str().into())
+            .add(column("value", 0, Some(24)), "value", |setting| setting.value.as_deref().unwrap_or("-").into())
+            .add(column("from", 0, Some(24)), "origin", |setting| setting.origin.as_str().into());
+        columns.table(self.settings.iter().map(Ok))
     }
 }

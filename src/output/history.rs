@@ -1,15 +1,29 @@
-use super::document::{Document, ROWS, csv_of, json_of, line};
-use super::format::{Cell, Column, Format, Page, Screen, Table, Tone};
-use super::{Outcomes, columns};
+use super::Outcomes;
+use super::columns::{self, Columns};
+use super::document::{Document, List};
+use super::format::{Cell, Format, Times, Tone};
 use crate::model::{RunHead, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Map;
-use std::io::{self, Write};
 
 /// `jobdoctor.history/v1`: the runs that are recorded, newest first.
 #[derive(Serialize, JsonSchema)]
 pub struct History {
+    /// All but the counts and the runs.
+    #[serde(flatten)]
+    pub head: HistoryHead,
+    /// The counts.
+    pub summary: HistorySummary,
+    /// The runs.
+    pub runs: Vec<HistoryRun>,
+    /// When the record was read; people see how long ago a run was.
+    #[serde(skip)]
+    pub read_at: Option<Timestamp>,
+}
+
+/// The head of a [`History`].
+#[derive(Serialize, JsonSchema)]
+pub struct HistoryHead {
     /// `jobdoctor.history/v1`.
     pub schema: &'static str,
     /// The directory with the journals of this host; null where no environment variable says where.
@@ -18,13 +32,6 @@ pub struct History {
     pub ledger: Option<String>,
     /// Journals that could not be read, whose runs are not in the list.
     pub warnings: Vec<String>,
-    /// The counts.
-    pub summary: HistorySummary,
-    /// The runs.
-    pub runs: Vec<HistoryRun>,
-    /// When the record was read; people see how long ago a run was.
-    #[serde(skip)]
-    pub read_at: Option<Timestamp>,
 }
 
 /// The counts of a [`History`].
@@ -67,94 +74,48 @@ pub struct HistoryRun {
     pub recorded_in: Vec<String>,
 }
 
-impl HistoryRun {
-    /// The columns of `csv`.
-    pub(super) const COLUMNS: &'static str = "\
-        run_id store_time command preset=/target/preset database=/target/database table=/target/table actor=/actor/user host \
-        moved moved_at_least undoable undoes undone_by recorded_in reason";
-}
-
 impl Document for History {
-    fn table(&self, screen: &Screen, format: Format) -> io::Result<Page> {
-        if self.runs.is_empty() {
-            return Ok(Page::default());
-        }
-        let wide = format == Format::Wide;
+    fn head_and_summary(&self) -> (impl Serialize, impl Serialize) {
+        (&self.head, &self.summary)
+    }
+
+    fn lists(&self, format: Format, times: Times) -> Vec<List<'_>> {
         let first = self.runs.first().map(|run| &run.head.target.database);
-        let several = wide || self.runs.iter().any(|run| Some(&run.head.target.database) != first);
-        let rows = if wide { usize::MAX } else { ROWS };
-        let mut table = Table { columns: columns(several, wide), rows: Vec::new() };
-        for run in self.runs.iter().take(rows) {
-            let mut row = vec![
-                run.head.run_id.as_str().into(),
-                columns::time(Some(run.head.store_time), self.read_at.unwrap_or(run.head.store_time), screen.times),
-                command(run).into(),
-                run.head.target.table.as_str().into(),
-                columns::text(who(run).as_deref()),
-                moved(run).into(),
-                others(run),
-                undo(run),
-                columns::text(run.head.reason.as_deref()),
-            ];
-            if several {
-                row.push(run.head.target.database.as_str().into());
-            }
-            if wide {
-                row.extend([run.head.target.preset.as_str().into(), run.recorded_in.join(", ").into()]);
-            }
-            table.rows.push(row);
-        }
-        let mut page = Page::default();
-        page.table("", &table, screen);
-        Ok(page)
-    }
-
-    fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        csv_of(HistoryRun::COLUMNS, json_of(&self.runs), out)
-    }
-
-    fn names(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.runs.iter().try_for_each(|run| writeln!(out, "{}", run.head.run_id))
-    }
-
-    fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut fields = Map::new();
-        fields.insert("schema".to_owned(), self.schema.into());
-        fields.insert("journal".to_owned(), serde_json::to_value(&self.journal)?);
-        fields.insert("ledger".to_owned(), serde_json::to_value(&self.ledger)?);
-        fields.insert("warnings".to_owned(), serde_json::to_value(&self.warnings)?);
-        line(out, "head", &fields)?;
-        self.runs.iter().try_for_each(|run| line(out, "run", run))?;
-        line(out, "summary", &self.summary)
+        let is_one = self.runs.iter().all(|run| Some(&run.head.target.database) == first);
+        vec![List::of("run", &self.runs, runs(!is_one, format, self.read_at, times))]
     }
 }
 
 impl History {
     /// The titles of its table, on one database or on several.
     pub fn titles(format: Format) -> Vec<&'static str> {
-        columns(true, format == Format::Wide).into_iter().map(|column| column.title).collect()
+        runs(true, format, None, Times::default()).titles()
     }
 }
 
-fn columns(several: bool, wide: bool) -> Vec<Column> {
-    let mut columns = vec![
-        columns::column("run", 0, None),
-        columns::column("when", 0, None),
-        columns::column("command", 3, None),
-        columns::names("table", 5, 12),
-        columns::names("who", 4, 10),
-        columns::right("moved", 1),
-        columns::right("others", 5),
-        columns::column("undo", 4, None),
-        columns::column("reason", 0, Some(12)),
-    ];
-    if several {
-        columns.push(columns::names("database", 3, 12));
-    }
-    if wide {
-        columns.extend(["preset", "recorded in"].map(|title| columns::column(title, 9, Some(8))));
-    }
-    columns
+fn runs<'a>(several: bool, format: Format, now: Option<Timestamp>, times: Times) -> Columns<'a, HistoryRun> {
+    let wide = format == Format::Wide;
+    let when =
+        move |run: &HistoryRun| columns::time(Some(run.head.store_time), now.unwrap_or(run.head.store_time), times);
+    Columns::<HistoryRun>::new()
+        .add(columns::column("run", 0, None), "run_id", |run| run.head.run_id.as_str().into())
+        .add(columns::column("when", 0, None), "store_time", when)
+        .add(columns::column("command", 3, None), "command undoes", |run| command(run).into())
+        .add(columns::names("table", 5, 12), "table=/target/table", |run| run.head.target.table.as_str().into())
+        .add(columns::names("who", 4, 10), "actor=/actor/user host", |run| columns::text(who(run).as_deref()))
+        .add(columns::right("moved", 1), "moved moved_at_least", |run| moved(run).into())
+        .add(columns::right("others", 5), "", others)
+        .add(columns::column("undo", 4, None), "undoable undone_by", undo)
+        .add(columns::column("reason", 0, Some(12)), "reason", |run| columns::text(run.head.reason.as_deref()))
+        .add_if(several || wide, columns::names("database", 3, 12), "database=/target/database", |run| {
+            run.head.target.database.as_str().into()
+        })
+        .add_if(wide, columns::column("preset", 9, Some(8)), "preset=/target/preset", |run| {
+            run.head.target.preset.as_str().into()
+        })
+        .add_if(wide, columns::column("recorded in", 9, Some(8)), "recorded_in", |run| {
+            run.recorded_in.join(", ").into()
+        })
 }
 
 pub(super) fn command(run: &HistoryRun) -> String {

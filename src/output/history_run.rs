@@ -1,20 +1,18 @@
-use super::document::{Document, ROWS, csv_of, line, list};
-use super::format::{Cell, Column, Facts, Format, Page, Screen, Table, Tone};
+use super::Spool;
+use super::columns::{self, Columns};
+use super::document::{Document, List};
+use super::format::{Cell, Facts, Format, Screen, Times, Tone};
 use super::history::{HistoryRun, command, moved, undo, who};
-use super::{Spool, columns};
 use crate::model::{End, Outcome, Step, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Map;
-use std::io::{self, Write};
 
 /// `jobdoctor.history-run/v1`: one run with its steps.
 #[derive(Serialize, JsonSchema)]
 pub struct HistoryOne {
-    /// `jobdoctor.history-run/v1`.
-    pub schema: &'static str,
-    /// The run.
-    pub run: HistoryRun,
+    /// All but the counts and the steps.
+    #[serde(flatten)]
+    pub head: HistoryOneHead,
     /// The counts.
     pub summary: HistoryOneSummary,
     /// The steps, as far as they are recorded.
@@ -22,6 +20,15 @@ pub struct HistoryOne {
     /// When the record was read; people see how long ago the run was.
     #[serde(skip)]
     pub read_at: Option<Timestamp>,
+}
+
+/// The head of a [`HistoryOne`].
+#[derive(Serialize, JsonSchema)]
+pub struct HistoryOneHead {
+    /// `jobdoctor.history-run/v1`.
+    pub schema: &'static str,
+    /// The run.
+    pub run: HistoryRun,
 }
 
 /// The counts of a [`HistoryOne`].
@@ -57,15 +64,17 @@ pub struct HistoryStep {
     pub compared: Option<String>,
 }
 
-impl HistoryStep {
-    /// The columns of `csv`.
-    const COLUMNS: &'static str =
-        "id queue kind owner action state state_after attempts attempts_after rules outcome compared";
-}
-
 impl Document for HistoryOne {
-    fn table(&self, screen: &Screen, format: Format) -> io::Result<Page> {
-        let run = &self.run;
+    fn head_and_summary(&self) -> (impl Serialize, impl Serialize) {
+        (&self.head, &self.summary)
+    }
+
+    fn lists(&self, _: Format, _: Times) -> Vec<List<'_>> {
+        vec![List::spooled("step", &self.steps, steps())]
+    }
+
+    fn above(&self, screen: &Screen) -> String {
+        let run = &self.head.run;
         let mut facts = Facts::new();
         facts.add("run", Cell::new(run.head.run_id.as_str(), Tone::Strong));
         facts.add(
@@ -94,81 +103,41 @@ impl Document for HistoryOne {
         if let Some(stop) = &run.stop {
             facts.add("stopped", Cell::new(stop.as_str(), Tone::Warn));
         }
-        let mut page = Page::from(facts.render(screen));
-        if !self.steps.is_empty() {
-            let rows = if format == Format::Wide { usize::MAX } else { ROWS };
-            page.table("", &steps(&self.steps, rows)?, screen);
-        }
-        Ok(page)
-    }
-
-    fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        csv_of(HistoryStep::COLUMNS, self.steps.json(), out)
-    }
-
-    fn names(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.steps.iter().try_for_each(|step| writeln!(out, "{}", step?.step.id))
-    }
-
-    fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut fields = Map::new();
-        fields.insert("schema".to_owned(), self.schema.into());
-        fields.insert("run".to_owned(), serde_json::to_value(&self.run)?);
-        line(out, "head", &fields)?;
-        list(out, "step", &self.steps)?;
-        line(out, "summary", &self.summary)
+        facts.render(screen)
     }
 }
 
 impl HistoryOne {
     /// The titles of its table.
     pub fn titles() -> Vec<&'static str> {
-        columns().into_iter().map(|column| column.title).collect()
+        steps().titles()
     }
 }
 
-fn columns() -> Vec<Column> {
-    vec![
-        columns::column("id", 0, None),
-        columns::names("queue", 6, 8),
-        columns::names("kind", 5, 16),
-        columns::names("owner", 2, 10),
-        columns::column("action", 1, None),
-        columns::column("from", 3, Some(7)),
-        columns::column("to", 3, Some(7)),
-        columns::column("tries", 4, None),
-        columns::column("outcome", 0, None),
-        columns::column("why", 2, Some(12)),
-    ]
-}
-
-fn steps(list: &Spool<HistoryStep>, rows: usize) -> io::Result<Table> {
-    let mut table = Table { columns: columns(), rows: Vec::new() };
-    for step in list.iter().take(rows) {
-        let HistoryStep { step, compared } = step?;
-        let number = |n: Option<i64>| n.map_or("-".to_owned(), |n| n.to_string());
-        let tries = match (step.attempts, step.attempts_after) {
-            (None, None) => "-".to_owned(),
-            (before, after) => format!("{} to {}", number(before), number(after)),
-        };
-        let End { outcome: ended, error, .. } = &step.stage;
-        let refused = error.as_ref().and_then(|error| error.constraint.as_ref().or(error.sqlstate.as_ref()));
-        table.rows.push(vec![
-            step.id.as_str().into(),
-            columns::text(step.queue.as_deref()),
-            columns::text(step.kind.as_deref()),
-            columns::text(step.owner.as_deref()),
-            step.action.name().into(),
-            step.state.as_str().into(),
-            step.state_after.as_str().into(),
-            tries.into(),
-            match (ended, compared) {
-                (Outcome::Unknown, Some(now)) => Cell::new(format!("unknown: {}", now.replace('_', " ")), Tone::Warn),
-                (Outcome::Unknown, None) => Cell::new("unknown", Tone::Warn),
-                (ended, _) => columns::outcome(Some(*ended)),
-            },
-            columns::text(Some(refused.unwrap_or(&step.rules.join(", ")))),
-        ]);
-    }
-    Ok(table)
+fn steps<'a>() -> Columns<'a, HistoryStep> {
+    let number = |n: Option<i64>| n.map_or("-".to_owned(), |n| n.to_string());
+    let tries = move |HistoryStep { step, .. }: &HistoryStep| match (step.attempts, step.attempts_after) {
+        (None, None) => "-".into(),
+        (before, after) => format!("{} to {}", number(before), number(after)).into(),
+    };
+    let outcome = |shown: &HistoryStep| match (shown.step.stage.outcome, &shown.compared) {
+        (Outcome::Unknown, Some(now)) => Cell::new(format!("unknown: {}", now.replace('_', " ")), Tone::Warn),
+        (Outcome::Unknown, None) => Cell::new("unknown", Tone::Warn),
+        (ended, _) => columns::outcome(Some(ended)),
+    };
+    let why = |HistoryStep { step, .. }: &HistoryStep| {
+        let refused = step.stage.error.as_ref().and_then(|error| error.constraint.as_ref().or(error.sqlstate.as_ref()));
+        columns::text(Some(refused.unwrap_or(&step.rules.join(", "))))
+    };
+    Columns::<HistoryStep>::new()
+        .add(columns::column("id", 0, None), "id", |shown| shown.step.id.as_str().into())
+        .add(columns::names("queue", 6, 8), "queue", |shown| columns::text(shown.step.queue.as_deref()))
+        .add(columns::names("kind", 5, 16), "kind", |shown| columns::text(shown.step.kind.as_deref()))
+        .add(columns::names("owner", 2, 10), "owner", |shown| columns::text(shown.step.owner.as_deref()))
+        .add(columns::column("action", 1, None), "action", |shown| shown.step.action.name().into())
+        .add(columns::column("from", 3, Some(7)), "state", |shown| shown.step.state.as_str().into())
+        .add(columns::column("to", 3, Some(7)), "state_after", |shown| shown.step.state_after.as_str().into())
+        .add(columns::column("tries", 4, None), "attempts attempts_after", tries)
+        .add(columns::column("outcome", 0, None), "rules outcome compared", outcome)
+        .add(columns::column("why", 2, Some(12)), "", why)
 }

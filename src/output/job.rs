@@ -145,17 +145,9 @@ impl Job {
     pub fn order(&self) -> i64 {
         order(self.last_seen_at)
     }
-
-    /// The columns of `csv`; `rule` and `detail` are those of the first reason.
-    pub(super) const COLUMNS: &'static str = "\
-        id queue kind state owner host claimed_at last_seen_at silence_seconds lease_expires_at attempts \
-        max_attempts verdict liveness rule=/reasons/0/rule detail=/reasons/0/detail action stalls";
 }
 
 impl StepJob {
-    /// The columns of `csv` that come after those of the job.
-    pub(super) const FURTHER_COLUMNS: &'static str = "state_after attempts_after outcome error=/error/message";
-
     /// The document of a planned step.
     pub fn of(step: &Step, job: Job) -> StepJob {
         let (state_after, attempts_after) = (step.state_after.clone(), step.attempts_after);

@@ -14,7 +14,6 @@ mod diagnosis;
 mod document;
 mod env;
 pub mod format;
-mod group;
 mod health;
 mod history;
 mod history_run;
@@ -49,32 +48,31 @@ pub use brake::{Brake, Refusal};
 pub use check::{Check, CheckFinding, Severity};
 pub use config_check::ConfigCheck;
 pub use diagnosis::{Diagnosis, diagnoses};
-pub use document::{Document, ROWS, write};
+pub use document::{Document, List, ROWS, write};
 pub use env::{Env, EnvSetting};
-pub use group::JobGroup;
 pub use health::{Health, HealthCheck, HealthError, HealthQueue, HealthReason, HealthSummary};
-pub use history::{History, HistoryRun, HistorySummary};
-pub use history_run::{HistoryOne, HistoryOneSummary, HistoryStep, HistoryUnsure};
+pub use history::{History, HistoryHead, HistoryRun, HistorySummary};
+pub use history_run::{HistoryOne, HistoryOneHead, HistoryOneSummary, HistoryStep, HistoryUnsure};
 pub use init::Init;
 pub use instant::instant;
 pub use job::{Job, Reason, SkippedJob, StepJob, order};
 pub use measured::{Measured, MeasuredQueue, MeasuredState};
 pub use message::{ErrorDocument, LogLine, Message, no_such_job};
-pub use owners::{OwnerEntry, Owners, OwnersSummary};
+pub use owners::{OwnerEntry, Owners, OwnersHead, OwnersSummary};
 pub use reclaim::{
-    ActionCount, Closing, NextCommands, Outcomes, Reclaim, ReclaimSummary, Undoes, WarnAbove, closing, left_behind,
-    paragraph, place, skipped_by_reason,
+    ActionCount, Closing, NextCommands, Outcomes, Reclaim, ReclaimHead, ReclaimSummary, Undoes, WarnAbove, closing,
+    left_behind, paragraph, place, skipped_by_reason,
 };
 pub use remedy::remedy;
 pub use replace_file::{FileMode, directory_of, replace_file, temporary_beside};
-pub use runtimes::{KindRuntimes, RuntimeBucket, StatsRuntimes, StatsRuntimesSummary};
+pub use runtimes::{KindRuntimes, RuntimeBucket, StatsRuntimes, StatsRuntimesHead, StatsRuntimesSummary};
 pub use saved_plan::{SavedPlan, SavedPolicy};
 pub use schemas::{NAMES as SCHEMA_NAMES, derived_schema, schema};
 pub use show::{RuleCheck, Show, ShownJob, Would, show};
 pub use snapshot::{Fingerprint, SNAPSHOT_SCHEMA, SavedClaim, SavedSnapshot};
 pub use spool::Spool;
-pub use stale::{Stale, StaleSummary, marked};
-pub use stats::{JobCounts, QueueStats, StateCount, Stats, StatsSummary};
+pub use stale::{JobGroup, Stale, StaleHead, StaleSummary, marked};
+pub use stats::{JobCounts, QueueStats, StateCount, Stats, StatsHead, StatsSummary};
 pub use target::{Filter, FilterThreshold};
 pub use targets::{TargetEnd, Targets, TargetsEnding, TargetsSummary, TargetsWriter};
 pub use unsupported::{Field, Request, Unsupported};

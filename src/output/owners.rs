@@ -1,6 +1,7 @@
-use super::document::{Document, ROWS, csv_of, head, json_of, line};
-use super::format::{Cell, Format, Page, Screen, Table, Times, Tone};
-use super::{Target, columns};
+use super::Target;
+use super::columns::{self, Columns};
+use super::document::{Document, List};
+use super::format::{Cell, Format, Screen, Times, Tone};
 use crate::model::Timestamp;
 use crate::policy::{Inconsistency, exactly};
 use schemars::JsonSchema;
@@ -10,6 +11,18 @@ use std::io::{self, Write};
 /// `jobdoctor.owners/v1`: the owners and their claims.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Owners {
+    /// All but the counts and the owners.
+    #[serde(flatten)]
+    pub head: OwnersHead,
+    /// The counts.
+    pub summary: OwnersSummary,
+    /// The owners, with --dead the dead ones: those with stuck claims first, then by silence.
+    pub owners: Vec<OwnerEntry>,
+}
+
+/// The head of an [`Owners`].
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct OwnersHead {
     /// `jobdoctor.owners/v1`.
     pub schema: &'static str,
     /// The store's own time of this snapshot.
@@ -17,10 +30,6 @@ pub struct Owners {
     pub store_time: Timestamp,
     /// Which queue.
     pub target: Target,
-    /// The counts.
-    pub summary: OwnersSummary,
-    /// The owners, with --dead the dead ones: those with stuck claims first, then by silence.
-    pub owners: Vec<OwnerEntry>,
     /// Inconsistencies in the ownership data, as sentences.
     pub findings: Vec<String>,
     /// Why the list may be incomplete, or say less than it seems to.
@@ -74,7 +83,7 @@ pub struct OwnerEntry {
 impl Owners {
     /// The titles of its table.
     pub fn titles(times: Times) -> Vec<&'static str> {
-        owners(std::iter::empty(), times).map(|table| table.titles()).unwrap_or_default()
+        owners(times).titles()
     }
 
     /// The sentence for so many claims with that inconsistency.
@@ -94,25 +103,15 @@ impl OwnerEntry {
     pub fn is_dead(&self) -> bool {
         self.status == "dead"
     }
-
-    /// The columns of `csv`.
-    pub(super) const COLUMNS: &'static str = "\
-        owner host status claims stuck unknown last_seen_at silence_seconds queues liveness";
 }
 
 impl Document for Owners {
-    fn table(&self, screen: &Screen, format: Format) -> io::Result<Page> {
-        let rows = if format == Format::Wide { usize::MAX } else { ROWS };
-        let mut page = Page::default();
-        if !self.owners.is_empty() {
-            page.table("", &owners(self.owners.iter().take(rows), screen.times)?, screen);
-        }
-        self.findings.iter().for_each(|finding| page.push(&screen.paragraph(&format!("! {finding}").into())));
-        Ok(page)
+    fn head_and_summary(&self) -> (impl Serialize, impl Serialize) {
+        (&self.head, &self.summary)
     }
 
-    fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        csv_of(OwnerEntry::COLUMNS, json_of(&self.owners), out)
+    fn lists(&self, _: Format, times: Times) -> Vec<List<'_>> {
+        vec![List::of("owner", &self.owners, owners(times))]
     }
 
     /// The dead alone, each as a pattern that `--owner` takes and that matches no other name: the list is made to be swept. A name
@@ -123,12 +122,8 @@ impl Document for Owners {
             .try_for_each(|owner| writeln!(out, "{}", exactly(owner)))
     }
 
-    fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
-        let more =
-            [("findings", serde_json::to_value(&self.findings)?), ("warnings", serde_json::to_value(&self.warnings)?)];
-        head(out, self.schema, self.store_time, &self.target, &more)?;
-        self.owners.iter().try_for_each(|owner| line(out, "owner", owner))?;
-        line(out, "summary", &self.summary)
+    fn below(&self, screen: &Screen) -> String {
+        screen.findings(&self.head.findings)
     }
 }
 
@@ -141,27 +136,21 @@ fn status(owner: &OwnerEntry) -> Cell {
     Cell::new(owner.status.as_str(), tone)
 }
 
-fn owners<'a>(owners: impl Iterator<Item = &'a OwnerEntry>, times: Times) -> io::Result<Table> {
-    let silence = |owner: &&OwnerEntry| {
-        let tone = if owner.stuck > 0 { Tone::Bad } else { Tone::Plain };
-        columns::silence(owner.silence_seconds, owner.last_seen_at, times, tone)
-    };
-    let mut table = columns::table(
-        &[
-            (columns::names("owner", 0, 10), &|owner: &&OwnerEntry| match &owner.owner {
-                Some(name) => name.as_str().into(),
-                None => Cell::new("(no owner)", Tone::Warn),
-            }),
-            (columns::column("status", 0, None), &|owner| status(owner)),
-            (columns::right("claims", 1), &|owner| owner.claims.to_string().into()),
-            (columns::right("stuck", 1), &|owner| owner.stuck.to_string().into()),
-            (columns::right("unknown", 4), &|owner| owner.unknown.to_string().into()),
-            (columns::silent(times, 0), &silence),
-            (columns::column("judged by", 5, None), &|owner| columns::text(owner.liveness.as_deref())),
-            (columns::names("queues", 3, 8), &|owner| columns::text(Some(&owner.queues.join(" ")))),
-        ],
-        owners.map(Ok),
-    )?;
-    columns::shade(&mut table);
-    Ok(table)
+fn owners<'a>(times: Times) -> Columns<'a, OwnerEntry> {
+    Columns::<OwnerEntry>::new()
+        .add(columns::names("owner", 0, 10), "owner", |owner| match &owner.owner {
+            Some(name) => name.as_str().into(),
+            None => Cell::new("(no owner)", Tone::Warn),
+        })
+        .only_csv("host")
+        .add(columns::column("status", 0, None), "status", status)
+        .add(columns::right("claims", 1), "claims", |owner| owner.claims.to_string().into())
+        .add(columns::right("stuck", 1), "stuck", |owner| owner.stuck.to_string().into())
+        .add(columns::right("unknown", 4), "unknown", |owner| owner.unknown.to_string().into())
+        .add(columns::silent(times, 0), "last_seen_at silence_seconds", move |owner| {
+            let tone = if owner.stuck > 0 { Tone::Bad } else { Tone::Plain };
+            columns::silence(owner.silence_seconds, owner.last_seen_at, times, tone)
+        })
+        .add(columns::column("judged by", 5, None), "liveness", |owner| columns::text(owner.liveness.as_deref()))
+        .add(columns::names("queues", 3, 8), "queues", |owner| columns::text(Some(&owner.queues.join(" "))))
 }

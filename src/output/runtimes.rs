@@ -1,16 +1,28 @@
-use super::document::{Document, ROWS, csv_of, head, json_of, line};
-use super::format::{Cell, Format, Page, Screen, Table, Tone, grouped, level};
-use super::{Filter, Target, columns};
+use super::columns::{self, Columns};
+use super::document::{Document, List};
+use super::format::{Cell, Format, Screen, Times, Tone, grouped, level};
+use super::{Filter, Target};
 use crate::model::{Timestamp, age};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::io::{self, Write};
 use std::ops::Range;
 use std::time::Duration;
 
 /// `jobdoctor.stats-runtimes/v1`: the run times of jobs that ended well.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct StatsRuntimes {
+    /// All but the counts and the kinds.
+    #[serde(flatten)]
+    pub head: StatsRuntimesHead,
+    /// All kinds together.
+    pub summary: StatsRuntimesSummary,
+    /// The kinds, the one with the longest p99 first.
+    pub kinds: Vec<KindRuntimes>,
+}
+
+/// The head of a [`StatsRuntimes`].
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct StatsRuntimesHead {
     /// `jobdoctor.stats-runtimes/v1`.
     pub schema: &'static str,
     /// The store's own time of this snapshot.
@@ -27,12 +39,8 @@ pub struct StatsRuntimes {
     pub since_at: Timestamp,
     /// `store_time` minus that.
     pub since_seconds: f64,
-    /// All kinds together.
-    pub summary: StatsRuntimesSummary,
     /// Caveats about these numbers, as sentences; without numbers, the reason.
     pub findings: Vec<String>,
-    /// The kinds, the one with the longest p99 first.
-    pub kinds: Vec<KindRuntimes>,
 }
 
 /// The counts of a [`StatsRuntimes`].
@@ -85,83 +93,53 @@ pub struct RuntimeBucket {
 }
 
 impl KindRuntimes {
-    /// The columns of `csv`.
-    pub(super) const COLUMNS: &'static str = "\
-        kind queue jobs unusable p50_seconds p95_seconds p99_seconds max_seconds would_hit";
+    fn name(&self) -> Option<String> {
+        self.kind.clone().or_else(|| self.queue.clone())
+    }
 }
 
 impl Document for StatsRuntimes {
-    fn table(&self, screen: &Screen, format: Format) -> io::Result<Page> {
-        let rows = if format == Format::Wide { usize::MAX } else { ROWS };
-        let mut page = Page::default();
-        if !self.kinds.is_empty() {
-            page.table("", &kinds(&self.kinds, &self.by, rows)?, screen);
-        }
-        if let Some(edges) = edges(&self.kinds, filled(&self.kinds)) {
-            page.push(&format!("spread: {edges}\n"));
-        }
-        self.findings.iter().for_each(|finding| page.push(&screen.paragraph(&format!("! {finding}").into())));
-        Ok(page)
+    fn head_and_summary(&self) -> (impl Serialize, impl Serialize) {
+        (&self.head, &self.summary)
     }
 
-    fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        csv_of(KindRuntimes::COLUMNS, json_of(&self.kinds), out)
+    fn lists(&self, _: Format, _: Times) -> Vec<List<'_>> {
+        vec![List::of("kind", &self.kinds, kinds(Some(&self.head.by), filled(&self.kinds)))]
     }
 
-    fn names(&self, out: &mut dyn Write) -> io::Result<()> {
-        let names = self.kinds.iter().filter_map(|kind| kind.kind.as_ref().or(kind.queue.as_ref()));
-        names.into_iter().try_for_each(|name| writeln!(out, "{name}"))
-    }
-
-    fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
-        let more = [
-            ("filter", serde_json::to_value(&self.filter)?),
-            ("by", self.by.clone().into()),
-            ("since_at", serde_json::to_value(self.since_at)?),
-            ("since_seconds", self.since_seconds.into()),
-            ("findings", serde_json::to_value(&self.findings)?),
-        ];
-        head(out, self.schema, self.store_time, &self.target, &more)?;
-        self.kinds.iter().try_for_each(|kind| line(out, "kind", kind))?;
-        line(out, "summary", &self.summary)
+    fn below(&self, screen: &Screen) -> String {
+        let edges = edges(&self.kinds, filled(&self.kinds)).map(|edges| format!("spread: {edges}\n"));
+        edges.unwrap_or_default() + &screen.findings(&self.head.findings)
     }
 }
 
 impl StatsRuntimes {
     /// The titles of its table, whether the table has kinds or queues.
     pub fn titles() -> Vec<&'static str> {
-        let titles = kinds(&[], "kind", 0).map(|table| table.titles()).unwrap_or_default();
-        [vec!["queue"], titles].concat()
+        kinds(None, 0..0).titles()
     }
 }
 
-fn kinds(list: &[KindRuntimes], by: &str, rows: usize) -> io::Result<Table> {
-    let span = filled(list);
+/// The columns of kinds, or of queues; of both where it is not known which they are.
+fn kinds<'a>(by: Option<&str>, span: Range<usize>) -> Columns<'a, KindRuntimes> {
     let time = |seconds: Option<f64>| columns::text(seconds.map(run_time).as_deref());
-    columns::table(
-        &[
-            (columns::column(if by == "kind" { "kind" } else { "queue" }, 0, Some(12)), &|kind: &&KindRuntimes| {
-                match kind.kind.as_deref().or(kind.queue.as_deref()) {
-                    Some(name) => name.into(),
-                    None => Cell::new("(not named)", Tone::Warn),
-                }
-            }),
-            (columns::right("jobs", 0), &|kind| grouped(kind.jobs).into()),
-            (columns::right("p50", 2), &|kind| time(kind.p50_seconds)),
-            (columns::right("p95", 3), &|kind| time(kind.p95_seconds)),
-            (columns::right("p99", 0), &|kind| time(kind.p99_seconds)),
-            (columns::right("max", 1), &|kind| time(kind.max_seconds)),
-            (columns::right("would hit", 0), &|kind| match kind.would_hit {
-                Some(hit) => Cell::new(grouped(hit), if hit > 0 { Tone::Warn } else { Tone::Plain }),
-                None => columns::text(None),
-            }),
-            (columns::right("unusable", 5), &|kind| {
-                columns::text(Some(kind.unusable).filter(|jobs| *jobs > 0).map(grouped).as_deref())
-            }),
-            (columns::column("spread", 4, None), &|kind| bars(kind, span.clone()).into()),
-        ],
-        list.iter().take(rows).map(Ok),
-    )
+    let name = |kind: &KindRuntimes| kind.name().map_or_else(|| Cell::new("(not named)", Tone::Warn), Cell::from);
+    Columns::<KindRuntimes>::new()
+        .add_if(by != Some("queue"), columns::column("kind", 0, Some(12)), "kind", name)
+        .add_if(by != Some("kind"), columns::column("queue", 0, Some(12)), "queue", name)
+        .add(columns::right("jobs", 0), "jobs", |kind| grouped(kind.jobs).into())
+        .add(columns::right("p50", 2), "p50_seconds", move |kind| time(kind.p50_seconds))
+        .add(columns::right("p95", 3), "p95_seconds", move |kind| time(kind.p95_seconds))
+        .add(columns::right("p99", 0), "p99_seconds", move |kind| time(kind.p99_seconds))
+        .add(columns::right("max", 1), "max_seconds", move |kind| time(kind.max_seconds))
+        .add(columns::right("would hit", 0), "would_hit", |kind| match kind.would_hit {
+            Some(hit) => Cell::new(grouped(hit), if hit > 0 { Tone::Warn } else { Tone::Plain }),
+            None => columns::text(None),
+        })
+        .add(columns::right("unusable", 5), "unusable", |kind| {
+            columns::text(Some(kind.unusable).filter(|jobs| *jobs > 0).map(grouped).as_deref())
+        })
+        .add(columns::column("spread", 4, None), "", move |kind| bars(kind, span.clone()).into())
 }
 
 /// The buckets from the first to the last that has a job of any kind.

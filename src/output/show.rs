@@ -1,6 +1,7 @@
+use super::columns::{self, Columns};
 use super::format::{Cell, Facts, Page, Screen, Times, Tone, count};
 use super::instant::in_text;
-use super::{Job, Target, columns};
+use super::{Job, Target};
 use crate::model::Timestamp;
 use crate::policy::{Skipped, VerdictKind};
 use schemars::JsonSchema;
@@ -161,19 +162,14 @@ fn would(shown: &ShownJob) -> Cell {
 
 /// The rules, a row each. On a narrow screen what a rule means stands below its row, so that column and value stay whole.
 fn checks(shown: &ShownJob, now: Timestamp, screen: &Screen) -> io::Result<String> {
-    let value = |check: &&RuleCheck| in_text(&check.value, now, screen.times).into();
-    let detail = |check: &&RuleCheck| in_text(&check.detail, now, screen.times);
-    let means = |check: &&RuleCheck| detail(check).into();
-    let mut table = columns::table(
-        &[
-            (columns::column("rule", 0, None), &|check: &&RuleCheck| check.rule.as_str().into()),
-            (columns::column("result", 0, None), &|check| result(check)),
-            (columns::column("column", 0, Some(10)), &|check| check.column.as_str().into()),
-            (columns::column("value", 0, Some(12)), &value),
-            (columns::column("what it means", 0, None), &means),
-        ],
-        shown.checks.iter().map(Ok),
-    )?;
+    let detail = |check: &RuleCheck| in_text(&check.detail, now, screen.times);
+    let columns = Columns::<RuleCheck>::new()
+        .add(columns::column("rule", 0, None), "rule", |check| check.rule.as_str().into())
+        .add(columns::column("result", 0, None), "result", result)
+        .add(columns::column("column", 0, Some(10)), "column", |check| check.column.as_str().into())
+        .add(columns::column("value", 0, Some(12)), "value", |check| in_text(&check.value, now, screen.times).into())
+        .add(columns::column("what it means", 0, None), "detail", |check| detail(check).into());
+    let mut table = columns.table(shown.checks.iter().map(Ok))?;
     let whole = table.render(&Screen { width: None, color: false, ..screen.clone() });
     let widest = whole.lines().map(|line| line.chars().count()).max();
     if screen.width.is_none_or(|width| widest.is_none_or(|widest| widest <= width)) {
@@ -188,7 +184,7 @@ fn checks(shown: &ShownJob, now: Timestamp, screen: &Screen) -> io::Result<Strin
         lines.push_str(&format!("{line}\n"));
         if let Some(check) = check {
             let result = result(check);
-            lines.push_str(&screen.indented(&Cell::new(format!("{}: {}", result.text, detail(&check)), result.tone)));
+            lines.push_str(&screen.indented(&Cell::new(format!("{}: {}", result.text, detail(check)), result.tone)));
         }
     }
     Ok(lines)

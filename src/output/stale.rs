@@ -1,15 +1,34 @@
-use super::columns::CellOf;
-use super::document::{Document, ROWS, csv_of, head, json_of, line, list};
-use super::format::{Cell, Format, Page, Screen, Table, Times, Tone};
-use super::{Diagnosis, Field, Filter, Job, JobGroup, Spool, Target, columns, group};
+use super::columns::{self, Columns};
+use super::document::{Document, List, ROWS};
+use super::format::{Cell, Format, Screen, Table, Times, Tone};
+use super::{Diagnosis, Field, Filter, Job, Spool, Target, diagnosis};
 use crate::model::Timestamp;
+use crate::policy::VerdictKind;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::io::{self, Write};
+use std::io;
 
 /// `jobdoctor.stale/v1`: the claims that are stuck, longest silent first, and those whose verdict is unknown.
 #[derive(Serialize, JsonSchema)]
 pub struct Stale {
+    /// All but the counts and the lists.
+    #[serde(flatten)]
+    pub head: StaleHead,
+    /// The counts, whatever the limit.
+    pub summary: StaleSummary,
+    /// What is likely to have happened, most jobs first; none where jobs were named by id.
+    pub diagnoses: Vec<Diagnosis>,
+    /// With --by the groups that hold stuck or unknown jobs, most stuck ones first.
+    pub groups: Vec<JobGroup>,
+    /// The stuck ones; none where the diagnoses alone, or groups, were asked for.
+    pub jobs: Spool<Job>,
+    /// The ones whose verdict is unknown; their reasons say what is missing.
+    pub unknown: Spool<Job>,
+}
+
+/// The head of a [`Stale`].
+#[derive(Serialize, JsonSchema)]
+pub struct StaleHead {
     /// `jobdoctor.stale/v1`.
     pub schema: &'static str,
     /// The store's own time of this snapshot.
@@ -19,18 +38,8 @@ pub struct Stale {
     pub target: Target,
     /// What was asked for.
     pub filter: Filter,
-    /// The counts, whatever the limit.
-    pub summary: StaleSummary,
-    /// What is likely to have happened, most jobs first; none where jobs were named by id.
-    pub diagnoses: Vec<Diagnosis>,
     /// What `groups` are grouped by; null where jobs are listed.
     pub by: Option<Field>,
-    /// With --by the groups that hold stuck or unknown jobs, most stuck ones first.
-    pub groups: Vec<JobGroup>,
-    /// The stuck ones; none where the diagnoses alone, or groups, were asked for.
-    pub jobs: Spool<Job>,
-    /// The ones whose verdict is unknown; their reasons say what is missing.
-    pub unknown: Spool<Job>,
     /// Ids that were named and name no job.
     pub not_found: Vec<String>,
     /// Why the lists may be incomplete, or say less than they seem to.
@@ -58,60 +67,64 @@ pub struct StaleSummary {
     pub alone: u64,
 }
 
+/// Stuck and unknown jobs of one host, owner, kind, queue or state.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub struct JobGroup {
+    /// The host, owner, kind, queue or state; null for jobs that name none, and for `rest`.
+    pub name: Option<String>,
+    /// True for the jobs of all groups beyond the ten thousand that are counted apart.
+    pub rest: bool,
+    /// Stuck ones.
+    pub stuck: u64,
+    /// Unknown ones.
+    pub unknown: u64,
+    /// The longest silence among the stuck ones.
+    pub oldest_silence_seconds: Option<f64>,
+    /// At most three of its owners, the first by name; of an owner its kinds.
+    pub examples: Vec<String>,
+    /// True if there are more of them.
+    pub has_more_examples: bool,
+}
+
 impl Document for Stale {
-    fn table(&self, screen: &Screen, format: Format) -> io::Result<Page> {
-        let mut page = Page::from(super::diagnosis::diagnoses(&self.diagnoses, self.summary.diagnoses, screen));
-        let rows = self.filter.limit.map_or(ROWS, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-        if let (Some(by), false) = (self.by, self.groups.is_empty()) {
-            page.table("", &group::groups(by, self.groups.iter().take(rows))?, screen);
-        } else if self.jobs.is_empty() && self.unknown.is_empty() {
-            page.push(&super::diagnosis::alone(&self.summary, screen));
-        }
-        if !self.jobs.is_empty() {
-            page.table("", &stuck(self.jobs.iter().take(rows), format, self.store_time, screen.times)?, screen);
-        }
-        if !self.unknown.is_empty() {
-            let unknown = unknown(self.unknown.iter().take(rows), self.store_time, screen.times)?;
-            page.table("Unknown, cannot be judged:\n", &unknown, screen);
-        }
-        Ok(page)
+    fn head_and_summary(&self) -> (impl Serialize, impl Serialize) {
+        (&self.head, &self.summary)
     }
 
-    fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        if self.by.is_some() {
-            return csv_of(JobGroup::COLUMNS, json_of(&self.groups), out);
+    fn lists(&self, format: Format, times: Times) -> Vec<List<'_>> {
+        let diagnoses = List::of("diagnosis", &self.diagnoses, Columns::new());
+        if let Some(by) = self.head.by {
+            return vec![diagnoses, List::of("group", &self.groups, groups(by))];
         }
-        csv_of(Job::COLUMNS, self.jobs.json().chain(self.unknown.json()), out)
+        let columns = |verdict| jobs(verdict, format, self.head.store_time, times);
+        let unknown = List::spooled("unknown", &self.unknown, columns(VerdictKind::Unknown));
+        vec![
+            diagnoses,
+            List::spooled("job", &self.jobs, columns(VerdictKind::Stuck)),
+            unknown.under("Unknown, cannot be judged:\n"),
+        ]
     }
 
-    fn names(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.jobs.iter().try_for_each(|job| writeln!(out, "{}", job?.id))
+    fn above(&self, screen: &Screen) -> String {
+        let mut text = diagnosis::diagnoses(&self.diagnoses, self.summary.diagnoses, screen);
+        if self.groups.is_empty() && self.jobs.is_empty() && self.unknown.is_empty() {
+            text.push_str(&diagnosis::alone(&self.summary, screen));
+        }
+        text
     }
 
-    fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
-        let more = [
-            ("filter", serde_json::to_value(&self.filter)?),
-            ("by", serde_json::to_value(self.by)?),
-            ("not_found", serde_json::to_value(&self.not_found)?),
-            ("warnings", serde_json::to_value(&self.warnings)?),
-        ];
-        head(out, self.schema, self.store_time, &self.target, &more)?;
-        self.diagnoses.iter().try_for_each(|diagnosis| line(out, "diagnosis", diagnosis))?;
-        self.groups.iter().try_for_each(|group| line(out, "group", group))?;
-        list(out, "job", &self.jobs)?;
-        list(out, "unknown", &self.unknown)?;
-        line(out, "summary", &self.summary)
+    fn rows(&self, _: Format) -> usize {
+        self.head.filter.limit.map_or(ROWS, |limit| usize::try_from(limit).unwrap_or(usize::MAX))
     }
 }
 
 impl Stale {
     /// The titles of its table.
     pub fn titles(by: Option<Field>, format: Format, times: Times) -> Vec<&'static str> {
-        let table = match by {
-            Some(by) => group::groups(by, std::iter::empty()),
-            None => stuck(std::iter::empty(), format, Timestamp::EPOCH, times),
-        };
-        table.map(|table| table.titles()).unwrap_or_default()
+        match by {
+            Some(by) => groups(by).titles(),
+            None => jobs(VerdictKind::Stuck, format, Timestamp::EPOCH, times).titles(),
+        }
     }
 }
 
@@ -120,7 +133,8 @@ impl Stale {
 /// # Errors
 /// Never: all of it is in memory.
 pub fn marked(jobs: &[(&str, Job)], format: Format, now: Timestamp, times: Times) -> io::Result<Table> {
-    let mut table = stuck(jobs.iter().map(|(_, job)| Ok(job.clone())), format, now, times)?;
+    let columns = self::jobs(VerdictKind::Stuck, format, now, times);
+    let mut table = columns.table(jobs.iter().map(|(_, job)| Ok(job)))?;
     table.columns.insert(0, columns::column("", 0, None));
     for (row, (mark, _)) in table.rows.iter_mut().zip(jobs) {
         match *mark {
@@ -133,51 +147,56 @@ pub fn marked(jobs: &[(&str, Job)], format: Format, now: Timestamp, times: Times
     Ok(table)
 }
 
-fn stuck(
-    jobs: impl Iterator<Item = io::Result<Job>>,
-    format: Format,
-    now: Timestamp,
-    times: Times,
-) -> io::Result<Table> {
-    let (silence, why) = (|job: &Job| columns::job_silence(job, times), |job: &Job| columns::reasons(job, now, times));
-    let claimed = |job: &Job| columns::time(job.claimed_at, now, times);
-    let lease_ends = |job: &Job| columns::time(job.lease_expires_at, now, times);
-    let mut columns: Vec<CellOf<'_, Job>> = vec![
-        (columns::column("id", 0, None), &|job| job.id.as_str().into()),
-        (columns::names("queue", 6, 8), &|job| columns::text(job.queue.as_deref())),
-        (columns::names("kind", 4, 12), &|job| columns::text(job.kind.as_deref())),
-        (columns::column("state", 7, Some(7)), &|job| job.state.as_str().into()),
-        (columns::names("owner", 0, 10), &|job| columns::text(job.owner.as_deref())),
-        (columns::silent(times, 2), &silence),
-        (columns::right("tries", 5), &|job| columns::attempts(job.attempts, job.max_attempts).into()),
-        (columns::column("action", 3, None), &|job| columns::action(job.action)),
-        (columns::column("why", 1, Some(12)), &why),
-    ];
-    let wide: [CellOf<'_, Job>; 5] = [
-        (columns::names("host", 9, 8), &|job| columns::text(job.host.as_deref())),
-        (columns::column("claimed", 9, Some(8)), &claimed),
-        (columns::column("lease ends", 9, Some(8)), &lease_ends),
-        (columns::column("judged by", 9, Some(8)), &|job| columns::text(job.liveness.as_deref())),
-        (columns::right("stalls", 9), &|job| columns::text(job.stalls.map(|stalls| stalls.to_string()).as_deref())),
-    ];
-    if format == Format::Wide {
-        columns.extend(wide);
-    }
-    let mut table = columns::table(&columns, jobs)?;
-    columns::shade(&mut table);
-    Ok(table)
+/// The columns of stuck jobs, or of unknown ones; csv has the fields of both.
+fn jobs<'a>(verdict: VerdictKind, format: Format, now: Timestamp, times: Times) -> Columns<'a, Job> {
+    let is_stuck = verdict == VerdictKind::Stuck;
+    let is_wide = is_stuck && format == Format::Wide;
+    let [queue, kind, state] = if is_stuck { [6, 4, 7] } else { [5, 3, 4] };
+    let why = if is_stuck { columns::column("why", 1, Some(12)) } else { columns::column("problem", 0, Some(20)) };
+    Columns::<Job>::new()
+        .add(columns::column("id", 0, None), "id", |job| job.id.as_str().into())
+        .add(columns::names("queue", queue, 8), "queue", |job| columns::text(job.queue.as_deref()))
+        .add(columns::names("kind", kind, 12), "kind", |job| columns::text(job.kind.as_deref()))
+        .add(columns::column("state", state, Some(7)), "state", |job| job.state.as_str().into())
+        .add(columns::names("owner", 0, 10), "owner", |job| columns::text(job.owner.as_deref()))
+        .add_if(is_stuck, columns::silent(times, 2), "last_seen_at silence_seconds", move |job| {
+            columns::job_silence(job, times)
+        })
+        .add_if(is_stuck, columns::right("tries", 5), "attempts max_attempts", |job| {
+            columns::attempts(job.attempts, job.max_attempts).into()
+        })
+        .add_if(is_stuck, columns::column("action", 3, None), "verdict action", |job| columns::action(job.action))
+        .add(why, "rule=/reasons/0/rule detail=/reasons/0/detail", move |job| columns::reasons(job, now, times))
+        .add_if(is_wide, columns::names("host", 9, 8), "host", |job| columns::text(job.host.as_deref()))
+        .add_if(is_wide, columns::column("claimed", 9, Some(8)), "claimed_at", move |job| {
+            columns::time(job.claimed_at, now, times)
+        })
+        .add_if(is_wide, columns::column("lease ends", 9, Some(8)), "lease_expires_at", move |job| {
+            columns::time(job.lease_expires_at, now, times)
+        })
+        .add_if(is_wide, columns::column("judged by", 9, Some(8)), "liveness", |job| {
+            columns::text(job.liveness.as_deref())
+        })
+        .add_if(is_wide, columns::right("stalls", 9), "stalls", |job| {
+            columns::text(job.stalls.map(|stalls| stalls.to_string()).as_deref())
+        })
 }
 
-fn unknown(jobs: impl Iterator<Item = io::Result<Job>>, now: Timestamp, times: Times) -> io::Result<Table> {
-    columns::table(
-        &[
-            (columns::column("id", 0, None), &|job: &Job| job.id.as_str().into()),
-            (columns::names("queue", 5, 8), &|job| columns::text(job.queue.as_deref())),
-            (columns::names("kind", 3, 12), &|job| columns::text(job.kind.as_deref())),
-            (columns::column("state", 4, Some(7)), &|job| job.state.as_str().into()),
-            (columns::names("owner", 0, 10), &|job| columns::text(job.owner.as_deref())),
-            (columns::column("problem", 0, Some(20)), &|job| columns::reasons(job, now, times)),
-        ],
-        jobs,
-    )
+fn groups<'a>(by: Field) -> Columns<'a, JobGroup> {
+    let examples = if by == Field::Owner { "kinds" } else { "owners" };
+    Columns::<JobGroup>::new()
+        .add(columns::names(by.name(), 0, 12), "name rest", |group| match &group.name {
+            Some(name) => name.as_str().into(),
+            None if group.rest => Cell::new("(all others)", Tone::Dim),
+            None => Cell::new("(none)", Tone::Warn),
+        })
+        .add(columns::right("stuck", 0), "stuck", |group| group.stuck.to_string().into())
+        .add(columns::right("unknown", 1), "unknown", |group| group.unknown.to_string().into())
+        .add(columns::right("silent", 0), "oldest_silence_seconds", |group| {
+            columns::duration(group.oldest_silence_seconds)
+        })
+        .add(columns::column(examples, 2, Some(12)), "examples has_more_examples", |group| {
+            let more = if group.has_more_examples { ", ..." } else { "" };
+            columns::text(Some(&format!("{}{more}", group.examples.join(", "))))
+        })
 }

@@ -1,14 +1,26 @@
-use super::document::{Document, ROWS, csv_of, head, json_of, line};
-use super::format::{Cell, Format, Page, Screen, Table, Tone, bar, grouped};
-use super::{Filter, Target, columns};
+use super::columns::{self, Columns};
+use super::document::{Document, List};
+use super::format::{Cell, Format, Screen, Times, Tone, bar, grouped};
+use super::{Filter, Target};
 use crate::model::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::io::{self, Write};
 
 /// `jobdoctor.stats/v1`: the jobs by queue and state, and the ages of the oldest.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Stats {
+    /// All but the counts and the queues.
+    #[serde(flatten)]
+    pub head: StatsHead,
+    /// All queues together.
+    pub summary: StatsSummary,
+    /// The queues, by name.
+    pub queues: Vec<QueueStats>,
+}
+
+/// The head of a [`Stats`].
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct StatsHead {
     /// `jobdoctor.stats/v1`.
     pub schema: &'static str,
     /// The store's own time of this snapshot.
@@ -18,12 +30,8 @@ pub struct Stats {
     pub target: Target,
     /// What was asked for.
     pub filter: Filter,
-    /// All queues together.
-    pub summary: StatsSummary,
     /// Caveats about these numbers, as sentences.
     pub findings: Vec<String>,
-    /// The queues, by name.
-    pub queues: Vec<QueueStats>,
 }
 
 /// The counts of a [`Stats`].
@@ -84,83 +92,58 @@ pub struct StateCount {
     pub jobs: u64,
 }
 
-impl QueueStats {
-    /// The columns of `csv`.
-    pub(super) const COLUMNS: &'static str = "\
-        queue waiting in_flight stuck unknown done failed cancelled other oldest_in_flight_seconds \
-        oldest_stuck_seconds";
-}
-
 /// Cells of a bar: with an age it is no wider than the title of its column.
 const CELLS: usize = 5;
 
 impl Document for Stats {
-    fn table(&self, screen: &Screen, format: Format) -> io::Result<Page> {
-        let rows = if format == Format::Wide { usize::MAX } else { ROWS };
-        let mut page = Page::default();
-        if !self.queues.is_empty() {
-            page.table("", &queues(&self.queues, rows)?, screen);
-        }
-        self.findings.iter().for_each(|finding| page.push(&screen.paragraph(&format!("! {finding}").into())));
-        Ok(page)
+    fn head_and_summary(&self) -> (impl Serialize, impl Serialize) {
+        (&self.head, &self.summary)
     }
 
-    fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        csv_of(QueueStats::COLUMNS, json_of(&self.queues), out)
+    fn lists(&self, _: Format, _: Times) -> Vec<List<'_>> {
+        vec![List::of("queue", &self.queues, queues(&self.queues))]
     }
 
-    fn names(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.queues.iter().filter_map(|queue| queue.queue.as_ref()).try_for_each(|queue| writeln!(out, "{queue}"))
-    }
-
-    fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
-        let more =
-            [("filter", serde_json::to_value(&self.filter)?), ("findings", serde_json::to_value(&self.findings)?)];
-        head(out, self.schema, self.store_time, &self.target, &more)?;
-        self.queues.iter().try_for_each(|queue| line(out, "queue", queue))?;
-        line(out, "summary", &self.summary)
+    fn below(&self, screen: &Screen) -> String {
+        screen.findings(&self.head.findings)
     }
 }
 
 impl Stats {
     /// The titles of its table.
     pub fn titles() -> Vec<&'static str> {
-        queues(&[], 0).map(|table| table.titles()).unwrap_or_default()
+        queues(&[]).titles()
     }
 }
 
-fn queues(list: &[QueueStats], rows: usize) -> io::Result<Table> {
+fn queues<'a>(list: &[QueueStats]) -> Columns<'a, QueueStats> {
     let count = |jobs: Option<u64>| columns::text(jobs.map(grouped).as_deref());
     let bad = |jobs: u64, tone: Tone| Cell::new(grouped(jobs), if jobs > 0 { tone } else { Tone::Plain });
     // Bars compare with the longest silence of all queues; one queue has nothing to compare with.
     let silences = || list.iter().filter_map(|queue| queue.counts.oldest_stuck_seconds);
     let longest = silences().reduce(f64::max).filter(|_| list.len() > 1);
-    columns::table(
-        &[
-            (columns::column("queue", 0, Some(12)), &|queue: &&QueueStats| match &queue.queue {
-                Some(name) => name.as_str().into(),
-                None => Cell::new("(no queue)", Tone::Warn),
-            }),
-            (columns::right("waiting", 2), &|queue| count(queue.counts.waiting)),
-            (columns::right("in flight", 0), &|queue| grouped(queue.counts.in_flight).into()),
-            (columns::right("stuck", 0), &|queue| bad(queue.counts.stuck, Tone::Bad)),
-            (columns::right("unknown", 3), &|queue| bad(queue.counts.unknown, Tone::Warn)),
-            (columns::right("done", 4), &|queue| count(queue.counts.done)),
-            (columns::right("failed", 4), &|queue| count(queue.counts.failed)),
-            (columns::right("cancelled", 6), &|queue| count(queue.counts.cancelled)),
-            // A column without a number in it is the first that a narrow table drops.
-            (columns::right("other", 5), &|queue| count(queue.counts.other.filter(|rows| *rows > 0))),
-            (columns::right("oldest claim", 1), &|queue| columns::duration(queue.counts.oldest_in_flight_seconds)),
-            (columns::right("longest stuck", 1), &|queue| {
-                let silence = columns::duration(queue.counts.oldest_stuck_seconds);
-                match (queue.counts.oldest_stuck_seconds, longest) {
-                    (Some(seconds), Some(longest)) => {
-                        format!("{} {}", silence.text, bar(seconds, longest, CELLS)).into()
-                    }
-                    _ => silence,
-                }
-            }),
-        ],
-        list.iter().take(rows).map(Ok),
-    )
+    Columns::<QueueStats>::new()
+        .add(columns::column("queue", 0, Some(12)), "queue", |queue| match &queue.queue {
+            Some(name) => name.as_str().into(),
+            None => Cell::new("(no queue)", Tone::Warn),
+        })
+        .add(columns::right("waiting", 2), "waiting", move |queue| count(queue.counts.waiting))
+        .add(columns::right("in flight", 0), "in_flight", |queue| grouped(queue.counts.in_flight).into())
+        .add(columns::right("stuck", 0), "stuck", move |queue| bad(queue.counts.stuck, Tone::Bad))
+        .add(columns::right("unknown", 3), "unknown", move |queue| bad(queue.counts.unknown, Tone::Warn))
+        .add(columns::right("done", 4), "done", move |queue| count(queue.counts.done))
+        .add(columns::right("failed", 4), "failed", move |queue| count(queue.counts.failed))
+        .add(columns::right("cancelled", 6), "cancelled", move |queue| count(queue.counts.cancelled))
+        // A column without a number in it is the first that a narrow table drops.
+        .add(columns::right("other", 5), "other", move |queue| count(queue.counts.other.filter(|rows| *rows > 0)))
+        .add(columns::right("oldest claim", 1), "oldest_in_flight_seconds", |queue| {
+            columns::duration(queue.counts.oldest_in_flight_seconds)
+        })
+        .add(columns::right("longest stuck", 1), "oldest_stuck_seconds", move |queue| {
+            let silence = columns::duration(queue.counts.oldest_stuck_seconds);
+            match (queue.counts.oldest_stuck_seconds, longest) {
+                (Some(seconds), Some(longest)) => format!("{} {}", silence.text, bar(seconds, longest, CELLS)).into(),
+                _ => silence,
+            }
+        })
 }

@@ -204,7 +204,7 @@ fn an_unknown_column_is_refused_before_anything_is_done() {
         (&["stale", "--time", "utc", "--sort", "silent"], "last-seen"),
         (&["owners", "--sort", "age"], "owner, status, claims"),
         (&["stats", "--sort", "age"], "queue, waiting, in-flight"),
-        (&["stats", "--runtimes", "--sort", "age"], "queue, kind, jobs, p50"),
+        (&["stats", "--runtimes", "--sort", "age"], "kind, queue, jobs, p50"),
         (&["sweep", "--older", "5m", "--sort", "age"], "id, queue"),
         (&["history", "--sort", "age"], "run, when, command"),
         (&["undo", "2026", "--sort", "age"], "id, queue"),

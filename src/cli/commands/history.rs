@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             let mut document = ops::history(&mut records, args.limit.map(|limit| limit as usize), here_only)?;
             drop(snapshot);
             document.read_at = document.read_at.or_else(host_time);
-            document.warnings.iter().for_each(|warning| context.ui.warn(warning));
+            document.head.warnings.iter().for_each(|warning| context.ui.warn(warning));
             context.ui.print(format, &document)?;
             say_list(context, format, &document);
         }
@@ -95,7 +95,7 @@ fn say_list(context: &Context, format: Format, document: &History) {
     if format.is_machine() {
         return;
     }
-    let place = match (&document.journal, &document.ledger) {
+    let place = match (&document.head.journal, &document.head.ledger) {
         (Some(journal), Some(ledger)) => format!("in {journal} and the ledger {ledger}"),
         (Some(journal), None) => format!("in {journal}"),
         (None, Some(ledger)) => format!("in the ledger {ledger}"),
@@ -134,10 +134,10 @@ fn say_one(context: &Context, format: Format, document: &HistoryOne) {
             grouped(unsure.changed)
         ));
     }
-    if document.run.undoable > 0 && document.run.undone_by.is_empty() && !format.is_machine() {
+    if document.head.run.undoable > 0 && document.head.run.undone_by.is_empty() && !format.is_machine() {
         context.ui.hint(&format!(
             "to see what can be reverted: {}",
-            context.next_command("undo", &[&document.run.head.run_id])
+            context.next_command("undo", &[&document.head.run.head.run_id])
         ));
     }
 }

@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let format = args.list.output.format();
     let dead_only = args.dead || format == Format::Name;
     let document = ops::owners(&mut snapshot, &selection, &policy, dead_only)?;
-    context.warn_of_caveats(&document.warnings, false);
+    context.warn_of_caveats(&document.head.warnings, false);
     drop(snapshot);
     context.ui.print(format, &document)?;
     if !format.is_machine() {

@@ -83,7 +83,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             let document = presets::presets(&settings.catalog)?;
             context.ui.print_page(how.output.format(), &document, |screen| {
                 let mut page = Page::default();
-                page.table("", &list(&document), screen);
+                page.table("", &list(&document)?, screen);
                 Ok(page)
             })?;
         }

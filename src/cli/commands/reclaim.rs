@@ -50,7 +50,7 @@ pub struct Args {
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let have_ended = args.act.mode() != Mode::Plan;
-    args.rows.check(args.output.format(), &Reclaim::titles(have_ended, args.time.times()))?;
+    args.rows.check(args.output.format(), &Reclaim::titles(have_ended, false, args.time.times()))?;
     let mut settings = Settings::resolve(&args.store, &context.environment)?;
     let mut selection = selection(&args.select, &args.ids)?;
     if let Some(list) = &args.plan.from_file {

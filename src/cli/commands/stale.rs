@@ -118,12 +118,12 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         Some(wait) => wait_for_none(wait, context, || snapshot(args, &settings, &selection, context))?,
         None => snapshot(args, &settings, &selection, context)?,
     };
-    context.warn_of_caveats(&document.warnings, document.summary.in_flight == 0);
-    let missing = missing(&document.target.table, &document.not_found);
-    if let Some(error) = missing.as_ref().filter(|_| document.not_found.len() == selection.ids.len()) {
+    context.warn_of_caveats(&document.head.warnings, document.summary.in_flight == 0);
+    let missing = missing(&document.head.target.table, &document.head.not_found);
+    if let Some(error) = missing.as_ref().filter(|_| document.head.not_found.len() == selection.ids.len()) {
         return Err(error.clone());
     }
-    let there = (selection.ids.len() - document.not_found.len()) as u64;
+    let there = (selection.ids.len() - document.head.not_found.len()) as u64;
     if document.summary.stuck + document.summary.unknown < there {
         context.ui.note("the other named jobs are not stuck or not in flight: see `jobdoctor show`");
     }
@@ -162,7 +162,7 @@ fn snapshot(args: &Args, settings: &Settings, selection: &Selection, context: &C
         Some(by) => ops::stale_by(&mut snapshot, selection, &policy, by.into())?,
         None => ops::stale(&mut snapshot, selection, &policy, most)?,
     };
-    document.warnings.extend(list.unmatched);
+    document.head.warnings.extend(list.unmatched);
     Ok(document)
 }
 
@@ -227,7 +227,7 @@ fn note_summary(context: &Context, document: &Stale, lists: bool) {
     };
     let shown = document.jobs.len().min(50);
     let more = match summary.stuck.saturating_sub(shown as u64) {
-        _ if document.filter.limit.is_none() && document.groups.len() > ROWS => {
+        _ if document.head.filter.limit.is_none() && document.groups.len() > ROWS => {
             format!(
                 "; the {ROWS} largest of {} groups are shown, --limit N shows more",
                 grouped(document.groups.len() as u64)

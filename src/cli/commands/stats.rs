@@ -142,8 +142,8 @@ fn print_runtimes(args: &Args, context: &Context) -> Result<(), CliError> {
     context.ui.print(context.format, &document)?;
     if !context.format.is_machine() {
         let summary = &document.summary;
-        let since = age(Duration::try_from_secs_f64(document.since_seconds).unwrap_or_default());
-        let groups = if document.by == "kind" { ("kind", "kinds") } else { ("queue", "queues") };
+        let since = age(Duration::try_from_secs_f64(document.head.since_seconds).unwrap_or_default());
+        let groups = if document.head.by == "kind" { ("kind", "kinds") } else { ("queue", "queues") };
         let hit = summary.would_hit.map(|hit| format!("; the threshold would have hit {}", grouped(hit)));
         let jobs = count(summary.jobs, "job", "jobs");
         let groups = count(summary.kinds, groups.0, groups.1);

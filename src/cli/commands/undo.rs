@@ -6,6 +6,7 @@ use crate::cli::exit::Exit;
 use crate::cli::recorded_database::settings_of_run;
 use crate::ops::{OddList, PlanSource};
 use crate::output::Reclaim;
+use crate::output::format::Times;
 use crate::policy::Policy;
 use clap::builder::NonEmptyStringValueParser;
 
@@ -49,7 +50,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         reason: args.reason.clone(),
         ..ActArgs::default()
     };
-    args.rows.check(args.output.format(), &Reclaim::undo_titles(act.apply))?;
+    args.rows.check(args.output.format(), &Reclaim::titles(act.apply, true, Times::default()))?;
     let settings = settings_of_run(&args.store, &args.run, context)?;
     let source = PlanSource::Run(args.run.clone(), context.environment.journals());
     let evidence = EvidenceArgs::default();

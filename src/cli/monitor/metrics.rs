@@ -106,7 +106,7 @@ impl Metrics {
     /// and will name the error.
     pub fn count_outcomes(&self, document: &Reclaim) {
         let mut outcomes = self.outcomes.borrow_mut();
-        let Some(outcomes) = outcomes.as_mut().filter(|_| self.measures && document.applied) else { return };
+        let Some(outcomes) = outcomes.as_mut().filter(|_| self.measures && document.head.applied) else { return };
         // A wake-up moves no job.
         for step in document.steps.iter().map_while(Result::ok).filter(|step| !step.is_wake_up()) {
             if let (Some(action), Some(outcome)) = (step.job.action, step.outcome) {

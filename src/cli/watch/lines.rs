@@ -25,8 +25,8 @@ impl Lines<'_> {
         if !self.has_begun {
             let head = WatchHead {
                 schema: "jobdoctor.stale-watch/v1",
-                target: &document.target,
-                filter: &document.filter,
+                target: &document.head.target,
+                filter: &document.head.filter,
                 interval_seconds: self.interval.as_secs_f64(),
             };
             WatchLine::Head(head).write(out)?;
@@ -41,7 +41,7 @@ impl Lines<'_> {
         }
         last.diff.gone.iter().try_for_each(|job| WatchLine::Gone(&job?).write(out))?;
         let snapshot = WatchSnapshot {
-            store_time: document.store_time,
+            store_time: document.head.store_time,
             appeared,
             gone: last.diff.gone.len() as u64,
             summary: &document.summary,
@@ -64,7 +64,7 @@ impl Viewer for Lines<'_> {
             code: error.exit.code(),
             kind: error.exit.name().to_owned(),
             message: masked(&error.message),
-            last_snapshot_at: Some(last.diff.document.store_time),
+            last_snapshot_at: Some(last.diff.document.head.store_time),
             without_snapshot_seconds: last.at.elapsed().as_secs_f64(),
         };
         self.ui.report_part(|out| WatchLine::Failed(failed).write(out))

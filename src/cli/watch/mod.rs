@@ -132,5 +132,5 @@ impl Watch<'_> {
 fn warnings(snapshot: &Snapshot, document: &Stale) -> Vec<String> {
     let standby = "this is a standby: it shows the past, and silence is measured up to that moment";
     let standby = snapshot.target.standby.as_ref().map(|_| standby.to_owned());
-    standby.into_iter().chain(document.warnings.iter().cloned()).collect()
+    standby.into_iter().chain(document.head.warnings.iter().cloned()).collect()
 }

@@ -84,8 +84,8 @@ impl<'a> Terminal<'a> {
             None => add(
                 format!(
                     "{} at {}, every {}: {counts}",
-                    document.target.database,
-                    instant(document.store_time, document.store_time, self.zone()),
+                    document.head.target.database,
+                    instant(document.head.store_time, document.head.store_time, self.zone()),
                     age(self.interval)
                 ),
                 Tone::Strong,
@@ -97,7 +97,7 @@ impl<'a> Terminal<'a> {
                     format!(
                         "retrying every {}; this snapshot is {old} old, of {}: {counts}",
                         age(self.interval),
-                        instant(document.store_time, document.store_time, self.zone())
+                        instant(document.head.store_time, document.head.store_time, self.zone())
                     ),
                     Tone::Warn,
                 );
@@ -132,7 +132,8 @@ impl<'a> Terminal<'a> {
         if total == 0 {
             return Ok(Vec::new());
         }
-        let mut table = lines(&marked(&shown, self.format, diff.document.store_time, screen.times)?.render(screen));
+        let mut table =
+            lines(&marked(&shown, self.format, diff.document.head.store_time, screen.times)?.render(screen));
         let more = total.saturating_sub(shown.len());
         if more > 0 {
             let more = Cell::new(format!("and {} more", grouped(more as u64)), Tone::Dim);

@@ -112,7 +112,7 @@ fn tried_on_one(
     };
     let done = reclaim(session.store, dry_run.limits, plan, &order)?;
     let mut tried = Tried { action: name, id: Some(job.id.clone()), ok: None, detail: "it was not planned".to_owned() };
-    if let Some(why) = &done.document.refused {
+    if let Some(why) = &done.document.head.refused {
         tried.detail.clone_from(why);
         return Ok(tried);
     }

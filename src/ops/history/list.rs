@@ -3,7 +3,7 @@ use super::load::{placed, tells_nothing};
 use crate::history::{self, Counts, RunEnd};
 use crate::model::{Outcome, RunHead};
 use crate::ops::OpsError;
-use crate::output::{History, HistoryRun, HistorySummary, Outcomes};
+use crate::output::{History, HistoryHead, HistoryRun, HistorySummary, Outcomes};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Runs listed from a ledger where no limit is asked for.
@@ -74,10 +74,12 @@ pub fn history(records: &mut Records<'_>, limit: Option<usize>, here_only: bool)
     runs.truncate(limit.unwrap_or(usize::MAX));
     let ledger = ledger.map(|ledger| format!("{}.{}", ledger.table.schema, ledger.table.name));
     Ok(History {
-        schema: "jobdoctor.history/v1",
-        journal: records.journals.map(|journals| journals.path().display().to_string()),
-        ledger,
-        warnings,
+        head: HistoryHead {
+            schema: "jobdoctor.history/v1",
+            journal: records.journals.map(|journals| journals.path().display().to_string()),
+            ledger,
+            warnings,
+        },
         summary: HistorySummary {
             runs: all as u64,
             returned: runs.len() as u64,

@@ -4,7 +4,7 @@ use super::{COMPARED, Records, belongs, compared};
 use crate::history;
 use crate::model::{End, Outcome, Step};
 use crate::ops::OpsError;
-use crate::output::{HistoryOne, HistoryOneSummary, HistoryRun, HistoryStep, HistoryUnsure, Spool};
+use crate::output::{HistoryOne, HistoryOneHead, HistoryOneSummary, HistoryRun, HistoryStep, HistoryUnsure, Spool};
 
 /// One run: its steps, how they ended, and where the record does not know, what the database says now.
 ///
@@ -45,7 +45,8 @@ pub fn history_run(records: &mut Records<'_>, prefix: &str) -> Result<HistoryOne
     list(waiting, records, fits, &mut shown, &mut unsure)?;
     let summary = HistoryOneSummary { steps: shown.len() as u64, unsure };
     let read_at = records.snapshot.as_ref().map(|snapshot| snapshot.now());
-    Ok(HistoryOne { schema: "jobdoctor.history-run/v1", run, summary, steps: shown, read_at })
+    let head = HistoryOneHead { schema: "jobdoctor.history-run/v1", run };
+    Ok(HistoryOne { head, summary, steps: shown, read_at })
 }
 
 /// The runs that reverted this one, as far as the journals of this host know.

@@ -5,7 +5,7 @@ use crate::ops::OpsError;
 use crate::ops::scan::detail_for_listing;
 use crate::ops::selection::Selection;
 use crate::ops::session::Snapshot;
-use crate::output::{JobCounts, QueueStats, StateCount, Stats, StatsSummary};
+use crate::output::{JobCounts, QueueStats, StateCount, Stats, StatsHead, StatsSummary};
 use crate::policy::{Judgement, Policy, Verdict, judge};
 use crate::preset::{EARLIEST_MICROS, QueueSpec, StateSource, StateValue};
 use crate::store::{RowCount, Wanted};
@@ -36,15 +36,9 @@ pub fn stats(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) ->
     let findings = counts.findings(spec, has_states);
     let queues: Vec<QueueStats> =
         counts.queues.into_iter().map(|(queue, counts)| counts.finish(queue, spec, has_states)).collect();
-    Ok(Stats {
-        schema: "jobdoctor.stats/v1",
-        store_time: now,
-        target: snapshot.target.clone(),
-        filter: selection.filter(policy),
-        summary: total(&queues),
-        findings,
-        queues,
-    })
+    let (target, filter) = (snapshot.target.clone(), selection.filter(policy));
+    let head = StatsHead { schema: "jobdoctor.stats/v1", store_time: now, target, filter, findings };
+    Ok(Stats { head, summary: total(&queues), queues })
 }
 
 #[derive(Default)]

@@ -5,7 +5,7 @@ use crate::model::{Clocks, FUTURE_TOLERANCE, Reading, Timestamp, age};
 use crate::ops::selection::Selection;
 use crate::ops::session::Snapshot;
 use crate::ops::{OpsError, thresholds};
-use crate::output::{KindRuntimes, Request, RuntimeBucket, StatsRuntimes, StatsRuntimesSummary};
+use crate::output::{KindRuntimes, Request, RuntimeBucket, StatsRuntimes, StatsRuntimesHead, StatsRuntimesSummary};
 use crate::policy::Policy;
 use crate::preset::{EARLIEST_MICROS, Finished, Liveness, QueueSpec, Runs};
 use crate::store::{FinishedRun, WantedRuns};
@@ -57,7 +57,7 @@ pub fn runtimes(
     let mut kinds: Vec<KindRuntimes> = by_name.into_iter().map(|(name, kind)| kind.finish(name, by_kind)).collect();
     // The slowest first: a threshold hits them.
     kinds.sort_by(|a, b| b.p99_seconds.unwrap_or(-1.0).total_cmp(&a.p99_seconds.unwrap_or(-1.0)));
-    Ok(StatsRuntimes {
+    let head = StatsRuntimesHead {
         schema: "jobdoctor.stats-runtimes/v1",
         store_time: now,
         target: snapshot.target.clone(),
@@ -65,10 +65,10 @@ pub fn runtimes(
         by: if by_kind { "kind" } else { "queue" }.to_owned(),
         since_at,
         since_seconds: since.as_secs_f64(),
-        summary: StatsRuntimesSummary { kinds: kinds.len() as u64, ..total },
         findings,
-        kinds,
-    })
+    };
+    let summary = StatsRuntimesSummary { kinds: kinds.len() as u64, ..total };
+    Ok(StatsRuntimes { head, summary, kinds })
 }
 
 /// When the last finished job of any queue and kind ended; `None` if none is found in a short time.

@@ -58,6 +58,11 @@ impl Screen {
         self.set(cell, 0)
     }
 
+    /// Caveats, each a paragraph of its own.
+    pub fn findings(&self, findings: &[String]) -> String {
+        findings.iter().map(|finding| self.paragraph(&format!("! {finding}").into())).collect()
+    }
+
     fn set(&self, cell: &Cell, indent: usize) -> String {
         let text = inert(&cell.text);
         let lines = match self.width {

@@ -1,9 +1,10 @@
 use super::page::shapes;
-use crate::output::columns::column;
-use crate::output::format::{Cell, Table};
+use crate::output::columns::{Columns, column};
+use crate::output::format::Table;
 use crate::preset::{Catalog, Document, Preset, Shape, SpecError};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::io;
 
 /// `jobdoctor.presets/v1`: the queues that are known.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -50,33 +51,25 @@ pub struct PresetVariantLiveness {
     pub liveness: Vec<String>,
 }
 
-/// All of them, one a line.
-pub fn list(document: &Presets) -> Table {
-    let columns = vec![
-        column("preset", 0, None),
-        column("queue", 2, Some(20)),
-        column("engines", 4, None),
-        column("liveness", 0, Some(16)),
-        column("can", 3, Some(28)),
-        column("proof", 3, None),
-        column("versions", 5, Some(10)),
-    ];
-    let row = |preset: &PresetEntry| cells(preset).into_iter().map(Cell::from).collect();
-    Table { columns, rows: document.presets.iter().map(row).collect() }
+/// The columns of the list.
+pub(super) fn columns<'a>() -> Columns<'a, PresetEntry> {
+    let or_dash = |words: &[String]| if words.is_empty() { "-".to_owned() } else { words.join(", ") };
+    Columns::<PresetEntry>::new()
+        .add(column("preset", 0, None), "name", |preset| preset.name.as_str().into())
+        .add(column("queue", 2, Some(20)), "title", |preset| preset.title.as_str().into())
+        .add(column("engines", 4, None), "engines", |preset| preset.engines.join(", ").into())
+        .add(column("liveness", 0, Some(16)), "liveness", |preset| liveness(preset).into())
+        .add(column("can", 3, Some(28)), "can", |preset| preset.can.join(", ").into())
+        .add(column("proof", 3, None), "proof", |preset| preset.proof.as_str().into())
+        .add(column("versions", 5, Some(10)), "checked", move |preset| or_dash(&preset.checked).into())
 }
 
-/// One of them, in the order of the columns.
-pub(super) fn cells(preset: &PresetEntry) -> [String; 7] {
-    let or_dash = |words: &[String]| if words.is_empty() { "-".to_owned() } else { words.join(", ") };
-    [
-        preset.name.clone(),
-        preset.title.clone(),
-        preset.engines.join(", "),
-        liveness(preset),
-        preset.can.join(", "),
-        preset.proof.clone(),
-        or_dash(&preset.checked),
-    ]
+/// All of them, one a line.
+///
+/// # Errors
+/// Never: all of it is in memory.
+pub fn list(document: &Presets) -> io::Result<Table> {
+    columns().table(document.presets.iter().map(Ok))
 }
 
 /// Best first; a semicolon before what some variants of the queue have instead.

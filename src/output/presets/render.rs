@@ -1,7 +1,7 @@
 //! The page of one queue on a screen, and the pages in `docs/presets/`.
 
 use super::Presets;
-use super::list::cells;
+use super::list::columns;
 use super::page::{PresetPage, head};
 use crate::output::format::{Cell, Facts, Screen, Tone};
 
@@ -62,10 +62,11 @@ pub fn index(document: &Presets) -> String {
          | preset | queue | engines | liveness | can | proof | checked with |\n\
          | --- | --- | --- | --- | --- | --- | --- |\n"
     );
+    let columns = columns();
     for preset in &document.presets {
-        let [name, rest @ ..] = cells(preset);
-        let rest: Vec<String> = rest.iter().map(|cell| plain(cell).replace('|', "\\|")).collect();
-        text.push_str(&format!("| [{name}]({name}.md) | {} |\n", rest.join(" | ")));
+        let rest = columns.row(preset).into_iter().skip(1).map(|cell| plain(&cell.text).replace('|', "\\|"));
+        let rest = rest.collect::<Vec<_>>().join(" | ");
+        text.push_str(&format!("| [{0}]({0}.md) | {rest} |\n", preset.name));
     }
     text
 }

@@ -57,19 +57,19 @@ pub trait NextCommands {
 pub fn closing(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
     let mut messages = Vec::new();
     let mut warn = |text: String| messages.push(Message::Warn(text));
-    if !document.applied {
-        document.warnings.iter().cloned().for_each(&mut warn);
+    if !document.head.applied {
+        document.head.warnings.iter().cloned().for_each(&mut warn);
     }
     closing.after.iter().cloned().for_each(&mut warn);
-    if !document.not_found.is_empty() {
-        warn(no_such_job(&document.target.table, &document.not_found));
+    if !document.head.not_found.is_empty() {
+        warn(no_such_job(&document.head.target.table, &document.head.not_found));
     }
     messages.extend(brake(document, closing));
     if let Some(stop) = &closing.stop {
         messages.push(Message::Warn(format!("stopped early: {stop}")));
     }
     messages.extend(match &document.summary.outcomes {
-        Some(outcomes) if document.rolled_back => rolled_back(document, outcomes, closing),
+        Some(outcomes) if document.head.rolled_back => rolled_back(document, outcomes, closing),
         Some(outcomes) => applied(document, outcomes, closing),
         None => planned(document, closing),
     });
@@ -78,10 +78,10 @@ pub fn closing(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
 
 /// What the brake would do to a plan that is not applied, what it did, and that it was overridden.
 fn brake(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
-    let brake = &document.brake;
+    let brake = &document.head.brake;
     let why = brake.why.join("; ");
     let mut messages = Vec::new();
-    match (&brake.overridden_by, &document.refused) {
+    match (&brake.overridden_by, &document.head.refused) {
         (Some(flag), None) if brake.pulled => {
             messages.push(Message::Warn(format!("the brake would refuse this: {why}; {flag} overrides it")));
         }
@@ -90,7 +90,7 @@ fn brake(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
         }
         _ => {}
     }
-    if let Some(why) = &document.refused {
+    if let Some(why) = &document.head.refused {
         messages.push(Message::Warn(format!("refused: {why}; nothing was written")));
         if brake.overridden_by.is_some() && brake.pulled {
             messages.extend(next("if they are dead all the same", document, closing));
@@ -105,7 +105,7 @@ fn planned(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
     if !closing.is_machine {
         let jobs = count(summary.planned, "job", "jobs");
         let skipped = grouped(summary.skipped);
-        messages.push(Message::Note(match &document.undoes {
+        messages.push(Message::Note(match &document.head.undoes {
             Some(_) => format!("{jobs} to revert, {skipped} skipped; nothing was written"),
             None => format!(
                 "{jobs} to move{}, {skipped} skipped, of {} in flight; nothing was written",
@@ -126,9 +126,9 @@ fn planned(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
     if let Some(path) = closing.save_plan {
         messages.push(Message::Note(format!("the plan is in {}", path.display())));
     }
-    if summary.planned > 0 && document.refused.is_none() && !closing.is_machine {
+    if summary.planned > 0 && document.head.refused.is_none() && !closing.is_machine {
         messages.extend(next(
-            if document.undoes.is_some() { "to do it" } else { "to do exactly this" },
+            if document.head.undoes.is_some() { "to do it" } else { "to do exactly this" },
             document,
             closing,
         ));
@@ -196,14 +196,14 @@ fn rolled_back(document: &Reclaim, outcomes: &Outcomes, closing: &Closing<'_>) -
 fn applied(document: &Reclaim, outcomes: &Outcomes, closing: &Closing<'_>) -> Vec<Message> {
     if document.summary.planned == 0 {
         let in_flight = grouped(document.summary.in_flight);
-        return vec![Message::Note(match &document.undoes {
+        return vec![Message::Note(match &document.head.undoes {
             Some(undoes) => format!("nothing to revert of run {}", undoes.run_id),
             None => format!("nothing to do, of {in_flight} in flight"),
         })];
     }
     let mut messages = Vec::new();
     let hidden = closing.rows.filter(|rows| document.steps.len() > *rows);
-    if let (Some(rows), Some(run), Some(_)) = (hidden, &document.run_id, &document.journal) {
+    if let (Some(rows), Some(run), Some(_)) = (hidden, &document.head.run_id, &document.head.journal) {
         let (rows, of) = (grouped(rows as u64), grouped(document.steps.len() as u64));
         let all = closing.next.history(run);
         messages.push(Message::Note(format!("the table shows {rows} of {of} jobs; all of them: {all}")));
@@ -213,7 +213,9 @@ fn applied(document: &Reclaim, outcomes: &Outcomes, closing: &Closing<'_>) -> Ve
         messages.extend(when(document).map(Message::Note));
     }
     // Cron has the history.
-    if let (Some(run), true) = (&document.run_id, document.undoable && outcomes.moved > 0 && closing.is_watched) {
+    if let (Some(run), true) =
+        (&document.head.run_id, document.head.undoable && outcomes.moved > 0 && closing.is_watched)
+    {
         messages.push(Message::Hint(format!("to see what reverting this run would do: {}", closing.next.undo(run))));
     }
     messages.extend(refusals(document).into_iter().map(Message::Warn));
@@ -224,14 +226,14 @@ fn applied(document: &Reclaim, outcomes: &Outcomes, closing: &Closing<'_>) -> Ve
 
 /// `requeued 3 jobs, failed 1 job, 2 locked by another session`, with that verb for an action.
 fn done(document: &Reclaim, outcomes: &Outcomes, verb: impl Fn(Action) -> String) -> String {
-    let mut parts: Vec<String> = match &document.undoes {
+    let mut parts: Vec<String> = match &document.head.undoes {
         Some(_) => vec![format!("reverted {}", count(outcomes.moved, "job", "jobs"))],
         None => moved_by_action(document)
             .map(|(action, jobs)| format!("{} {}", verb(action), count(jobs, "job", "jobs")))
             .collect(),
     };
     if parts.is_empty() {
-        parts.push(if document.rolled_back { "would move no job" } else { "moved no job" }.to_owned());
+        parts.push(if document.head.rolled_back { "would move no job" } else { "moved no job" }.to_owned());
     }
     parts.extend(not_moved(outcomes, MEANWHILE).iter().map(|(what, n)| format!("{} {what}", grouped(*n))));
     parts.join(", ")
@@ -271,14 +273,14 @@ pub(super) fn refusals(document: &Reclaim) -> Vec<String> {
         let Some((error, outcome)) = step.error.zip(step.outcome) else { continue };
         let (what, left) = match outcome {
             Outcome::Refused if error.is_of_unique_key() && step.job.action == Some(Action::Requeue) => {
-                ("refused", document.unique_key)
+                ("refused", document.head.unique_key)
             }
             Outcome::Refused => ("refused", ""),
             Outcome::Moved => ("failed, because the requeue was refused", ""),
             _ => continue,
         };
         // The message says why a job was not failed instead.
-        let name = error.constraint.filter(|_| outcome == Outcome::Moved || !document.unique_key.is_empty());
+        let name = error.constraint.filter(|_| outcome == Outcome::Moved || !document.head.unique_key.is_empty());
         let cause = name.map_or(format!("{what} ({})", error.message), |name| format!("{what} by {name}"));
         by_cause.entry((cause, left)).or_default().push(step.job.id);
     }
@@ -302,7 +304,7 @@ pub(super) fn lost_commit(outcomes: &Outcomes) -> Option<String> {
 /// When the jobs that were requeued may run; `None` if that is at once.
 pub(super) fn when(document: &Reclaim) -> Option<String> {
     let span = |seconds: Option<f64>| seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).map(age);
-    match (span(document.delay_seconds), span(document.jitter_seconds)) {
+    match (span(document.head.delay_seconds), span(document.head.jitter_seconds)) {
         (None, None) => None,
         (Some(delay), None) => Some(format!("requeued jobs may run {delay} later")),
         (None, Some(jitter)) => Some(format!("requeued jobs may run some time within {jitter}")),

@@ -7,18 +7,35 @@ pub use closing::{Closing, NextCommands, closing};
 pub use paragraph::{left_behind, paragraph, place, skipped_by_reason};
 
 use crate::model::{Action, Outcome, Target, Timestamp};
-use crate::output::document::{Document, ROWS, csv_of, head, line, list};
-use crate::output::format::{Cell, Column, Format, Page, Screen, Table, Times, Tone};
+use crate::output::columns::{self, Columns};
+use crate::output::document::{Document, List};
+use crate::output::format::{Cell, Format, Screen, Times, Tone};
 use crate::output::instant::in_text;
-use crate::output::{Brake, Diagnosis, Filter, Job, SkippedJob, Spool, StepJob, Verified, columns, diagnoses};
+use crate::output::{Brake, Diagnosis, Filter, SkippedJob, Spool, StepJob, Verified, diagnoses};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 
 /// `jobdoctor.reclaim/v1`, `jobdoctor.sweep/v1` and `jobdoctor.undo/v1`: the plan, and what became of it.
 #[derive(Serialize, JsonSchema)]
 pub struct Reclaim {
+    /// All but the counts and the lists.
+    #[serde(flatten)]
+    pub head: ReclaimHead,
+    /// The counts.
+    pub summary: ReclaimSummary,
+    /// What is likely to have happened to the jobs of the steps, most jobs first; none where jobs were named, and for a restart
+    /// sweep, which is told who is dead.
+    pub diagnoses: Vec<Diagnosis>,
+    /// What is done, longest silent first.
+    pub steps: Spool<StepJob>,
+    /// What was examined and is skipped.
+    pub skipped: Spool<SkippedJob>,
+}
+
+/// The head of a [`Reclaim`].
+#[derive(Serialize, JsonSchema)]
+pub struct ReclaimHead {
     /// `jobdoctor.reclaim/v1`, `jobdoctor.sweep/v1` or `jobdoctor.undo/v1`.
     pub schema: &'static str,
     /// The store's own time of the snapshot that the plan rests on.
@@ -52,8 +69,6 @@ pub struct Reclaim {
     pub journal: Option<String>,
     /// True if `undo` could revert every job that was moved, or would be, while it is unchanged.
     pub undoable: bool,
-    /// The counts.
-    pub summary: ReclaimSummary,
     /// Why the plan was not applied although that was asked for.
     pub refused: Option<String>,
     /// What is left to do for jobs whose requeue a unique key refuses; empty where they are failed instead.
@@ -61,13 +76,6 @@ pub struct Reclaim {
     pub unique_key: &'static str,
     /// What an operator should know before applying this.
     pub warnings: Vec<String>,
-    /// What is likely to have happened to the jobs of the steps, most jobs first; none where jobs were named, and for a restart
-    /// sweep, which is told who is dead.
-    pub diagnoses: Vec<Diagnosis>,
-    /// What is done, longest silent first.
-    pub steps: Spool<StepJob>,
-    /// What was examined and is skipped.
-    pub skipped: Spool<SkippedJob>,
     /// Ids that were named and name no job.
     pub not_found: Vec<String>,
     /// What became of the jobs afterwards; null if that was not asked, or could not be seen.
@@ -159,166 +167,87 @@ impl Outcomes {
 }
 
 impl Document for Reclaim {
-    fn table(&self, screen: &Screen, format: Format) -> io::Result<Page> {
-        let rows = if format == Format::Wide { usize::MAX } else { ROWS };
-        let mut page = Page::default();
-        if !self.applied {
-            page.push(&diagnoses(&self.diagnoses, self.summary.diagnoses, screen));
-        }
-        if !self.steps.is_empty() {
-            page.table("", &steps(self, rows, screen.times)?, screen);
-        }
-        if !self.skipped.is_empty() {
-            page.table(
-                if self.undoes.is_some() { "Not reverted:\n" } else { "Skipped:\n" },
-                &skipped(self, rows, screen.times)?,
-                screen,
-            );
-        }
-        Ok(page)
+    fn head_and_summary(&self) -> (impl Serialize, impl Serialize) {
+        (&self.head, &self.summary)
     }
 
-    fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        let columns = [Job::COLUMNS, StepJob::FURTHER_COLUMNS].join(" ");
-        csv_of(&columns, self.steps.json(), out)
+    fn lists(&self, _: Format, times: Times) -> Vec<List<'_>> {
+        let heading = if self.head.undoes.is_some() { "Not reverted:\n" } else { "Skipped:\n" };
+        let (ended, now) = (self.summary.outcomes.is_some(), self.head.store_time);
+        let shown =
+            Shown { is_undo: self.head.undoes.is_some(), ended, rolled_back: self.head.rolled_back, now, times };
+        vec![
+            List::of("diagnosis", &self.diagnoses, Columns::new()),
+            List::spooled("step", &self.steps, steps(shown)),
+            List::spooled("skipped", &self.skipped, skipped(now, times)).under(heading),
+        ]
     }
 
-    fn names(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.steps.iter().try_for_each(|step| writeln!(out, "{}", step?.job.id))
-    }
-
-    fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
-        let more = [
-            ("filter", serde_json::to_value(&self.filter)?),
-            ("applied", self.applied.into()),
-            ("rolled_back", self.rolled_back.into()),
-            ("run_id", serde_json::to_value(&self.run_id)?),
-            ("undoes", serde_json::to_value(&self.undoes)?),
-            ("digest", self.digest.clone().into()),
-            ("brake", serde_json::to_value(&self.brake)?),
-            ("delay_seconds", serde_json::to_value(self.delay_seconds)?),
-            ("jitter_seconds", serde_json::to_value(self.jitter_seconds)?),
-            ("confirmed_after_seconds", self.confirmed_after_seconds.into()),
-            ("journal", serde_json::to_value(&self.journal)?),
-            ("undoable", self.undoable.into()),
-            ("refused", serde_json::to_value(&self.refused)?),
-            ("warnings", serde_json::to_value(&self.warnings)?),
-            ("not_found", serde_json::to_value(&self.not_found)?),
-            ("verified", serde_json::to_value(&self.verified)?),
-        ];
-        head(out, self.schema, self.store_time, &self.target, &more)?;
-        self.diagnoses.iter().try_for_each(|diagnosis| line(out, "diagnosis", diagnosis))?;
-        list(out, "step", &self.steps)?;
-        list(out, "skipped", &self.skipped)?;
-        line(out, "summary", &self.summary)
+    fn above(&self, screen: &Screen) -> String {
+        if self.head.applied { String::new() } else { diagnoses(&self.diagnoses, self.summary.diagnoses, screen) }
     }
 }
 
 impl Reclaim {
     /// The titles of its table, of a plan or of what became of it.
-    pub fn titles(have_ended: bool, times: Times) -> Vec<&'static str> {
-        columns(have_ended, times).into_iter().map(|column| column.title).collect()
-    }
-
-    /// The titles of the table of an undo.
-    pub fn undo_titles(have_ended: bool) -> Vec<&'static str> {
-        undo_columns(have_ended).into_iter().map(|column| column.title).collect()
+    pub fn titles(ended: bool, is_undo: bool, times: Times) -> Vec<&'static str> {
+        steps(Shown { is_undo, ended, rolled_back: false, now: Timestamp::EPOCH, times }).titles()
     }
 }
 
-fn columns(have_ended: bool, times: Times) -> Vec<Column> {
-    let mut columns = vec![
-        columns::column("id", 0, None),
-        columns::names("queue", 6, 8),
-        columns::names("kind", 3, 12),
-        columns::names("owner", 0, 10),
-        columns::silent(times, 2),
-        columns::column("action", 0, None),
-        columns::column("becomes", 4, None),
-        columns::right("tries", 4),
-    ];
-    if have_ended {
-        columns.push(columns::column("outcome", 0, None));
-    }
-    columns.push(columns::column("why", 1, Some(12)));
-    columns
+/// What the table of the steps depends on.
+#[derive(Clone, Copy)]
+struct Shown {
+    /// An undo judges no silence: its rows are what the run left.
+    is_undo: bool,
+    ended: bool,
+    rolled_back: bool,
+    now: Timestamp,
+    times: Times,
 }
 
-/// An undo judges no silence: its rows are what the run left.
-fn undo_columns(have_ended: bool) -> Vec<Column> {
-    let mut columns = vec![
-        columns::column("id", 0, None),
-        columns::names("queue", 6, 8),
-        columns::names("kind", 5, 16),
-        columns::names("owner", 2, 10),
-        columns::column("was moved by", 4, None),
-        columns::column("back to", 1, None),
-        columns::right("tries", 4),
-    ];
-    if have_ended {
-        columns.push(columns::column("outcome", 0, None));
-    }
-    columns.push(columns::column("why", 1, Some(12)));
-    columns
+fn steps<'a>(shown: Shown) -> Columns<'a, StepJob> {
+    let Shown { is_undo, ended, rolled_back, now, times } = shown;
+    let outcome = move |step: &StepJob| match step.outcome {
+        Some(Outcome::Moved) if rolled_back => Cell::new("accepted", Tone::Plain),
+        ended => columns::outcome(ended),
+    };
+    let why = move |step: &StepJob| match &step.error {
+        Some(error) => Cell::new(error.message.as_str(), Tone::Bad),
+        None if is_undo => "unchanged since that run".into(),
+        None => columns::reasons(&step.job, now, times),
+    };
+    Columns::<StepJob>::new()
+        .add(columns::column("id", 0, None), "id", |step| step.job.id.as_str().into())
+        .add(columns::names("queue", 6, 8), "queue", |step| columns::text(step.job.queue.as_deref()))
+        .add(columns::names("kind", 3, 12), "kind state", |step| columns::text(step.job.kind.as_deref()))
+        .add(columns::names("owner", 0, 10), "owner host claimed_at", |step| columns::text(step.job.owner.as_deref()))
+        .add_if(!is_undo, columns::silent(times, 2), "last_seen_at silence_seconds lease_expires_at", move |step| {
+            columns::job_silence(&step.job, times)
+        })
+        .only_csv("attempts max_attempts verdict liveness rule=/reasons/0/rule detail=/reasons/0/detail")
+        .add_if(!is_undo, columns::column("action", 0, None), "action stalls", |step| columns::action(step.job.action))
+        .add_if(is_undo, columns::column("was moved by", 4, None), "", |step| {
+            columns::text(step.job.action.map(Action::name))
+        })
+        .add(columns::column(if is_undo { "back to" } else { "becomes" }, 4, None), "state_after", |step| {
+            step.state_after.as_str().into()
+        })
+        .add(columns::right("tries", 4), "attempts_after", |step| {
+            columns::attempts(step.attempts_after, step.job.max_attempts).into()
+        })
+        .add_if(ended, columns::column("outcome", 0, None), "outcome", outcome)
+        .add(columns::column("why", 1, Some(12)), "error=/error/message", why)
 }
 
-fn steps(document: &Reclaim, rows: usize, times: Times) -> io::Result<Table> {
-    let (have_ended, is_undo) = (document.summary.outcomes.is_some(), document.undoes.is_some());
-    let columns = if is_undo { undo_columns(have_ended) } else { columns(have_ended, times) };
-    let mut table = Table { columns, rows: Vec::new() };
-    for step in document.steps.iter().take(rows) {
-        let step = step?;
-        let job = &step.job;
-        let mut row = vec![
-            job.id.as_str().into(),
-            columns::text(job.queue.as_deref()),
-            columns::text(job.kind.as_deref()),
-            columns::text(job.owner.as_deref()),
-        ];
-        if is_undo {
-            row.push(columns::text(job.action.map(Action::name)));
-        } else {
-            row.extend([columns::job_silence(job, times), columns::action(job.action)]);
-        }
-        row.push(step.state_after.as_str().into());
-        row.push(columns::attempts(step.attempts_after, job.max_attempts).into());
-        if have_ended {
-            row.push(match step.outcome {
-                Some(Outcome::Moved) if document.rolled_back => Cell::new("accepted", Tone::Plain),
-                ended => columns::outcome(ended),
-            });
-        }
-        row.push(match &step.error {
-            Some(error) => Cell::new(error.message.as_str(), Tone::Bad),
-            None if is_undo => "unchanged since that run".into(),
-            None => columns::reasons(job, document.store_time, times),
-        });
-        table.rows.push(row);
-    }
-    columns::shade(&mut table);
-    Ok(table)
-}
-
-fn skipped(document: &Reclaim, rows: usize, times: Times) -> io::Result<Table> {
-    let columns = vec![
-        columns::column("id", 0, None),
-        columns::names("kind", 4, 12),
-        columns::names("owner", 0, 10),
-        columns::column("state", 3, Some(7)),
-        columns::column("reason", 1, None),
-        columns::column("why", 0, Some(20)),
-    ];
-    let mut table = Table { columns, rows: Vec::new() };
-    for skipped in document.skipped.iter().take(rows) {
-        let SkippedJob { job, skipped } = skipped?;
-        table.rows.push(vec![
-            job.id.as_str().into(),
-            columns::text(job.kind.as_deref()),
-            columns::text(job.owner.as_deref()),
-            job.state.as_str().into(),
-            skipped.reason.name().into(),
-            in_text(columns::without_instant(&skipped.detail), document.store_time, times).into(),
-        ]);
-    }
-    Ok(table)
+fn skipped<'a>(now: Timestamp, times: Times) -> Columns<'a, SkippedJob> {
+    Columns::<SkippedJob>::new()
+        .add(columns::column("id", 0, None), "id", |skipped| skipped.job.id.as_str().into())
+        .add(columns::names("kind", 4, 12), "kind", |skipped| columns::text(skipped.job.kind.as_deref()))
+        .add(columns::names("owner", 0, 10), "owner", |skipped| columns::text(skipped.job.owner.as_deref()))
+        .add(columns::column("state", 3, Some(7)), "state", |skipped| skipped.job.state.as_str().into())
+        .add(columns::column("reason", 1, None), "reason", |skipped| skipped.skipped.reason.name().into())
+        .add(columns::column("why", 0, Some(20)), "detail", move |SkippedJob { skipped, .. }| {
+            in_text(columns::without_instant(&skipped.detail), now, times).into()
+        })
 }

@@ -28,9 +28,9 @@ pub fn paragraph(document: &Reclaim, host: Option<&str>, is_recorded: bool, clos
     lines.extend(when(document).filter(|_| outcomes.moved > 0).map(|when| format!("{}.", capital(&when))));
     lines.extend(churn(document, closing.warn_above).map(|churn| format!("{}.", capital(&churn))));
     lines.extend(closing.after.iter().map(|warning| format!("{}.", capital(warning))));
-    if let Some(run) = document.run_id.as_ref().filter(|_| is_recorded) {
+    if let Some(run) = document.head.run_id.as_ref().filter(|_| is_recorded) {
         lines.push(format!("This was run {run}. More: {}", closing.next.history(run)));
-        if document.undoable && outcomes.moved > 0 {
+        if document.head.undoable && outcomes.moved > 0 {
             lines.push(format!("To see what reverting it would do: {}", closing.next.undo(run)));
         }
     }
@@ -39,7 +39,7 @@ pub fn paragraph(document: &Reclaim, host: Option<&str>, is_recorded: bool, clos
 
 /// Which sweep, of which queue, from where.
 pub fn place(document: &Reclaim, host: Option<&str>) -> String {
-    let target = &document.target;
+    let target = &document.head.target;
     let name = target.name.as_ref().map_or_else(String::new, |name| format!("target {name}, "));
     let host = host.map_or_else(String::new, |host| format!(" on {host}"));
     format!(

@@ -19,7 +19,7 @@ pub(super) fn end(
     done: &Reclaimed,
 ) -> Result<Exit, CliError> {
     let Err(mut error) = printed else { return Ok(exit) };
-    if let (Some(run), Some(outcomes)) = (&done.document.run_id, &done.document.summary.outcomes) {
+    if let (Some(run), Some(outcomes)) = (&done.document.head.run_id, &done.document.summary.outcomes) {
         let (moved, of) = (grouped(outcomes.moved), grouped(outcomes.total()));
         error.message.push_str(&format!("; run {run} moved {moved} of {of} jobs"));
         error.hints.extend(done.is_recorded.then(|| context.on_same_queue(&["history", run], &[])));
@@ -30,18 +30,18 @@ pub(super) fn end(
 /// The exit code of a run.
 pub(super) fn exit(done: &Reclaimed, source: &PlanSource) -> Exit {
     let document = &done.document;
-    let exit = if document.refused.is_some() { Exit::Refused } else { Exit::Done };
+    let exit = if document.head.refused.is_some() { Exit::Refused } else { Exit::Done };
     let Some(outcomes) = &document.summary.outcomes else {
-        return if document.not_found.is_empty() { exit } else { exit.worse(Exit::Partial) };
+        return if document.head.not_found.is_empty() { exit } else { exit.worse(Exit::Partial) };
     };
     let mut named = match source {
         PlanSource::Selection(_) => 0,
         // They name their jobs, so those that are skipped are still as they were.
         PlanSource::Saved(..) | PlanSource::Run(..) => document.summary.skipped,
     };
-    named += document.undoes.as_ref().and_then(|undoes| undoes.unrecorded).unwrap_or(0);
+    named += document.head.undoes.as_ref().and_then(|undoes| undoes.unrecorded).unwrap_or(0);
     if source.is_by_name() {
-        named += outcomes.changed + outcomes.gone + document.not_found.len() as u64;
+        named += outcomes.changed + outcomes.gone + document.head.not_found.len() as u64;
     }
     exit.worse(exit_after(outcomes, named, done.stop.as_ref()))
 }
@@ -82,12 +82,12 @@ pub(super) struct Next<'a> {
 
 /// The name of a file for a plan, which no other plan has.
 fn plan_file(document: &Reclaim) -> PathBuf {
-    format!("plan-{}.json", document.digest.get(..8).unwrap_or_default()).into()
+    format!("plan-{}.json", document.head.digest.get(..8).unwrap_or_default()).into()
 }
 
 impl NextCommands for Next<'_> {
     fn apply_exactly(&self, document: &Reclaim) -> String {
-        let flag = document.brake.overridden_by.as_deref().filter(|_| document.brake.pulled);
+        let flag = document.head.brake.overridden_by.as_deref().filter(|_| document.head.brake.pulled);
         let piped = self.is_piped.then(|| plan_file(document));
         match (self.save_plan.or(piped.as_deref()), self.source) {
             (Some(path), _) => {
@@ -100,7 +100,7 @@ impl NextCommands for Next<'_> {
                 self.context.next_command(self.name, &words)
             }
             (None, PlanSource::Selection(_)) => {
-                let digest = document.digest.get(..Digest::SHORT).unwrap_or(&document.digest);
+                let digest = document.head.digest.get(..Digest::SHORT).unwrap_or(&document.head.digest);
                 let words: Vec<&str> = ["--expect", digest, "--apply"].into_iter().chain(flag).collect();
                 self.context.next_command(self.name, &words)
             }

@@ -40,7 +40,7 @@ impl<'a> FollowUp<'a> {
 
     /// Watches the jobs, once; does nothing without `--verify`, or if nothing was applied.
     pub(super) fn run(&mut self, done: &mut Reclaimed) {
-        let Some((watch, time)) = self.watch.take().filter(|_| done.document.applied) else { return };
+        let Some((watch, time)) = self.watch.take().filter(|_| done.document.head.applied) else { return };
         let Pass { context, settings, options, store, .. } = self.pass;
         // Given several servers, read the writable one: replicas may lag.
         let limits = || settings.limits(options.name, READING, &context.interrupt, true);
@@ -57,7 +57,7 @@ impl<'a> FollowUp<'a> {
                     context.ui.warn(&warning);
                     self.exit = Exit::Partial;
                 }
-                done.document.verified = Some(verified);
+                done.document.head.verified = Some(verified);
             }
             Err(error) => {
                 context.ui.warn(&format!("the requeued jobs could not be watched to the end: {error}"));

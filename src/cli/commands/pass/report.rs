@@ -63,7 +63,7 @@ impl Pass<'_> {
             _ => true,
         };
         let document = &done.document;
-        let has_news = document.refused.is_some()
+        let has_news = document.head.refused.is_some()
             || !done.after.is_empty()
             || document.steps.iter().flatten().any(|step| is_news(&step));
         match (has_news, is_mail) {
@@ -96,10 +96,10 @@ impl Pass<'_> {
     /// Prints a few plain lines; a plan that was refused is an error.
     fn print_paragraph(&self, done: &Reclaimed, closing: &Closing<'_>) -> Result<(), CliError> {
         let (ui, document, host) = (&self.context.ui, &done.document, host());
-        if let Some(why) = &document.refused {
+        if let Some(why) = &document.head.refused {
             let message = format!("{}: refused: {why}; nothing was written", place(document, host.as_deref()));
             let error = CliError::new(Exit::Refused, inert(&message));
-            let can_override = document.brake.pulled && document.brake.overridden_by.is_some();
+            let can_override = document.head.brake.pulled && document.head.brake.overridden_by.is_some();
             ui.error(&match can_override {
                 true => error.hint(format!("if they are dead all the same: {}", closing.next.apply_exactly(document))),
                 false => error,

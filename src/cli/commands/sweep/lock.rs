@@ -109,7 +109,7 @@ impl HeldLock {
     pub(super) fn record_sweep(&mut self, context: &Context, done: &Reclaimed) {
         let moved = done.document.steps.iter().flatten().any(|step| step.was_moved());
         let Some(file) = self.file.as_mut().filter(|_| moved) else { return };
-        if let Err(error) = file.swept(done.document.store_time) {
+        if let Err(error) = file.swept(done.document.head.store_time) {
             context.ui.detail(&format!(
                 "the time of this sweep could not be recorded for the next one on this host: {error}"
             ));

@@ -88,7 +88,7 @@ impl Args {
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let have_ended = args.act.mode() != Mode::Plan;
-    args.rows.check(args.output.format(), &Reclaim::titles(have_ended, args.time.times()))?;
+    args.rows.check(args.output.format(), &Reclaim::titles(have_ended, false, args.time.times()))?;
     let (report, textfile) = (args.unattended.report_file.as_deref(), args.textfile.textfile.as_deref());
     if let (Some(report), Some(textfile)) = (report, textfile)
         && is_same(report, textfile)
