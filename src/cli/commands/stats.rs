@@ -65,9 +65,9 @@ impl Args {
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     args.list.check(&if args.runtimes { StatsRuntimes::titles() } else { Stats::titles() })?;
     if args.runtimes {
-        print_runtimes(args, context)?
+        print_runtimes(args, context)?;
     } else {
-        print_counts(args, context)?
+        print_counts(args, context)?;
     }
     Ok(Exit::Done)
 }
