@@ -3,4 +3,4 @@
 mod examples;
 mod pages;
 mod sandbox;
-mod topics;
+pub mod topics;
