@@ -120,7 +120,7 @@ fn history() {
     let (head, rest) = text.split_once('\n').unwrap();
     let mut head: Value = serde_json::from_str(head).unwrap();
     head["run_id"] = "20261120093000-a1b2c3".into();
-    head["time"] = "2026-11-20T09:30:00.123456Z".into();
+    head["store_time"] = "2026-11-20T09:30:00.123456Z".into();
     head["actor"] = json!({ "user": "oncall", "uid": 1000 });
     head["host"] = "ops-bastion-1".into();
     fs::remove_file(path).unwrap();

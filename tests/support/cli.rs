@@ -255,7 +255,7 @@ pub fn within_a_second<T>(mut work: impl FnMut() -> T) -> T {
 /// Times, run ids, digests and fractions of seconds give way to stand-ins; escape sequences become visible.
 fn redacted(text: &str) -> String {
     let text = text.replace('\x1b', "␛");
-    let text = ["silence_seconds\":", "count_seconds\":", "run_id\":", "digest\":", "journal\":"]
+    let text = ["silence_seconds\":", "count_seconds\":", "run_id\":", "digest\":", "journal\":", "identity\":"]
         .iter()
         .fold(text, |text, key| value(&text, key));
     let text = column(&text, "silence_seconds");

@@ -217,6 +217,7 @@ fn steps<'a>(shown: Shown) -> Columns<'a, StepJob> {
         None if is_undo => "unchanged since that run".into(),
         None => columns::reasons(&step.job, now, times),
     };
+    let state_after = if is_undo { columns::column("back to", 1, None) } else { columns::column("becomes", 4, None) };
     Columns::<StepJob>::new()
         .add(columns::column("id", 0, None), "id", |step| step.job.id.as_str().into())
         .add(columns::names("queue", 6, 8), "queue", |step| columns::text(step.job.queue.as_deref()))
@@ -230,9 +231,7 @@ fn steps<'a>(shown: Shown) -> Columns<'a, StepJob> {
         .add_if(is_undo, columns::column("was moved by", 4, None), "", |step| {
             columns::text(step.job.action.map(Action::name))
         })
-        .add(columns::column(if is_undo { "back to" } else { "becomes" }, 4, None), "state_after", |step| {
-            step.state_after.as_str().into()
-        })
+        .add(state_after, "state_after", |step| step.state_after.as_str().into())
         .add(columns::right("tries", 4), "attempts_after", |step| {
             columns::attempts(step.attempts_after, step.job.max_attempts).into()
         })
