@@ -188,3 +188,42 @@ fn an_upward_arrow_is_caught() {
     assert!(violations("ops", "// crate::cli is above\nuse crate::model::Cell;").is_empty());
     assert!(violations("report", "use crate::output::Job; use crate::model::Timestamp;").is_empty());
 }
+
+/// The most lines and files of each layer, unit tests included. A change that needs more raises the figure and says why.
+const BUDGETS: [(&str, usize, usize); 8] = [
+    ("cli", 11_200, 95),
+    ("history", 1_000, 8),
+    ("model", 1_450, 13),
+    ("ops", 10_400, 75),
+    ("output", 7_700, 65),
+    ("policy", 3_750, 27),
+    ("preset", 7_700, 41),
+    ("store", 14_100, 86),
+];
+
+/// How a layer of so many lines and files exceeds its budget.
+fn excess((layer, most_lines, most_files): (&str, usize, usize), lines: usize, files: usize) -> Option<String> {
+    let is_over = lines > most_lines || files > most_files;
+    is_over.then(|| format!("{layer}: {lines} lines of {most_lines}, {files} files of {most_files}"))
+}
+
+#[test]
+fn layers_keep_their_budgets() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let measured = BUDGETS.into_iter().filter_map(|budget| {
+        let (mut lines, mut files) = (0, 0);
+        for_each_source(&root.join(budget.0), &mut |_, source| (lines, files) = (lines + source.lines().count(), files + 1));
+        excess(budget, lines, files)
+    });
+    let over: Vec<String> = measured.collect();
+    assert!(over.is_empty(), "over budget:\n{}", over.join("\n"));
+}
+
+/// The mutant: one line or one file too many.
+#[test]
+fn a_layer_over_its_budget_is_caught() {
+    let budget = ("model", 10, 2);
+    assert_eq!(excess(budget, 10, 2), None);
+    assert_eq!(excess(budget, 11, 2).as_deref(), Some("model: 11 lines of 10, 2 files of 2"));
+    assert!(excess(budget, 10, 3).is_some());
+}
