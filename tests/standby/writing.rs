@@ -67,7 +67,7 @@ fn nothing_is_taken_back() {
     let standby = database.url(&[pair.standby()]);
     // The same cluster, whatever host answers.
     let planned = doctor.run(&["undo", run, "--json", "--db", &standby]).exits(0).json();
-    assert_eq!(planned["summary"]["untouched"], 2, "{planned:#}");
+    assert_eq!(planned["summary"]["planned"], 2, "{planned:#}");
     let ran = doctor.run(&["undo", run, "--apply", "--db", &standby]).exits(4);
     assert!(ran.stderr.contains("standby"), "{ran:#?}");
     doctor.run(&["undo", run, "--apply", "--db", &primary]).exits(0);
