@@ -151,10 +151,8 @@ fn a_ledger_that_replaces_rows_refuses_them() {
     let doctor = queue("", "SELECT 1");
     doctor.run(&["init", "--ledger", "--db", "queue.db"]).exits(0);
     let ledger = &doctor.rows("queue.db", "SELECT sql FROM sqlite_schema WHERE name = 'jobdoctor_ledger'")[0];
-    let replacing = ledger.replace(
-        "PRIMARY KEY (run_id, job_key)",
-        "PRIMARY KEY (run_id, job_key), UNIQUE (job_table) ON CONFLICT REPLACE",
-    );
+    let replacing = ledger
+        .replace("PRIMARY KEY (run_id, key)", "PRIMARY KEY (run_id, key), UNIQUE (job_table) ON CONFLICT REPLACE");
     doctor.sql("queue.db", &format!("DROP TABLE jobdoctor_ledger; {replacing}"));
     doctor.sql("queue.db", "DELETE FROM jobs WHERE id = 1");
     doctor.run(&["reclaim", "--apply", "--db", "queue.db"]).exits(0);
