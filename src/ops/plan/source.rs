@@ -25,7 +25,7 @@ impl PlanSource {
     /// Drafts the plan.
     ///
     /// # Errors
-    /// As [`plan`], [`plan_again`] and [`undo_plan`].
+    /// As [`plan`] and [`plan_again`]; for a run, when it is not recorded here, or was on another queue.
     pub fn plan(&self, snapshot: &mut Snapshot, policy: &Policy) -> Result<Plan, OpsError> {
         match self {
             PlanSource::Selection(selection) => plan(snapshot, selection, policy),
