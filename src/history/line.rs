@@ -25,7 +25,7 @@ pub enum JournalLine {
         batch: u64,
         /// The clock of the transaction.
         at: Timestamp,
-        /// The jobs that it moves, with their rows; nobody knows yet that it did.
+        /// The jobs that it moves, with their rows; their outcome is unknown until the commit is answered.
         steps: Vec<Step<End>>,
     },
     /// What became of a batch.

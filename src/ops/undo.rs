@@ -9,7 +9,7 @@ use super::session::Snapshot;
 use crate::model::{Action, End, Outcome, Step};
 use crate::output::{Job, SkippedJob, Spool, StepJob, Undoes, advice};
 use crate::policy::{Policy, SkipReason, Skipped};
-use crate::preset::SpecError;
+use crate::preset::{QueueSpec, SpecError};
 
 /// Plans the undo of a run: a step restores what one of its steps changed, where the row is unchanged since.
 ///
@@ -149,10 +149,10 @@ impl Drafts<'_> {
     }
 
     /// Refuses a record that names columns which the action does not write: it was altered.
-    fn must_be_written_here(&self, step: &Step<End>, spec: &crate::preset::QueueSpec) -> Result<(), OpsError> {
+    fn must_be_written_here(&self, step: &Step<End>, spec: &QueueSpec) -> Result<(), OpsError> {
         let known = spec.revertible(step.action).unwrap_or_default();
-        let values = step.stage.row.iter().flat_map(|row| &row.values);
-        match values.into_iter().find(|value| !known.iter().any(|column| column.name == value.column)) {
+        let mut values = step.stage.row.iter().flat_map(|row| &row.values);
+        match values.find(|value| !known.iter().any(|column| column.name == value.column)) {
             None => Ok(()),
             Some(value) => {
                 let message = format!(

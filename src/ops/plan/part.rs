@@ -59,7 +59,7 @@ impl Part {
         both.map(|(step, job)| Ok((step?, job?)))
     }
 
-    /// Changes the document of each step; `change` is told its place.
+    /// Changes the document of each step; `change` gets its place.
     pub(in crate::ops) fn change_jobs(&mut self, mut change: impl FnMut(usize, &mut StepJob)) -> io::Result<()> {
         for (n, job) in std::mem::take(&mut self.jobs).iter().enumerate() {
             let mut job = job?;

@@ -25,7 +25,7 @@ pub struct Reclaim {
     /// The counts.
     pub summary: ReclaimSummary,
     /// What is likely to have happened to the jobs of the steps, most jobs first; none where jobs were named, and for a restart
-    /// sweep, which is told who is dead.
+    /// sweep, whose scope says who is dead.
     pub diagnoses: Vec<Diagnosis>,
     /// What is done, longest silent first.
     pub steps: Spool<StepJob>,

@@ -13,7 +13,7 @@ use crate::output::{
 };
 use crate::policy::SkipReason;
 
-/// How much of a finished run is told.
+/// How much of a finished run is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Loudness {
     /// Nothing: a sweep without news.
