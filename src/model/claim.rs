@@ -156,7 +156,7 @@ pub struct Sign {
 }
 
 /// What a lock says about a claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LockSign {
     /// Nothing: this claim, or this source, has none.
     Absent,

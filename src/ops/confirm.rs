@@ -5,9 +5,9 @@ use super::diagnosis::diagnosed_again;
 use super::plan::{Part, Plan, PlanSource, ReadyPlan, Tally};
 use super::session::Snapshot;
 use super::show::not_in_flight;
-use crate::model::{Claim, Key, Step, age};
+use crate::model::{Claim, Key, Step};
 use crate::output::{Job, SkippedJob, Spool, StepJob};
-use crate::policy::{Draft, Policy, SkipReason, Skipped, Verdict, draft, judge};
+use crate::policy::{Draft, Finding, Policy, SkipReason, Skipped, Verdict, draft, judge};
 use crate::store::{Limits, StoreError, StoreErrorKind};
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
@@ -140,32 +140,26 @@ fn moved_job(
     policy: &Policy,
     apart: Duration,
 ) -> SkippedJob {
-    let why = |what: &str| Skipped {
+    let why = |what: Finding| Skipped {
         reason: SkipReason::ChangedBetweenSnapshots,
-        detail: format!("showed life between two snapshots {} apart: {what}", age(apart)),
+        findings: vec![Finding::BetweenSnapshots(apart), what],
     };
     let Some((claim, in_flight)) = found else {
-        return SkippedJob { job: step.job.clone(), skipped: why("its row is no longer there") };
+        return SkippedJob { job: step.job.clone(), skipped: why(Finding::RowGone).into() };
     };
     let spec = &snapshot.spec;
     let judgement = judge(spec, claim, policy, snapshot.now());
-    let what = match (*in_flight, &judgement.verdict) {
-        (false, _) => match not_in_flight(&claim.state) {
-            Draft::Skipped(skipped) => skipped.detail,
-            Draft::Step(_) => String::new(),
-        },
-        (true, Verdict::Stuck(_)) => "its row has changed".to_owned(),
-        (true, _) => match draft(spec, claim, &judgement, policy) {
-            Draft::Skipped(skipped) => skipped.detail,
-            Draft::Step(_) => "its row has changed".to_owned(),
-        },
+    let draft = if *in_flight { draft(spec, claim, &judgement, policy) } else { not_in_flight(&claim.state) };
+    let is_stuck = *in_flight && matches!(judgement.verdict, Verdict::Stuck(_));
+    let skipped = why(match draft {
+        Draft::Skipped(skipped) if !is_stuck => Finding::Skipped(skipped),
+        _ => Finding::RowChanged,
+    });
+    let job = match in_flight {
+        true => Job::of(spec, claim, policy, &judgement, &Draft::Skipped(skipped.clone())),
+        false => Job { state: claim.state.clone(), action: None, ..step.job.clone() },
     };
-    let draft = Draft::Skipped(why(&what));
-    let mut job = Job::of(spec, claim, &judgement, &draft);
-    if !in_flight {
-        job = crate::output::Job { state: job.state, action: None, ..step.job.clone() };
-    }
-    SkippedJob { job, skipped: why(&what) }
+    SkippedJob { job, skipped: skipped.into() }
 }
 
 fn print(step: &Step) -> io::Result<[u8; 32]> {

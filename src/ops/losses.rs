@@ -7,8 +7,8 @@ use super::session::Snapshot;
 use super::sweep_lock::ignored_ledger;
 use crate::history::{self, Directory};
 use crate::model::{Action, Claim, Loss, Step};
-use crate::output::{self, Request};
-use crate::policy::{Delay, Draft, Policy, why_failed};
+use crate::output::Request;
+use crate::policy::Delay;
 use crate::store::catalog;
 use std::collections::{BTreeSet, HashMap};
 
@@ -115,12 +115,6 @@ pub fn unfit_for_target(snapshot: &Snapshot, max_stalls: Option<u32>, delay: &De
     let budget = must_be_counted(snapshot, max_stalls).err().map(|error| ("max_stalls", error.to_string()));
     let delay = can_return_later(&snapshot.spec, delay).err().map(|error| ("delay", error.to_string()));
     budget.into_iter().chain(delay).collect()
-}
-
-/// Adds the spent stall budget to the reasons of a job that it fails.
-pub(super) fn explain(job: &mut output::Job, claim: &Claim, policy: &Policy, draft: &Draft) {
-    let why = why_failed(claim, policy, draft);
-    job.reasons.extend(why.map(|detail| output::Reason { rule: "max_stalls".to_owned(), proves: None, detail }));
 }
 
 fn of_journals(snapshot: &mut Snapshot, journals: &Directory, losses: &mut Losses) -> Result<(), OpsError> {

@@ -1,11 +1,10 @@
 //! Explains single jobs.
 
 use super::OpsError;
-use super::losses::explain;
 use super::selection::Selection;
 use super::session::Snapshot;
 use crate::output::{Job, Request, RuleCheck, Show, ShownJob, Would, advice};
-use crate::policy::{Draft, Policy, SkipReason, Skipped, VerdictKind, draft, judge};
+use crate::policy::{Draft, Finding, Policy, SkipReason, Skipped, VerdictKind, draft, judge};
 use crate::preset::Expr;
 use crate::store::{Found, parts};
 
@@ -72,16 +71,8 @@ fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy, limits: [Optio
     let (spec, claim) = (&snapshot.spec, &found.claim);
     let judgement = judge(spec, claim, policy, snapshot.now());
     let draft = if found.in_flight { draft(spec, claim, &judgement, policy) } else { not_in_flight(&claim.state) };
-    let checks = judgement.checks.iter().map(|check| RuleCheck {
-        rule: check.rule.to_owned(),
-        column: check.column.clone(),
-        value: check.value.clone(),
-        result: check.result.name().to_owned(),
-        detail: check.detail.clone(),
-    });
-    let mut job = Job::of(spec, claim, &judgement, &draft);
-    explain(&mut job, claim, policy, &draft);
-    let checks = if found.in_flight { checks.collect() } else { Vec::new() };
+    let mut job = Job::of(spec, claim, policy, &judgement, &draft);
+    let checks = if found.in_flight { judgement.checks } else { Vec::new() };
     if !found.in_flight {
         // No worker holds it, so it cannot be stuck.
         job.verdict = Some(VerdictKind::Healthy);
@@ -101,7 +92,7 @@ fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy, limits: [Optio
     ShownJob {
         job,
         in_flight: found.in_flight,
-        checks,
+        checks: checks.into_iter().map(RuleCheck::of).collect(),
         would: match &draft {
             Draft::Step(step) => Some(Would {
                 action: step.action.name().to_owned(),
@@ -112,7 +103,7 @@ fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy, limits: [Optio
         },
         skipped: match &draft {
             Draft::Step(_) => None,
-            Draft::Skipped(why) => Some(why.clone()),
+            Draft::Skipped(why) => Some(why.clone().into()),
         },
         extra: names.zip(extra.iter().cloned()).chain(options).collect(),
         last_error_left_out_bytes: last_error.as_ref().map(|(_, left_out)| *left_out),
@@ -124,5 +115,5 @@ fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy, limits: [Optio
 
 /// The draft for a job that no worker holds.
 pub(super) fn not_in_flight(state: &str) -> Draft {
-    Draft::Skipped(Skipped { reason: SkipReason::NotInFlight, detail: format!("it is {state}, not in flight") })
+    Draft::Skipped(Skipped { reason: SkipReason::NotInFlight, findings: vec![Finding::InStateNow(state.to_owned())] })
 }

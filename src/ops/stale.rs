@@ -4,7 +4,6 @@ use super::OpsError;
 use super::caveats::caveats;
 use super::diagnosis::{Diagnosed, diagnosed};
 use super::groups::Groups;
-use super::losses::explain;
 use super::scan::{detail_for_listing, judged};
 use super::selection::Selection;
 use super::session::Snapshot;
@@ -75,9 +74,7 @@ fn list(
                 return Ok(());
             }
             let draft = draft(spec, claim, &judgement, policy);
-            let mut job = Job::of(spec, claim, &judgement, &draft);
-            explain(&mut job, claim, policy, &draft);
-            Ok(list.push(place, job)?)
+            Ok(list.push(place, Job::of(spec, claim, policy, &judgement, &draft))?)
         })?;
     let found = match found.filter(|_| !is_empty) {
         Some(found) => diagnosed(snapshot, found)?,

@@ -165,11 +165,9 @@ fn ends(spec: &QueueSpec, entry: &StateLimit, all: &TooLong) -> Result<(), SpecE
                 let section = if one.since.is_some() { "waiting" } else { "action" };
                 let since = since(spec, next).unwrap_or_default();
                 let why = format!(
-                    "[{section}.{}] leads to {} and leaves `{since}` as it is, so {} would move the job again with every \
-                     sweep: add `stamp = [\"{since}\"]` to it",
-                    one.action,
-                    next.state.text,
-                    all.name(next)
+                    "[{section}.{}] leads to {} and leaves `{since}` as it is, so too_long {} of target {} would move the job \
+                     again with every sweep: add `stamp = [\"{since}\"]` to it",
+                    one.action, next.state.text, next.number, all.target
                 );
                 return Err(entry.state.error(why));
             }

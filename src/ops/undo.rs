@@ -8,7 +8,7 @@ use super::selection::Selection;
 use super::session::Snapshot;
 use crate::model::{Action, End, Outcome, Step};
 use crate::output::{Job, SkippedJob, Spool, StepJob, Undoes, advice};
-use crate::policy::{Policy, SkipReason, Skipped};
+use crate::policy::{Finding, Policy, SkipReason, Skipped};
 use crate::preset::{QueueSpec, SpecError};
 
 /// Plans the undo of a run: a step restores what one of its steps changed, where the row is unchanged since.
@@ -113,13 +113,11 @@ impl Drafts<'_> {
         for (step, now) in recorded.iter().zip(now) {
             let job = Job::recorded(step);
             let (Some(now), Some(undo)) = (now, step.reverted()) else {
-                let detail = match snapshot.spec.revertible(step.action) {
-                    Some(_) => {
-                        "what it was before is not recorded: the journal has gaps, or its columns could not be read"
-                    }
-                    None => "it was changed by more than one UPDATE of one table",
+                let finding = match snapshot.spec.revertible(step.action) {
+                    Some(_) => Finding::RowNotRecorded,
+                    None => Finding::ManyUpdates,
                 };
-                self.skip(job, SkipReason::Unrecorded, detail.to_owned())?;
+                self.skip(job, SkipReason::Unrecorded, finding)?;
                 continue;
             };
             self.must_be_written_here(step, &snapshot.spec)?;
@@ -131,21 +129,20 @@ impl Drafts<'_> {
                 }
                 // The batch was never committed.
                 (RowNow::AsBefore, _) if step.stage.outcome == Outcome::Unknown => {}
-                (RowNow::AsBefore, _) => {
-                    self.skip(job, SkipReason::AsBefore, "already what it was before that run".to_owned())?;
+                (RowNow::AsBefore, _) => self.skip(job, SkipReason::AsBefore, Finding::AsBefore)?,
+                (RowNow::Gone, _) => self.skip(job, SkipReason::Gone, Finding::RowGone)?,
+                (RowNow::Changed, state) => {
+                    let moved_to = state.filter(|state| *state != step.state_after);
+                    self.skip(job, SkipReason::Changed, Finding::ChangedSinceRun(moved_to))?;
                 }
-                (RowNow::Gone, _) => self.skip(job, SkipReason::Gone, "its row no longer exists".to_owned())?,
-                (RowNow::Changed, Some(state)) if state != step.state_after => {
-                    self.skip(job, SkipReason::Changed, format!("changed since that run: it is {state} now"))?;
-                }
-                (RowNow::Changed, _) => self.skip(job, SkipReason::Changed, "changed since that run".to_owned())?,
             }
         }
         Ok(())
     }
 
-    fn skip(&mut self, job: Job, reason: SkipReason, detail: String) -> Result<(), OpsError> {
-        Ok(self.skipped.push(0, SkippedJob { job, skipped: Skipped { reason, detail } })?)
+    fn skip(&mut self, job: Job, reason: SkipReason, finding: Finding) -> Result<(), OpsError> {
+        let skipped = Skipped { reason, findings: vec![finding] };
+        Ok(self.skipped.push(0, SkippedJob { job, skipped: skipped.into() })?)
     }
 
     /// Refuses a record that names columns which the action does not write: it was altered.

@@ -178,6 +178,7 @@ pub fn limit_name(policy: &Policy, preset: &str, allowed: Allowed, key: &str) ->
         SetBy::Flag => format!("--{key} {span}"),
         SetBy::Target => format!("{key} {span} of target {target}"),
         SetBy::Entry(n) => format!("{key} {span} of threshold {n} of target {target}"),
+        SetBy::TooLong(n) => format!("{span} of too_long {n} of target {target}"),
         SetBy::Row => format!("the {span} of the row"),
         SetBy::Preset => format!("the {span} of preset {preset}"),
     }

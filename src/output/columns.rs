@@ -1,10 +1,11 @@
 //! Tables of items, and the columns that lists of jobs have in common.
 
-use super::instant::{in_text, instant};
+use super::findings::Wording;
+use super::instant::instant;
 use crate::model::{Action, Outcome, Timestamp, age};
+use crate::output::Job;
 use crate::output::format::{Align, Cell, Column, Cut, Table, Times, Tone, or_dash};
-use crate::output::{Job, Reason};
-use crate::policy::{Proves, Rule, VerdictKind};
+use crate::policy::{Proves, VerdictKind};
 use std::borrow::Borrow;
 use std::io;
 use std::time::Duration;
@@ -189,33 +190,10 @@ pub fn attempts(attempts: Option<i64>, max: Option<i64>) -> String {
 
 /// Why, in the tone of what it proves, and without the silence that stands in a column of its own.
 pub fn reasons(job: &Job, now: Timestamp, times: Times) -> Cell {
-    let silence = job.silence_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).map(age);
-    let detail = |reason: &Reason| in_text(without_instant(&brief(reason, silence.as_deref())), now, times);
-    let details: Vec<String> = job.reasons.iter().map(detail).collect();
+    let silence = job.silence_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let wording = Wording { times: Some((now, times)), is_short: true, silence };
     let death = job.reasons.iter().any(|reason| reason.proves == Some(Proves::Death));
-    Cell::new(details.join("; "), if death { Tone::Plain } else { Tone::Warn })
-}
-
-/// A sentence that says how far an instant lies ahead, without that instant.
-pub fn without_instant(detail: &str) -> &str {
-    let ahead = detail.rsplit_once(": ").map(|(ahead, _)| ahead);
-    ahead.filter(|ahead| ahead.contains(" ahead of the database's clock")).unwrap_or(detail)
-}
-
-/// A reason without the silence.
-fn brief(reason: &Reason, silence: Option<&str>) -> String {
-    let (rule, detail, Some(silence)) = (reason.rule.as_str(), &reason.detail, silence) else {
-        return reason.detail.clone();
-    };
-    let is = |rules: &[Rule]| rules.iter().any(|one| one.name() == rule);
-    if is(&[Rule::LeaseExpired]) {
-        // The lease ended at most as long ago as the job has been silent.
-        return detail.split(" ran out ").next().map_or(detail.clone(), |lease| format!("{lease} ran out"));
-    }
-    if is(&[Rule::HeartbeatSilent, Rule::OwnerSilent]) {
-        return detail.replacen(&format!(" for {silence}"), "", 1);
-    }
-    if is(&[Rule::ClaimAge]) { detail.replacen(&format!(": claimed {silence} ago"), "", 1) } else { detail.clone() }
+    Cell::new(wording.findings(&job.findings, "; "), if death { Tone::Plain } else { Tone::Warn })
 }
 
 /// An action, in its tone.

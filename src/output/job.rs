@@ -1,5 +1,7 @@
+use super::findings::{Wording, sentence};
+use super::spool::Spooled;
 use crate::model::{Action, Claim, End, Outcome, RowError, Step, Timestamp};
-use crate::policy::{Draft, Judgement, Proves, Skipped, Verdict, VerdictKind};
+use crate::policy::{self, Draft, Finding, Judgement, Policy, Proves, SkipReason, Verdict, VerdictKind, why_failed};
 use crate::preset::{Liveness, QueueSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,6 +49,9 @@ pub struct Job {
     pub reasons: Vec<Reason>,
     /// What `reclaim` would do; null if it would skip the job.
     pub action: Option<Action>,
+    /// What the reasons rest on, for tables.
+    #[serde(skip)]
+    pub(crate) findings: Vec<Finding>,
 }
 
 /// Why a job is called stuck or unknown.
@@ -77,6 +82,24 @@ pub struct StepJob {
     pub error: Option<RowError>,
 }
 
+/// Why a job is not acted on.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Skipped {
+    /// Why.
+    pub reason: SkipReason,
+    /// A sentence for people.
+    pub detail: String,
+    /// What it rests on, for tables.
+    #[serde(skip)]
+    pub(crate) findings: Vec<Finding>,
+}
+
+impl From<policy::Skipped> for Skipped {
+    fn from(policy::Skipped { reason, findings }: policy::Skipped) -> Skipped {
+        Skipped { reason, detail: Wording::default().skipped(reason, &findings), findings }
+    }
+}
+
 /// A job that was examined and is not acted on.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct SkippedJob {
@@ -90,7 +113,20 @@ pub struct SkippedJob {
 
 impl Job {
     /// What the judge and the plan say of a claim.
-    pub fn of(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, draft: &Draft) -> Job {
+    pub fn of(spec: &QueueSpec, claim: &Claim, policy: &Policy, judgement: &Judgement, draft: &Draft) -> Job {
+        let mut reasons = match &judgement.verdict {
+            Verdict::Healthy => Vec::new(),
+            Verdict::Stuck(reasons) => reasons
+                .iter()
+                .map(|reason| (reason.rule.name(), Some(reason.rule.proves()), reason.finding.clone()))
+                .collect(),
+            Verdict::Unknown(lacking) => lacking.iter().map(|what| ("unknown", None, what.clone())).collect(),
+        };
+        reasons.extend(why_failed(claim, policy, draft).map(|lost| ("max_stalls", None, lost)));
+        let reason = |(rule, proves, finding): (&str, Option<Proves>, Finding)| {
+            (Reason { rule: rule.to_owned(), proves, detail: sentence(&finding) }, finding)
+        };
+        let (reasons, findings) = reasons.into_iter().map(reason).unzip();
         let lease = spec.liveness.iter().zip(&claim.signs).find(|(source, _)| matches!(source, Liveness::Lease { .. }));
         Job {
             id: claim.key.to_string(),
@@ -109,11 +145,12 @@ impl Job {
             stalls: claim.stalls,
             verdict: Some(judgement.verdict.kind()),
             liveness: judgement.liveness.map(str::to_owned),
-            reasons: reasons(&judgement.verdict),
+            reasons,
             action: match draft {
                 Draft::Step(step) => Some(step.action),
                 Draft::Skipped(_) => None,
             },
+            findings,
         }
     }
 
@@ -138,12 +175,32 @@ impl Job {
             liveness: None,
             reasons: Vec::new(),
             action: Some(step.action),
+            findings: Vec::new(),
         }
     }
 
     /// Its place in a list.
     pub fn order(&self) -> i64 {
         order(self.last_seen_at)
+    }
+}
+
+impl Spooled for Job {
+    fn findings(&mut self) -> Option<&mut Vec<Finding>> {
+        Some(&mut self.findings)
+    }
+}
+
+impl Spooled for StepJob {
+    fn findings(&mut self) -> Option<&mut Vec<Finding>> {
+        Some(&mut self.job.findings)
+    }
+}
+
+/// The table of skipped jobs says why they are skipped, and not what the judge says.
+impl Spooled for SkippedJob {
+    fn findings(&mut self) -> Option<&mut Vec<Finding>> {
+        Some(&mut self.skipped.findings)
     }
 }
 
@@ -178,22 +235,4 @@ impl StepJob {
 /// The place of a job in a list, by its last sign of life: longest silent first, and last those whose silence is unknown.
 pub fn order(last_seen_at: Option<Timestamp>) -> i64 {
     last_seen_at.map_or(i64::MAX, Timestamp::micros)
-}
-
-fn reasons(verdict: &Verdict) -> Vec<Reason> {
-    match verdict {
-        Verdict::Healthy => Vec::new(),
-        Verdict::Stuck(reasons) => reasons
-            .iter()
-            .map(|reason| Reason {
-                rule: reason.rule.name().to_owned(),
-                proves: Some(reason.rule.proves()),
-                detail: reason.detail.clone(),
-            })
-            .collect(),
-        Verdict::Unknown(lacking) => lacking
-            .iter()
-            .map(|detail| Reason { rule: "unknown".to_owned(), proves: None, detail: detail.clone() })
-            .collect(),
-    }
 }

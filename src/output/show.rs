@@ -1,9 +1,9 @@
 use super::columns::{self, Columns};
+use super::findings::Wording;
 use super::format::{Cell, Facts, Page, Screen, Times, Tone, count};
-use super::instant::in_text;
-use super::{Job, Target};
+use super::{Job, Skipped, Target};
 use crate::model::Timestamp;
-use crate::policy::{Skipped, VerdictKind};
+use crate::policy::{Check, VerdictKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io;
@@ -63,6 +63,24 @@ pub struct RuleCheck {
     pub result: String,
     /// The result in words.
     pub detail: String,
+    /// The check itself.
+    #[serde(skip)]
+    check: Check,
+}
+
+impl RuleCheck {
+    /// The document of a check.
+    pub fn of(check: Check) -> RuleCheck {
+        let wording = Wording::default();
+        RuleCheck {
+            rule: check.rule.to_owned(),
+            column: check.column.clone(),
+            value: wording.value(&check.value),
+            result: check.result.name().to_owned(),
+            detail: wording.check(&check),
+            check,
+        }
+    }
 }
 
 /// What `reclaim` would do to a job.
@@ -162,13 +180,14 @@ fn would(shown: &ShownJob) -> Cell {
 
 /// The rules, a row each. On a narrow screen what a rule means stands below its row, so that column and value stay whole.
 fn checks(shown: &ShownJob, now: Timestamp, screen: &Screen) -> io::Result<String> {
-    let detail = |check: &RuleCheck| in_text(&check.detail, now, screen.times);
+    let wording = Wording { times: Some((now, screen.times)), ..Wording::default() };
+    let means = |rule: &RuleCheck| wording.check(&rule.check);
     let columns = Columns::<RuleCheck>::new()
-        .add(columns::column("rule", 0, None), "rule", |check| check.rule.as_str().into())
+        .add(columns::column("rule", 0, None), "rule", |rule| rule.rule.as_str().into())
         .add(columns::column("result", 0, None), "result", result)
-        .add(columns::column("column", 0, Some(10)), "column", |check| check.column.as_str().into())
-        .add(columns::column("value", 0, Some(12)), "value", |check| in_text(&check.value, now, screen.times).into())
-        .add(columns::column("what it means", 0, None), "detail", |check| detail(check).into());
+        .add(columns::column("column", 0, Some(10)), "column", |rule| rule.column.as_str().into())
+        .add(columns::column("value", 0, Some(12)), "value", |rule| wording.value(&rule.check.value).into())
+        .add(columns::column("what it means", 0, None), "detail", |rule| means(rule).into());
     let mut table = columns.table(shown.checks.iter().map(Ok))?;
     let whole = table.render(&Screen { width: None, color: false, ..screen.clone() });
     let widest = whole.lines().map(|line| line.chars().count()).max();
@@ -184,7 +203,7 @@ fn checks(shown: &ShownJob, now: Timestamp, screen: &Screen) -> io::Result<Strin
         lines.push_str(&format!("{line}\n"));
         if let Some(check) = check {
             let result = result(check);
-            lines.push_str(&screen.indented(&Cell::new(format!("{}: {}", result.text, detail(check)), result.tone)));
+            lines.push_str(&screen.indented(&Cell::new(format!("{}: {}", result.text, means(check)), result.tone)));
         }
     }
     Ok(lines)

@@ -1,3 +1,6 @@
+use super::HistoryStep;
+use crate::model::{End, Step};
+use crate::policy::Finding;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::ser::{Error as _, SerializeSeq};
@@ -11,6 +14,19 @@ use std::os::unix::fs::FileExt;
 const IN_MEMORY: usize = 4_096;
 /// Spilled items are written together once they have this many bytes.
 const WRITE: usize = 64 << 10;
+
+/// An item of a [`Spool`].
+pub trait Spooled: Clone + Serialize + DeserializeOwned {
+    /// What its sentences rest on, if a table words them anew: kept with its JSON, which has the sentences only.
+    fn findings(&mut self) -> Option<&mut Vec<Finding>> {
+        None
+    }
+}
+
+impl Spooled for String {}
+impl Spooled for Step {}
+impl Spooled for Step<End> {}
+impl Spooled for HistoryStep {}
 
 /// A list of a document. A long one is kept as JSON in a temporary file, with 16 bytes an item in memory.
 ///
@@ -50,14 +66,14 @@ impl<T> Spool<T> {
     }
 }
 
-impl<T: Clone + Serialize + DeserializeOwned> Spool<T> {
+impl<T: Spooled> Spool<T> {
     /// Adds an item. Smaller orders come first; equal ones stay in the order of adding.
     ///
     /// # Errors
     /// When the temporary file cannot be written. The list stays complete: what the file has no room for stays in memory.
     pub fn push(&mut self, order: i64, item: T) -> io::Result<()> {
         if let Some(spilled) = &mut self.spilled {
-            return spilled.push(order, &item);
+            return spilled.push(order, item);
         }
         if !self.wants(order) {
             return Ok(());
@@ -70,7 +86,7 @@ impl<T: Clone + Serialize + DeserializeOwned> Spool<T> {
             let mut spilled = Spilled::new()?;
             let mut pushed = Ok(());
             for (order, item) in std::mem::take(&mut self.items) {
-                pushed = pushed.and(spilled.push(order, &item));
+                pushed = pushed.and(spilled.push(order, item));
             }
             self.spilled = Some(spilled);
             return pushed;
@@ -104,8 +120,15 @@ impl<T: Clone + Serialize + DeserializeOwned> Spool<T> {
         match &self.spilled {
             None => self.items.get(n).map(|(_, item)| Ok(item.clone())),
             Some(spilled) => {
-                let json = spilled.read(spilled.index.get(n)?);
-                Some(json.and_then(|json| Ok(serde_json::from_slice(&json)?)))
+                let read = spilled.read(spilled.index.get(n)?);
+                Some(read.and_then(|bytes| {
+                    let mut parts = bytes.split(|byte| *byte == b'\n');
+                    let mut item: T = serde_json::from_slice(parts.next().unwrap_or_default())?;
+                    if let (Some(findings), Some(part)) = (item.findings(), parts.next()) {
+                        *findings = serde_json::from_slice(part)?;
+                    }
+                    Ok(item)
+                }))
             }
         }
     }
@@ -117,7 +140,11 @@ impl<T: Serialize> Spool<T> {
         let in_memory = self.items.iter().map(|(_, item)| Ok(serde_json::to_vec(item)?));
         let spilled =
             self.spilled.iter().flat_map(|spilled| spilled.index.iter().map(move |entry| spilled.read(entry)));
-        in_memory.chain(spilled)
+        in_memory.chain(spilled.map(|read| {
+            let mut json = read?;
+            json.truncate(json.iter().position(|byte| *byte == b'\n').unwrap_or(json.len()));
+            Ok(json)
+        }))
     }
 }
 
@@ -160,9 +187,14 @@ impl Spilled {
         Ok(Spilled { file, written: 0, pending: Vec::new(), is_full: false, index: Vec::new() })
     }
 
-    fn push<T: Serialize>(&mut self, order: i64, item: &T) -> io::Result<()> {
+    fn push<T: Spooled>(&mut self, order: i64, mut item: T) -> io::Result<()> {
         let before = self.pending.len();
-        serde_json::to_writer(&mut self.pending, item)?;
+        serde_json::to_writer(&mut self.pending, &item)?;
+        if let Some(findings) = item.findings().filter(|findings| !findings.is_empty()) {
+            // No JSON has a line break in it.
+            self.pending.push(b'\n');
+            serde_json::to_writer(&mut self.pending, findings)?;
+        }
         let (begin, length) = (self.written + before as u64, (self.pending.len() - before) as u64);
         if length >> LENGTH > 0 || begin >> (u64::BITS - LENGTH) > 0 {
             return Err(io::Error::other("a job, or the list of them, is too long"));
@@ -183,6 +215,7 @@ impl Spilled {
         Ok(())
     }
 
+    /// The JSON of an item, and on a line of its own that of its findings.
     fn read(&self, entry: &Entry) -> io::Result<Vec<u8>> {
         let (begin, length) = (entry.place >> LENGTH, (entry.place & ((1 << LENGTH) - 1)) as usize);
         if let Some(begin) = begin.checked_sub(self.written) {
@@ -225,6 +258,8 @@ impl<T: JsonSchema> JsonSchema for Spool<T> {
 mod tests {
     use super::*;
 
+    impl Spooled for i64 {}
+
     #[test]
     fn items_come_back_in_order_from_memory_and_from_disk() {
         for count in [200, 20_000_i64] {
@@ -246,7 +281,7 @@ mod tests {
     fn a_list_is_whole_although_its_file_is_full() {
         let full = File::options().read(true).write(true).open("/dev/full").unwrap();
         let mut spilled = Spilled { file: full, written: 0, pending: Vec::new(), is_full: false, index: Vec::new() };
-        let failed = (0..3_000).filter(|n| spilled.push(*n, &"x".repeat(100)).is_err()).count();
+        let failed = (0..3_000).filter(|n| spilled.push(*n, "x".repeat(100)).is_err()).count();
         assert_eq!(failed, 1, "the run is told once");
         let items = spilled.index.iter().map(|entry| spilled.read(entry).unwrap());
         assert!(items.eq((0..3_000).map(|_| format!("{:?}", "x".repeat(100)).into_bytes())));

@@ -3,6 +3,7 @@
 use super::host_names::{cut, dotted, heads, is_address, label, numbered, parts, same_host};
 use super::resemblance::{Form, beginnings, forms};
 use crate::model::{Claim, Clocks, FUTURE_TOLERANCE, Owner, Timestamp};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
@@ -233,7 +234,7 @@ impl Living {
     /// What the list says of a claim. Only a claim that was certainly made before the list can be missing on it: `clocks`
     /// says whether one clock wrote both times. A heartbeat ahead of the database's clock does not contradict the list: its
     /// own clock is wrong.
-    pub fn says(&self, claim: &Claim, now: Timestamp, clocks: Clocks) -> Standing<'_> {
+    pub fn says(&self, claim: &Claim, now: Timestamp, clocks: Clocks) -> Standing {
         let Some(owner) = &claim.owner else { return Standing::NoOwner };
         if self.live_owners.lists(owner) {
             return Standing::Listed;
@@ -248,7 +249,8 @@ impl Living {
                 if claim.heartbeat.at().is_some_and(is_later) {
                     return Standing::BeatLater;
                 }
-                self.live_owners.resembled(owner).map_or(Standing::Missing, Standing::Resembles)
+                let resembled = self.live_owners.resembled(owner);
+                resembled.map_or(Standing::Missing, |entry| Standing::Resembles(entry.to_owned()))
             }
         }
     }
@@ -259,14 +261,14 @@ fn is_comment(line: &str) -> bool {
 }
 
 /// What a live-owner list says of a claim's owner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing<'l> {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Standing {
     /// It is on the list.
     Listed,
     /// It is not on the list: it was dead when the list was made.
     Missing,
     /// It would be missing, but resembles this entry: the list may mean it in another spelling.
-    Resembles(&'l str),
+    Resembles(String),
     /// The claim names no owner.
     NoOwner,
     /// It is not on the list, but may have claimed the job after the list was made.

@@ -1,5 +1,6 @@
 //! Drafts what to do about one claim: a step, or a reason to skip it.
 
+use super::finding::Finding;
 use super::rules::Policy;
 use super::verdict::{Judgement, Proves, Rule, Verdict};
 use crate::model::{Action, AttemptsChange, Cell, Claim, Step, Write};
@@ -17,12 +18,12 @@ pub enum Draft {
 }
 
 /// Why a job is not acted on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
     /// Why.
     pub reason: SkipReason,
-    /// A sentence for people.
-    pub detail: String,
+    /// What that rests on; none where the reason says it all.
+    pub findings: Vec<Finding>,
 }
 
 /// Why a job is not acted on.
@@ -105,8 +106,8 @@ pub(super) fn is_acted_on(judgement: &Judgement, policy: &Policy) -> bool {
     matches!(&judgement.verdict, Verdict::Stuck(reasons) if reasons.iter().any(|reason| acts(reason.rule, policy)))
 }
 
-fn skipped<T>(reason: SkipReason, detail: impl Into<String>) -> Result<T, Skipped> {
-    Err(Skipped { reason, detail: detail.into() })
+fn skipped<T>(reason: SkipReason, findings: impl IntoIterator<Item = Finding>) -> Result<T, Skipped> {
+    Err(Skipped { reason, findings: findings.into_iter().collect() })
 }
 
 fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Policy) -> Result<Step, Skipped> {
@@ -116,14 +117,13 @@ fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Polic
             // A sign of life explains more than a deadline that has not passed.
             let less_telling = [Rule::DeadlinePassed.name(), Rule::MaxRuntime.name()];
             let why = clear.clone().find(|check| !less_telling.contains(&check.rule)).or_else(|| clear.next());
-            return skipped(SkipReason::Healthy, why.map_or("it shows life", |check| check.detail.as_str()));
+            return skipped(SkipReason::Healthy, why.map(|check| check.finding.clone()));
         }
-        Verdict::Unknown(lacking) => return skipped(SkipReason::Unknown, lacking.join("; ")),
+        Verdict::Unknown(lacking) => return skipped(SkipReason::Unknown, lacking.iter().cloned()),
         Verdict::Stuck(reasons) => reasons,
     };
     let Some(reason) = reasons.iter().find(|reason| acts(reason.rule, policy)) else {
-        let details: Vec<&str> = reasons.iter().map(|reason| reason.detail.as_str()).collect();
-        return skipped(SkipReason::OwnerAlive, format!("{}, but its owner shows life", details.join("; ")));
+        return skipped(SkipReason::OwnerAlive, reasons.iter().map(|reason| reason.finding.clone()));
     };
     let by_rule = match reason.rule {
         Rule::TooLong => policy.too_long.limit(claim).map(|limit| limit.action),
@@ -142,25 +142,22 @@ fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Polic
             if lost.is_some() { Action::Fail } else { Action::Requeue }
         }
     };
-    let and_lost = |why: String| lost.as_ref().map_or(why.clone(), |lost| format!("{lost}; and {why}"));
-    let moved = match spec.actions.get(&action) {
-        None => {
-            return skipped(SkipReason::ActionNotOffered, and_lost(format!("preset {} has no {action}", spec.preset)));
-        }
-        Some(moved) => moved,
+    let Some(moved) = spec.actions.get(&action) else {
+        let not_offered = Finding::NotOffered(spec.preset.clone(), action);
+        return skipped(SkipReason::ActionNotOffered, lost.into_iter().chain([not_offered]));
     };
     if let Some(why) = &moved.refused {
-        return skipped(SkipReason::ActionRefused, and_lost(why.clone()));
+        return skipped(SkipReason::ActionRefused, lost.into_iter().chain([Finding::Preset(why.clone())]));
     }
     if action == Action::Requeue && is_exhausted(spec, claim, Action::Requeue)? {
-        return skipped(SkipReason::AttemptsExhausted, "its attempts are used up: it can only fail");
+        return skipped(SkipReason::AttemptsExhausted, None);
     }
     if let (Action::Requeue, Some(lost)) = (action, spent(claim, policy)?) {
-        return skipped(SkipReason::StallsExhausted, format!("{lost}: it can only fail"));
+        return skipped(SkipReason::StallsExhausted, [lost]);
     }
     let mut skips = spec.skips.iter().zip(&claim.skips);
     if let Some((skip, _)) = skips.find(|(skip, applies)| **applies && skip.actions.contains(&action)) {
-        return skipped(SkipReason::Preset, skip.reason.as_str());
+        return skipped(SkipReason::Preset, [Finding::Preset(skip.reason.clone())]);
     }
     let rules = reasons.iter().map(|reason| reason.rule.name()).chain(lost.map(|_| "max_stalls"));
     Ok(Step {
@@ -193,12 +190,7 @@ fn attempts_after(spec: &QueueSpec, claim: &Claim, moved: &ActionSpec) -> Result
         (Cell::Null, AttemptsChange::Keep) => return Ok(None),
         (Cell::Null, _) => 0,
         (other, AttemptsChange::Keep) if !matches!(other, Cell::Integer(_)) => return Ok(None),
-        (other, _) => {
-            return skipped(
-                SkipReason::AttemptsUnreadable,
-                format!("attempts is {}, not an integer: `{other}`", other.type_name()),
-            );
-        }
+        (other, _) => return skipped(SkipReason::AttemptsUnreadable, [no_integer("attempts", other)]),
     };
     let max = match claim.max_attempts {
         Cell::Integer(max) => Some(max),
@@ -206,8 +198,12 @@ fn attempts_after(spec: &QueueSpec, claim: &Claim, moved: &ActionSpec) -> Result
     };
     match moved.attempts.after(before, max) {
         Some(after) => Ok(Some(after)),
-        None => skipped(SkipReason::AttemptsUnreadable, format!("attempts is {before} and cannot be counted on")),
+        None => skipped(SkipReason::AttemptsUnreadable, [Finding::Uncountable(before)]),
     }
+}
+
+fn no_integer(what: &str, value: &Cell) -> Finding {
+    Finding::NoInteger(what.to_owned(), value.type_name().to_owned(), value.to_string())
 }
 
 /// Whether the job would have used up its attempts after that action.
@@ -218,12 +214,7 @@ fn is_exhausted(spec: &QueueSpec, claim: &Claim, action: Action) -> Result<bool,
     let max = match &claim.max_attempts {
         Cell::Null => return Ok(false),
         Cell::Integer(max) => *max,
-        other => {
-            return skipped(
-                SkipReason::AttemptsUnreadable,
-                format!("the maximum of attempts is {}, not an integer: `{other}`", other.type_name()),
-            );
-        }
+        other => return skipped(SkipReason::AttemptsUnreadable, [no_integer("the maximum of attempts", other)]),
     };
     let Some(moved) = spec.actions.get(&action) else { return Ok(false) };
     let Some(after) = attempts_after(spec, claim, moved)? else { return Ok(false) };
@@ -237,23 +228,16 @@ fn is_exhausted(spec: &QueueSpec, claim: &Claim, action: Action) -> Result<bool,
 ///
 /// # Errors
 /// When there is a budget and nothing tells how much is spent: never silently unlimited.
-fn spent(claim: &Claim, policy: &Policy) -> Result<Option<String>, Skipped> {
+fn spent(claim: &Claim, policy: &Policy) -> Result<Option<Finding>, Skipped> {
     let Some(max) = policy.max_stalls else { return Ok(None) };
-    let Some(stalls) = claim.stalls else {
-        return Err(Skipped {
-            reason: SkipReason::StallsUnreadable,
-            detail: format!("nothing tells how often it was lost before, and {max} is the most"),
-        });
-    };
-    Ok((stalls >= i64::from(max)).then(|| match stalls {
-        0 => "lost for the first time, 0 allowed".to_owned(),
-        1 => format!("lost once already, {max} allowed"),
-        _ => format!("lost {stalls} times already, {max} allowed"),
-    }))
+    match claim.stalls {
+        None => skipped(SkipReason::StallsUnreadable, [Finding::LossesUnknown(max)]),
+        Some(stalls) => Ok((stalls >= i64::from(max)).then_some(Finding::Lost(stalls, max))),
+    }
 }
 
 /// Why the stall budget fails a job; `None` if the draft rests on something else.
-pub fn why_failed(claim: &Claim, policy: &Policy, draft: &Draft) -> Option<String> {
+pub fn why_failed(claim: &Claim, policy: &Policy, draft: &Draft) -> Option<Finding> {
     match draft {
         Draft::Step(step) if step.action == Action::Fail && policy.to.is_none() => spent(claim, policy).ok().flatten(),
         _ => None,

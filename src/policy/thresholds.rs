@@ -4,6 +4,7 @@ use super::rules::Policy;
 use super::scope::Globs;
 use crate::model::{Action, Claim};
 use crate::preset::{Liveness, MaxRuntime, QueueSpec, SilentAfter, Written};
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// The thresholds of a target in the config file; empty leaves each source its own.
@@ -33,7 +34,7 @@ pub struct Threshold {
 }
 
 /// How long something is allowed, and what set that limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Allowed {
     /// The limit.
     pub span: Duration,
@@ -42,7 +43,7 @@ pub struct Allowed {
 }
 
 /// What set a limit. Flags come before the config file, and that before the preset.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum SetBy {
     /// `--older`.
     Flag,
@@ -50,6 +51,8 @@ pub enum SetBy {
     Target,
     /// This entry of the target's thresholds, counted from 1.
     Entry(usize),
+    /// This entry of the target's limits for states, counted from 1.
+    TooLong(usize),
     /// The row itself.
     Row,
     /// The preset.
@@ -119,16 +122,6 @@ impl Policy {
             .or(self.thresholds.max_runtime.map(said(SetBy::Target)))
             .or(claim.max_runtime.map(said(SetBy::Preset)))
     }
-
-    /// What to add to a sentence about a limit that the config file sets: which entry.
-    pub fn said_by(&self, set_by: SetBy, key: &str) -> String {
-        let target = &self.thresholds.target;
-        match set_by {
-            SetBy::Entry(n) => format!(" (threshold {n} of target {target})"),
-            SetBy::Target => format!(" ({key} of target {target})"),
-            SetBy::Flag | SetBy::Row | SetBy::Preset => String::new(),
-        }
-    }
 }
 
 /// What sets the silence of that source where the operator sets none.
@@ -180,10 +173,5 @@ impl TooLong {
     /// The shortest time that any entry for jobs in flight allows.
     pub fn shortest_in_flight(&self) -> Option<Duration> {
         self.entries.iter().filter(|entry| entry.since.is_none()).map(|entry| entry.after).min()
-    }
-
-    /// What to call an entry.
-    pub fn name(&self, entry: &StateLimit) -> String {
-        format!("too_long {} of target {}", entry.number, self.target)
     }
 }

@@ -1,7 +1,8 @@
 //! The verdict on a claim, the rules behind it, and every check that was made.
 
+use super::finding::Finding;
 use super::thresholds::Allowed;
-use crate::model::Timestamp;
+use crate::model::{LockSign, Reading, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -111,13 +112,13 @@ impl fmt::Display for Proves {
     }
 }
 
-/// One reason for a verdict, with the numbers it rests on put into words.
+/// One reason for a verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
     /// The rule that fired.
     pub rule: Rule,
-    /// A sentence: "no heartbeat for 13m 32s, allowed are 5m".
-    pub detail: String,
+    /// The numbers it rests on.
+    pub finding: Finding,
 }
 
 /// What the judge says of a claim.
@@ -127,8 +128,8 @@ pub enum Verdict {
     Healthy,
     /// It is stuck, for at least one reason.
     Stuck(Vec<Reason>),
-    /// It cannot be judged; what is lacking, as sentences. It is never acted on.
-    Unknown(Vec<String>),
+    /// It cannot be judged; what is lacking. It is never acted on.
+    Unknown(Vec<Finding>),
 }
 
 /// A verdict without its reasons, as documents name it.
@@ -199,12 +200,25 @@ pub struct Check {
     pub rule: &'static str,
     /// The column or columns that were read.
     pub column: String,
-    /// The value, for people.
-    pub value: String,
+    /// The value.
+    pub value: Value,
     /// What came of it.
     pub result: CheckResult,
-    /// In words.
-    pub detail: String,
+    /// What was found.
+    pub finding: Finding,
+}
+
+/// The value that a [`Check`] read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// That of a time column.
+    Time(Reading),
+    /// A span, measured or allowed.
+    Span(Duration),
+    /// What a lock says.
+    Lock(LockSign),
+    /// A name.
+    Name(String),
 }
 
 /// What came of a [`Check`].

@@ -4,6 +4,7 @@ use super::claims::{ago, now};
 use super::queue::{lease, resolved, table};
 use crate::support::doctor::mapping;
 use jobdoctor::model::{Claim, LockSign, OwnerRow, Precondition, Reading, Sign, Timestamp};
+use jobdoctor::output::sentence;
 use jobdoctor::policy::{
     EarlierSnapshot, LiveOwners, Living, Policy, Restart, RestartScope, Rule, Verdict, judge, key_print, seen,
 };
@@ -87,7 +88,7 @@ fn a_running_lease_outranks_its_owners_restart() {
     let Verdict::Unknown(why) = judge(owned(), &claim, &Policy::default(), now()).verdict else {
         panic!("not unknown")
     };
-    assert!(why[0].contains("another process under the same name, but its lease runs"), "{why:?}");
+    assert!(sentence(&why[0]).contains("another process under the same name, but its lease runs"), "{why:?}");
 }
 
 #[test]
@@ -97,7 +98,7 @@ fn a_held_lock_outranks_its_owners_restart() {
     let Verdict::Unknown(why) = judge(owned(), &claim, &Policy::default(), now()).verdict else {
         panic!("not unknown")
     };
-    assert!(why[0].contains("another process under the same name, but a session holds its lock"), "{why:?}");
+    assert!(sentence(&why[0]).contains("another process under the same name, but a session holds its lock"), "{why:?}");
 }
 
 /// Where claims do not say when they were made, what was in flight before the sweep waited tells which ones are older.

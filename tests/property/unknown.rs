@@ -4,6 +4,7 @@ use super::claims::{ago, now};
 use super::prefilter::running;
 use super::queue::lease;
 use jobdoctor::model::{Action, Claim, Reading, Sign};
+use jobdoctor::output::sentence;
 use jobdoctor::policy::{EarlierSnapshot, Globs, Policy, StateLimit, TooLong, Verdict, judge, key_print, seen};
 use jobdoctor::preset::{ClaimSpec, Liveness, QueueSpec, SilentAfter};
 use std::collections::HashMap;
@@ -21,7 +22,7 @@ fn signless() -> (QueueSpec, Claim) {
 
 fn lacking(spec: &QueueSpec, claim: &Claim, policy: &Policy) -> String {
     match judge(spec, claim, policy, now()).verdict {
-        Verdict::Unknown(lacking) => lacking.join("; "),
+        Verdict::Unknown(lacking) => lacking.iter().map(sentence).collect::<Vec<_>>().join("; "),
         verdict => panic!("{verdict:?}"),
     }
 }
@@ -101,12 +102,12 @@ fn progress_without_any_other_sign() {
         let older = older.map(Duration::from_secs);
         let policy = Policy { older, earlier: Some(Arc::new(looks.clone())), ..Policy::default() };
         let judgement = judge(&spec, &claim, &policy, now());
-        let asked = judgement.checks.iter().filter(|check| check.detail.starts_with("no progress")).count();
+        let asked = judgement.checks.iter().filter(|check| sentence(&check.finding).starts_with("no progress")).count();
         assert_eq!(asked, usize::from(older.is_some()), "once, and not again as if its owner were known to live");
         judgement.verdict
     };
     let Verdict::Stuck(reasons) = judged(Some(300)) else { panic!("{:?}", judged(Some(300))) };
-    assert!(reasons[0].detail.starts_with("no progress for 6m 40s"), "{reasons:?}");
+    assert!(sentence(&reasons[0].finding).starts_with("no progress for 6m 40s"), "{reasons:?}");
     assert!(!judged(Some(500)).is_death(), "{:?}", judged(Some(500)));
     assert!(matches!(judged(None), Verdict::Unknown(_)), "{:?}", judged(None));
 }

@@ -70,3 +70,25 @@ fn of_runs_in_parallel_the_effects_add_up_to_one_and_the_later_ones_say_so() {
         panic!("they never all look in time");
     });
 }
+
+/// A long list is kept as JSON, from which a table cannot make its shorter sentences.
+#[test]
+fn a_table_of_a_long_list_is_worded_as_one_of_a_short_list() {
+    on_both(|shop| {
+        let table = |last: u32| {
+            shop.in_flight(last - 49, last, "'web1:7'", 40_000);
+            shop.run(&["reclaim", "--max-jobs", "20000"]).exits(0).stdout
+        };
+        let short = table(50);
+        assert!(short.contains("lease ran out") && !short.contains("lease ran out 1"), "{short}");
+        shop.in_flight(51, 5_000, "'web1:7'", 30_000);
+        let rows = |table: &str| table.lines().filter(|line| line.contains("lease ran out")).count();
+        let long = shop.run(&["reclaim", "--max-jobs", "20000"]).exits(0).stdout;
+        assert_eq!(rows(&long), rows(&short), "{long}");
+        assert!(!long.contains("lease ran out 1"), "{long}");
+        let document = shop.run(&["reclaim", "--max-jobs", "20000", "--json"]).exits(0).json();
+        let step = &document["steps"][4_999];
+        assert!(step["reasons"][0]["detail"].as_str().is_some_and(|detail| detail.ends_with(" ago")), "{step}");
+        assert!(step.get("findings").is_none(), "{step}");
+    });
+}

@@ -1,12 +1,12 @@
 //! Checks that the preset fits the tables: threshold, listing, key, ledger, and jobs that no listing shows.
 
 use super::Findings;
-use crate::model::Key;
+use crate::model::{Key, LockSign, Reading};
 use crate::ops::OpsError;
 use crate::ops::session::Snapshot;
 use crate::output::format::count;
-use crate::output::{Severity, advice};
-use crate::policy::{Check as RuleCheck, CheckResult, Policy, Verdict, judge};
+use crate::output::{Severity, advice, sentence};
+use crate::policy::{Check as RuleCheck, CheckResult, Policy, Value, Verdict, judge};
 use crate::preset::ident::{qualified, quoted};
 use crate::preset::{LEDGER, LiveTable, QueueSpec};
 use crate::store::{Cutoffs, Detail, StoreErrorKind, Wanted};
@@ -70,7 +70,7 @@ pub(super) fn listing(findings: &mut Findings, snapshot: &mut Snapshot) -> Resul
         if let Verdict::Unknown(lacking) = judgement.verdict {
             unknown += 1;
             causes.add(&judgement.checks);
-            example = example.take().or_else(|| lacking.into_iter().next().map(|why| (claim.key.to_string(), why)));
+            example = example.take().or_else(|| lacking.first().map(|why| (claim.key.to_string(), sentence(why))));
         }
     });
     match scanned {
@@ -110,7 +110,10 @@ struct Causes {
 impl Causes {
     fn add(&mut self, checks: &[RuleCheck]) {
         let unusable = || checks.iter().filter(|check| check.result == CheckResult::Unusable);
-        let is_value = |check: &RuleCheck| !["-", "out of sight"].contains(&check.value.as_str());
+        let is_none = |value: &Value| {
+            matches!(value, Value::Time(Reading::Absent) | Value::Lock(LockSign::Absent | LockSign::OutOfSight))
+        };
+        let is_value = |check: &RuleCheck| !is_none(&check.value);
         match unusable().any(|check| check.rule == "time_zone") {
             true => self.has_zone = true,
             false if unusable().any(is_value) => self.has_value = true,

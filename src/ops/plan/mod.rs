@@ -13,7 +13,7 @@ mod warnings;
 
 use super::OpsError;
 use super::diagnosis::{Diagnosed, diagnosed, diagnosed_again};
-use super::losses::{explain, must_be_counted};
+use super::losses::must_be_counted;
 use super::progress::Progress;
 use super::scan::judged;
 use super::selection::Selection;
@@ -348,10 +348,9 @@ impl Drafts {
         policy: &Policy,
         draft: Draft,
     ) -> Result<(), OpsError> {
-        let mut job = Job::of(spec, claim, judgement, &draft);
-        explain(&mut job, claim, policy, &draft);
+        let job = Job::of(spec, claim, policy, judgement, &draft);
         match draft {
-            Draft::Skipped(why) => self.skipped.push(job.order(), SkippedJob { job, skipped: why })?,
+            Draft::Skipped(why) => self.skipped.push(job.order(), SkippedJob { job, skipped: why.into() })?,
             Draft::Step(step) => {
                 self.sources.extend(judgement.liveness);
                 self.thresholds_used.add(claim, judgement);

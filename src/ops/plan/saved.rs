@@ -4,7 +4,7 @@ use super::Plan;
 use crate::model::{EvidenceRow, Key, Precondition, Step, Target, Write};
 use crate::ops::OpsError;
 use crate::output::{SavedPlan, SavedPolicy};
-use crate::policy::{Digest, Draft, Policy, Rule, SkipReason, Skipped};
+use crate::policy::{Digest, Draft, Finding, Policy, Rule, SkipReason, Skipped};
 use crate::preset::SpecError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -111,12 +111,8 @@ impl ByKey<'_> {
         if then.is_some_and(is_planned) {
             return Draft::Step(step);
         }
-        let detail = match then {
-            Some(then) if then.precondition() == step.precondition() => {
-                format!("the plan was to {} it, not to {}", then.action, step.action)
-            }
-            _ => "it is no longer what the plan saw".to_owned(),
-        };
-        Draft::Skipped(Skipped { reason: SkipReason::Changed, detail })
+        let unchanged = then.filter(|then| then.precondition() == step.precondition());
+        let findings = unchanged.map(|then| Finding::Planned(then.action, step.action)).into_iter().collect();
+        Draft::Skipped(Skipped { reason: SkipReason::Changed, findings })
     }
 }

@@ -9,8 +9,8 @@ pub use paragraph::{left_behind, paragraph, place, skipped_by_reason};
 use crate::model::{Action, Outcome, Target, Timestamp};
 use crate::output::columns::{self, Columns};
 use crate::output::document::{Document, List};
+use crate::output::findings::Wording;
 use crate::output::format::{Cell, Format, Screen, Times, Tone};
-use crate::output::instant::in_text;
 use crate::output::{Brake, Diagnosis, Filter, SkippedJob, Spool, StepJob, Verified, diagnoses};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -240,6 +240,7 @@ fn steps<'a>(shown: Shown) -> Columns<'a, StepJob> {
 }
 
 fn skipped<'a>(now: Timestamp, times: Times) -> Columns<'a, SkippedJob> {
+    let wording = Wording { times: Some((now, times)), is_short: true, silence: None };
     Columns::<SkippedJob>::new()
         .add(columns::column("id", 0, None), "id", |skipped| skipped.job.id.as_str().into())
         .add(columns::names("kind", 4, 12), "kind", |skipped| columns::text(skipped.job.kind.as_deref()))
@@ -247,6 +248,6 @@ fn skipped<'a>(now: Timestamp, times: Times) -> Columns<'a, SkippedJob> {
         .add(columns::column("state", 3, Some(7)), "state", |skipped| skipped.job.state.as_str().into())
         .add(columns::column("reason", 1, None), "reason", |skipped| skipped.skipped.reason.name().into())
         .add(columns::column("why", 0, Some(20)), "detail", move |SkippedJob { skipped, .. }| {
-            in_text(columns::without_instant(&skipped.detail), now, times).into()
+            wording.skipped(skipped.reason, &skipped.findings).into()
         })
 }

@@ -1,12 +1,13 @@
 //! Judges by evidence from outside the database: the live-owner list and earlier snapshots.
 
 use super::Evaluation;
-use super::liveness::Opinion;
-use crate::model::{Clocks, FUTURE_TOLERANCE, LockSign, Reading, Timestamp, age};
+use super::liveness::{Opinion, but};
+use crate::model::{Clocks, FUTURE_TOLERANCE, LockSign, Reading, Timestamp};
+use crate::policy::finding::Finding;
 use crate::policy::live_owners::{Living, Standing};
 use crate::policy::scope::Restart;
 use crate::policy::unchanged::Unchanged;
-use crate::policy::verdict::{CheckResult, Proves, Reason, Rule};
+use crate::policy::verdict::{Proves, Rule, Value};
 use crate::preset::{EARLIEST_MICROS, Liveness, silence_allowed};
 use std::time::Duration;
 
@@ -22,54 +23,40 @@ impl Evaluation<'_> {
     pub(super) fn live_owners(&mut self) {
         let Some(living) = &self.policy.living else { return };
         let standing = living.says(self.claim, self.now, Clocks::Two);
-        let detail = in_words(standing, &self.owner_name());
+        let finding = Finding::List(self.owner_name(), standing.clone());
         let opinion = match standing {
             Standing::Missing | Standing::Resembles(_) if self.holds_lock() => {
-                Opinion::Alive(format!("{detail}, but a session holds its lock"))
+                Opinion::Alive(but(finding, Finding::Lock(LockSign::Held)))
             }
             Standing::Missing | Standing::Resembles(_) => {
-                self.unless_younger(Rule::LiveOwnerList, detail, self.last_seen_at)
+                self.unless_younger(Rule::LiveOwnerList, finding, self.last_seen_at)
             }
-            Standing::NoOwner | Standing::NoClaimTime => Opinion::Silent(format!("{detail}; the sources are asked")),
-            Standing::Listed | Standing::ClaimedLater | Standing::BeatLater => Opinion::Alive(detail),
+            Standing::NoOwner | Standing::NoClaimTime => Opinion::Silent(finding),
+            Standing::Listed | Standing::ClaimedLater | Standing::BeatLater => Opinion::Alive(finding),
         };
-        let (result, detail) = match opinion {
-            Opinion::Dead(_, detail) if matches!(standing, Standing::Resembles(_)) => {
-                self.lack(detail.clone());
-                (CheckResult::Unusable, detail)
-            }
-            Opinion::Dead(rule, detail) => {
-                if let Some(life) = self.sign_of_life() {
-                    return self.contradicts(rule, "owner", self.owner_name(), &detail, &life);
-                }
-                self.liveness = Some(LIVE_OWNER_LIST);
-                self.reasons.push(Reason { rule, detail: detail.clone() });
-                (CheckResult::Fires, detail)
-            }
-            Opinion::Alive(detail) => (CheckResult::Clear, detail),
-            Opinion::Silent(detail) | Opinion::Unknown(detail) => (CheckResult::NoValue, detail),
+        let opinion = match (opinion, self.sign_of_life()) {
+            (Opinion::Dead(_, finding), _) if matches!(standing, Standing::Resembles(_)) => Opinion::Unknown(finding),
+            (Opinion::Dead(_, finding), Some(life)) => Opinion::Unknown(but(finding, life)),
+            (Opinion::Unknown(finding), _) => Opinion::Silent(finding),
+            (opinion, _) => opinion,
         };
-        self.note(Rule::LiveOwnerList.name(), "owner", self.owner_name(), result, detail);
+        if matches!(opinion, Opinion::Dead(..)) {
+            self.liveness = Some(LIVE_OWNER_LIST);
+        }
+        self.note(Rule::LiveOwnerList.name(), "owner", Value::Name(self.owner_name()), opinion);
     }
 
     /// A restart sweep of all owners that are not on the list: only the list counts.
     pub(super) fn restart_by_live_owners(&mut self, living: &Living, restart: &Restart) {
         let standing = living.says(self.claim, self.now, Clocks::One);
-        let detail = in_words(standing, &self.owner_name());
-        match standing {
-            Standing::Listed | Standing::Missing => {}
-            Standing::Resembles(_)
-            | Standing::NoOwner
-            | Standing::NoClaimTime
-            | Standing::ClaimedLater
-            | Standing::BeatLater => {
-                self.lack(detail.clone());
-            }
+        let finding = Finding::List(self.owner_name(), standing.clone());
+        if !matches!(standing, Standing::Listed | Standing::Missing) {
+            self.lack(finding.clone());
         }
         let missing = standing == Standing::Missing && self.precedes_sweep(restart);
-        let (dead, detail) = if missing { self.started_before(restart, detail) } else { (false, detail) };
+        let (dead, finding) = if missing { self.started_before(restart, finding) } else { (false, finding) };
         self.must_hold_no_lock(dead);
-        self.ask(Rule::LiveOwnerList, "owner", self.owner_name(), dead, detail);
+        self.ask(Rule::LiveOwnerList, "owner", Value::Name(self.owner_name()), dead, finding);
     }
 
     /// Judges a heartbeat whose clock cannot be right by whether it changes. True if that has judged.
@@ -77,20 +64,18 @@ impl Evaluation<'_> {
         let (None, Some(unchanged)) = (self.liveness, self.unchanged()) else { return false };
         let Some(allowed) = self.clock_is_wrong() else { return false };
         let dead = unchanged.still >= allowed;
-        let detail = match (dead, unchanged.moved) {
-            (true, _) => format!("nothing changed for {} of looking, allowed {}", age(unchanged.still), age(allowed)),
-            (false, true) if unchanged.still.is_zero() => {
-                format!("its clock is wrong, but it showed life since the snapshot {} ago", age(unchanged.snapshot_age))
-            }
-            (false, true) => format!("its clock is wrong, but it was seen to show life {} ago", age(unchanged.still)),
+        let finding = match (dead, unchanged.moved) {
+            (true, _) => Finding::Unchanged(unchanged.still, Some(allowed)),
+            (false, true) if unchanged.still.is_zero() => Finding::ChangedSince(unchanged.snapshot_age),
+            (false, true) => Finding::ChangedAgo(unchanged.still),
             (false, false) => {
-                let so_far = format!("nothing changed for {} of looking so far", age(unchanged.still));
-                self.note(Rule::Unchanged.name(), "all signs of life", "-".to_owned(), CheckResult::NoValue, so_far);
+                let so_far = Opinion::Silent(Finding::Unchanged(unchanged.still, None));
+                self.note(Rule::Unchanged.name(), "all signs of life", Value::Time(Reading::Absent), so_far);
                 return false;
             }
         };
         self.liveness = Some(CHANGE);
-        self.ask(Rule::Unchanged, "all signs of life", age(unchanged.still), dead, detail);
+        self.ask(Rule::Unchanged, "all signs of life", Value::Span(unchanged.still), dead, finding);
         true
     }
 
@@ -107,12 +92,12 @@ impl Evaluation<'_> {
         let Some(unchanged) = self.unchanged() else { return };
         let (Some(still), Some(allowed)) = (unchanged.progress, allowed) else { return };
         let dead = still >= allowed;
-        let detail = match still.is_zero() {
-            true => format!("it made progress since the snapshot {} ago", age(unchanged.snapshot_age)),
-            false => format!("no progress for {} of looking, allowed {}", age(still), age(allowed)),
+        let finding = match still.is_zero() {
+            true => Finding::ProgressSince(unchanged.snapshot_age),
+            false => Finding::NoProgress(still, allowed),
         };
         self.liveness = Some(PROGRESS);
-        self.ask(Rule::Unchanged, &self.progress_columns(), age(still), dead, detail);
+        self.ask(Rule::Unchanged, &self.progress_columns(), Value::Span(still), dead, finding);
     }
 
     /// Asks for progress of a job whose owner is alive.
@@ -122,8 +107,8 @@ impl Evaluation<'_> {
         let owner_lives = self.liveness.is_some_and(|by| by != "age" && by != PROGRESS)
             && self.reasons.iter().all(|reason| reason.rule.proves() == Proves::Trouble);
         let Some(allowed) = self.first_threshold().filter(|_| owner_lives) else { return };
-        let detail = format!("no progress for {} of looking, allowed {}", age(still), age(allowed));
-        self.ask(Rule::NoProgress, &self.progress_columns(), age(still), still >= allowed, detail);
+        let finding = Finding::NoProgress(still, allowed);
+        self.ask(Rule::NoProgress, &self.progress_columns(), Value::Span(still), still >= allowed, finding);
     }
 
     fn unchanged(&self) -> Option<Unchanged> {
@@ -193,29 +178,5 @@ impl Evaluation<'_> {
             crate::preset::Expr::Sql(_) => "(expression)".to_owned(),
         });
         named.collect::<Vec<_>>().join(", ")
-    }
-}
-
-fn in_words(standing: Standing<'_>, owner: &str) -> String {
-    match standing {
-        Standing::Listed => format!("owner {owner} is on the list of living owners"),
-        Standing::Missing => format!("owner {owner} is not on the list of living owners"),
-        Standing::Resembles(entry) => format!(
-            "owner {owner} is not on the list of living owners, but resembles its entry {entry}: list owners as their jobs name them"
-        ),
-        Standing::NoOwner => "the claim names no owner, so no list tells whether it is dead".to_owned(),
-        Standing::ClaimedLater => {
-            format!(
-                "owner {owner} is not on the list of living owners, but may have claimed the job after the list was made"
-            )
-        }
-        Standing::BeatLater => {
-            format!(
-                "owner {owner} is not on the list of living owners, but may have shown life after the list was made"
-            )
-        }
-        Standing::NoClaimTime => {
-            format!("owner {owner} is not on the list of living owners, and its claim does not say when it was made")
-        }
     }
 }

@@ -1,23 +1,24 @@
 //! Asks the preset's liveness sources in their order: the first that has a value decides whether the owner is dead.
 
-use super::{Evaluation, shown, unfit};
-use crate::model::{Clocks, FUTURE_TOLERANCE, LockSign, OwnerRow, Reading, Sign, Timestamp, age, is_threshold};
+use super::{Evaluation, unfit};
+use crate::model::{Clocks, FUTURE_TOLERANCE, LockSign, OwnerRow, Reading, Sign, Timestamp, is_threshold};
+use crate::policy::finding::{Finding, Limit};
 use crate::policy::late::is_late;
 use crate::policy::thresholds::{Allowed, own_word};
-use crate::policy::verdict::{Check, CheckResult, Reason, Rule};
+use crate::policy::verdict::{Rule, Value};
 use crate::preset::{Absence, Free, LEASE_AHEAD, Liveness, SilentAfter, silence_allowed};
+use std::time::Duration;
 
-/// What an owner's restart after the claim means.
-const RESTARTED: &str = "the owner started after the claim was made: it is another process under the same name";
-
-/// What one liveness source makes of a claim.
+/// What one rule or liveness source makes of a claim.
 pub(super) enum Opinion {
-    Dead(Rule, String),
-    Alive(String),
+    Dead(Rule, Finding),
+    Alive(Finding),
     /// Nothing to judge by.
-    Silent(String),
+    Silent(Finding),
     /// Cannot be judged.
-    Unknown(String),
+    Unknown(Finding),
+    /// A better source has judged.
+    NotAsked,
 }
 
 impl Evaluation<'_> {
@@ -43,56 +44,33 @@ impl Evaluation<'_> {
             let name = source.name();
             let place = column.map_or_else(|| name.to_owned(), |time| time.column.to_string());
             let value = match sign.lock {
-                LockSign::Absent => shown(&sign.at),
-                LockSign::Held => "held".to_owned(),
-                LockSign::Free => "free".to_owned(),
-                LockSign::OutOfSight => "out of sight".to_owned(),
+                LockSign::Absent => Value::Time(sign.at.clone()),
+                lock => Value::Lock(lock),
             };
             if matches!(source, Liveness::Age { .. }) {
                 self.better_than_age(silence_allowed(source, self.older_span(), sign.silent_after));
             }
-            let (result, detail) = if self.liveness.is_some() {
-                (CheckResult::NotAsked, "a better source has judged".to_owned())
-            } else {
-                match self.opinion(source, sign) {
-                    Opinion::Dead(rule, detail) => {
-                        self.liveness = Some(name);
-                        self.allowed = self.allowed(source, sign);
-                        self.reasons.push(Reason { rule, detail: detail.clone() });
-                        (CheckResult::Fires, detail)
-                    }
-                    Opinion::Alive(detail) => {
-                        self.liveness = Some(name);
-                        self.late = self.is_late(source, sign);
-                        (CheckResult::Clear, detail)
-                    }
-                    Opinion::Silent(detail) => (CheckResult::NoValue, detail),
-                    Opinion::Unknown(detail) => {
-                        self.liveness = Some(name);
-                        self.lack(detail.clone());
-                        (CheckResult::Unusable, detail)
-                    }
-                }
-            };
+            let opinion = if self.liveness.is_some() { Opinion::NotAsked } else { self.opinion(source, sign) };
+            match &opinion {
+                Opinion::Dead(..) => self.allowed = self.allowed(source, sign),
+                Opinion::Alive(_) => self.late = self.is_late(source, sign),
+                Opinion::Silent(_) | Opinion::Unknown(_) | Opinion::NotAsked => {}
+            }
+            if !matches!(opinion, Opinion::Silent(_) | Opinion::NotAsked) {
+                self.liveness = Some(name);
+            }
+            self.note(name, &place, value, opinion);
             // An implausible value makes the verdict unknown, whichever source has judged.
-            let (result, detail) = implausible.map_or((result, detail), |why| (CheckResult::Unusable, why));
-            self.note(name, &place, value, result, detail);
+            self.overrule(implausible);
         }
         self.better_than_age(self.older_span());
         // A limit for its state can judge it too.
         let has_limit = self.policy.too_long.limit(claim).is_some() && claim.claimed_at.at().is_some();
         if self.liveness.is_none() && !has_limit {
             self.lack(match (spec.liveness.len(), spec.advice_only()) {
-                (0, Some(why)) => why.to_owned(),
-                (0, None) => match spec.missing_liveness() {
-                    Some(line) => format!("no liveness is declared; add {line}"),
-                    None => "this queue shows no sign of life; only a restart sweep can tell, by who its owners are"
-                        .to_owned(),
-                },
-                _ => {
-                    let names: Vec<&str> = spec.liveness.iter().map(Liveness::name).collect();
-                    format!("no sign of life to judge by: nothing in {}", names.join(", "))
-                }
+                (0, Some(why)) => Finding::Preset(why.to_owned()),
+                (0, None) => Finding::NoLiveness(spec.missing_liveness()),
+                _ => Finding::NothingIn(spec.liveness.iter().map(|source| source.name().to_owned()).collect()),
             });
         }
     }
@@ -120,143 +98,119 @@ impl Evaluation<'_> {
         if let (None, Some(span), Reading::At(_)) = (self.older, sign.silent_after, &sign.at)
             && !is_threshold(span)
         {
-            return Opinion::Unknown(format!("the row allows it a silence of {}, which is no threshold", age(span)));
+            return Opinion::Unknown(Finding::OddThreshold(span));
         }
         match (source, &sign.at) {
             (Liveness::Owner { .. }, at) => self.owner_opinion(at, allowed),
             (Liveness::Lock { free, .. }, _) => self.lock_opinion(sign.lock, *free),
             (_, Reading::Unfit { raw, why }) => Opinion::Unknown(unfit(source.column(), raw, why)),
-            (_, Reading::Absent) => Opinion::Silent("nothing there; the next source is asked".to_owned()),
+            (_, Reading::Absent) => Opinion::Silent(Finding::Nothing),
             (Liveness::Heartbeat { .. } | Liveness::Age { .. }, _) if allowed.is_none() && by_row(source) => {
-                Opinion::Silent("the row names no threshold for it; the next source is asked".to_owned())
+                Opinion::Silent(Finding::NoThresholdOnRow)
             }
             (Liveness::Lease { .. }, Reading::At(end)) => self.lease_opinion(*end),
             (Liveness::Heartbeat { .. }, Reading::At(_)) => {
-                self.silence_opinion(Rule::HeartbeatSilent, "heartbeat", allowed)
+                self.silence_opinion(Rule::HeartbeatSilent, self.last_seen_at, allowed, Finding::Silent, Finding::Seen)
             }
-            (Liveness::Age { .. }, Reading::At(at)) => self.age_opinion(*at, allowed),
+            (Liveness::Age { .. }, Reading::At(at)) => {
+                let sign = Timestamp::newest(self.last_seen_at, Some(*at));
+                self.silence_opinion(Rule::ClaimAge, sign, allowed, Finding::Old, Finding::Young)
+            }
         }
     }
 
     fn lease_opinion(&self, end: Timestamp) -> Opinion {
         if !self.now.is_after(end, Clocks::One) {
-            return Opinion::Alive(format!("runs for another {}", age(end.since(self.now))));
+            return Opinion::Alive(Finding::LeaseRuns(end.since(self.now)));
         }
-        let over = age(self.now.since(end));
+        let over = self.now.since(end);
         if self.last_seen_at.is_some_and(|sign| sign.is_after(end, Clocks::One)) {
             // A lease that the owner has outlived proves nothing. Never touch a fresh heartbeat.
-            return Opinion::Silent(format!(
-                "ran out {over} ago, but there is a later sign of life; the next source is asked"
-            ));
+            return Opinion::Silent(Finding::LeaseOutlived(over));
         }
         // Its holder was silent for at least that long, even if no sign of life is recorded.
         let proven =
             self.last_seen_at.or(Some(end).filter(|end| self.older_span().is_none_or(|span| self.is_over(*end, span))));
-        self.unless_younger(Rule::LeaseExpired, format!("lease ran out {over} ago"), proven)
+        self.unless_younger(Rule::LeaseExpired, Finding::LeaseEnded(over), proven)
     }
 
     fn owner_opinion(&self, at: &Reading, allowed: Option<Allowed>) -> Opinion {
-        let Some(row) = &self.spec.owner.row else { return Opinion::Silent("there is no owners' table".to_owned()) };
-        let absence = |absence: Absence, rule: Rule, what: String| match absence {
+        let Some(row) = &self.spec.owner.row else { return Opinion::Silent(Finding::Nothing) };
+        let absence = |absence: Absence, rule: Rule, what: Finding| match absence {
             Absence::Dead => self.unless_younger(rule, what, self.last_seen_at),
-            Absence::Next => Opinion::Silent(format!("{what}; the next source is asked")),
+            Absence::Next => Opinion::Silent(what),
             Absence::Unknown => Opinion::Unknown(what),
         };
         match (&self.claim.owner_row, at) {
             (OwnerRow::Missing, _) => {
-                let owner = self.claim.owner.as_ref().map_or("", |owner| owner.id.as_str());
-                absence(row.missing, Rule::OwnerMissing, format!("the owner {owner} has no row"))
+                let owner = self.claim.owner.as_ref().map_or_else(String::new, |owner| owner.id.clone());
+                absence(row.missing, Rule::OwnerMissing, Finding::OwnerMissing(owner))
             }
-            (OwnerRow::Unset | OwnerRow::NotAsked, _) => {
-                absence(row.unset, Rule::OwnerUnset, "the claim names no owner".to_owned())
-            }
+            (OwnerRow::Unset | OwnerRow::NotAsked, _) => absence(row.unset, Rule::OwnerUnset, Finding::OwnerUnset),
             (OwnerRow::Present { .. }, Reading::Unfit { raw, why }) => {
                 Opinion::Unknown(unfit(row.heartbeat.as_ref(), raw, why))
             }
-            (OwnerRow::Present { .. }, Reading::Absent) => {
-                Opinion::Silent("the owner has no heartbeat; the next source is asked".to_owned())
-            }
+            (OwnerRow::Present { .. }, Reading::Absent) => Opinion::Silent(Finding::OwnerWithoutHeartbeat),
             (OwnerRow::Present { .. }, Reading::At(_)) => {
-                self.silence_opinion(Rule::OwnerSilent, "heartbeat of the owner", allowed)
+                let silent = Finding::OwnerSilent;
+                self.silence_opinion(Rule::OwnerSilent, self.last_seen_at, allowed, silent, Finding::Seen)
             }
         }
     }
 
     fn lock_opinion(&self, lock: LockSign, free: Free) -> Opinion {
+        let finding = Finding::Lock(lock);
         match (lock, free) {
-            (LockSign::Held, _) => Opinion::Alive("a session holds its lock".to_owned()),
-            (LockSign::Free, Free::Dead) => {
-                self.unless_younger(Rule::LockFree, "no session holds its lock".to_owned(), self.last_seen_at)
-            }
-            (LockSign::Free, Free::Next) => {
-                Opinion::Silent("no session holds its lock; the next source is asked".to_owned())
-            }
-            (LockSign::Absent, _) => {
-                Opinion::Silent("the lock tells nothing of it; the next source is asked".to_owned())
-            }
-            (LockSign::OutOfSight, _) => {
-                Opinion::Unknown("a standby does not see the locks that are held on its primary".to_owned())
-            }
+            (LockSign::Held, _) => Opinion::Alive(finding),
+            (LockSign::Free, Free::Dead) => self.unless_younger(Rule::LockFree, finding, self.last_seen_at),
+            (LockSign::Free, Free::Next) | (LockSign::Absent, _) => Opinion::Silent(finding),
+            (LockSign::OutOfSight, _) => Opinion::Unknown(finding),
         }
     }
 
     /// A claim made after the last heartbeat is a sign of life too, so the silence counts from the later of the two.
-    fn silence_opinion(&self, rule: Rule, what: &str, allowed: Option<Allowed>) -> Opinion {
-        let (Some(sign), Some(allowed)) = (self.last_seen_at, allowed) else {
-            return Opinion::Unknown("no threshold is known".to_owned());
-        };
+    fn silence_opinion(
+        &self,
+        rule: Rule,
+        sign: Option<Timestamp>,
+        allowed: Option<Allowed>,
+        dead: fn(Duration, Limit) -> Finding,
+        alive: fn(Duration, Limit) -> Finding,
+    ) -> Opinion {
+        let (Some(sign), Some(allowed)) = (sign, allowed) else { return Opinion::Unknown(Finding::NoThreshold) };
         let (silence, limit) = (self.now.since(sign), self.limit(allowed));
-        if self.is_over(sign, allowed.span) {
-            return Opinion::Dead(rule, format!("no {what} for {}, allowed {limit}", age(silence)));
+        match self.is_over(sign, allowed.span) {
+            true => Opinion::Dead(rule, dead(silence, limit)),
+            false => Opinion::Alive(alive(silence, limit)),
         }
-        Opinion::Alive(format!("last sign of life {} ago, allowed {limit}", age(silence)))
-    }
-
-    fn age_opinion(&self, at: Timestamp, allowed: Option<Allowed>) -> Opinion {
-        let Some(allowed) = allowed else { return Opinion::Unknown("no threshold is known".to_owned()) };
-        let sign = Timestamp::newest(self.last_seen_at, Some(at)).unwrap_or(at);
-        let (silence, limit) = (self.now.since(sign), self.limit(allowed));
-        if self.is_over(sign, allowed.span) {
-            let detail = format!("age only: claimed {} ago, allowed {limit}", age(silence));
-            return Opinion::Dead(Rule::ClaimAge, detail);
-        }
-        Opinion::Alive(format!("claimed {} ago, allowed {limit}", age(silence)))
-    }
-
-    /// A threshold in words, with its origin if that is the config file.
-    pub(super) fn limit(&self, allowed: Allowed) -> String {
-        format!("{}{}", age(allowed.span), self.policy.said_by(allowed.set_by, "older"))
     }
 
     /// Dead, unless the operator asked for a longer silence than this claim's.
-    pub(super) fn unless_younger(&self, rule: Rule, detail: String, sign: Option<Timestamp>) -> Opinion {
+    pub(super) fn unless_younger(&self, rule: Rule, death: Finding, sign: Option<Timestamp>) -> Opinion {
         match (self.older, sign) {
-            (None, _) => Opinion::Dead(rule, detail),
-            (Some(older), Some(sign)) if self.is_over(sign, older.span) => Opinion::Dead(rule, detail),
+            (None, _) => Opinion::Dead(rule, death),
+            (Some(older), Some(sign)) if self.is_over(sign, older.span) => Opinion::Dead(rule, death),
             (Some(older), Some(sign)) => {
-                let (by, silence) = (self.policy.said_by(older.set_by, "older"), age(self.now.since(sign)));
-                Opinion::Alive(format!("{detail}, but silent for {silence} only, not longer than asked{by}"))
+                Opinion::Alive(but(death, Finding::SilentOnly(self.now.since(sign), self.limit(older))))
             }
-            (Some(_), None) => Opinion::Unknown(format!("{detail}, but nothing tells for how long it has been silent")),
+            (Some(_), None) => Opinion::Unknown(but(death, Finding::SilenceUnknown)),
         }
     }
 
-    /// The sign of life on the claim's own row, in words: a running lease, a fresh heartbeat, or a lock that a session holds.
-    pub(super) fn sign_of_life(&self) -> Option<String> {
+    /// The sign of life on the claim's own row: a running lease, a fresh heartbeat, or a lock that a session holds.
+    pub(super) fn sign_of_life(&self) -> Option<Finding> {
         if self.holds_lock() {
-            return Some("a session holds its lock".to_owned());
+            return Some(Finding::Lock(LockSign::Held));
         }
         let mut sources = self.spec.liveness.iter().zip(&self.claim.signs);
         sources.find_map(|(source, sign)| match (source, sign.at.at()?) {
             (Liveness::Lease { .. }, end) if !self.now.is_after(end, Clocks::One) => {
-                Some(format!("its lease runs for another {}", age(end.since(self.now))))
+                Some(Finding::LeaseRuns(end.since(self.now)))
             }
             (Liveness::Heartbeat { .. }, beat) => {
                 let allowed = self.allowed(source, sign)?;
                 let fresh = !self.is_over(beat, allowed.span);
-                fresh.then(|| {
-                    format!("its heartbeat is {} old, allowed {}", age(self.now.since(beat)), self.limit(allowed))
-                })
+                fresh.then(|| Finding::HeartbeatFresh(self.now.since(beat), self.limit(allowed)))
             }
             _ => None,
         })
@@ -268,29 +222,23 @@ impl Evaluation<'_> {
         if self.must_be_plausible(column, started, Some(FUTURE_TOLERANCE)).is_some() {
             return;
         }
-        let place = column.column.to_string();
+        let (rule, place, value) = (Rule::OwnerRestarted, column.column.to_string(), Value::Time(started.clone()));
         let (Some(start), Some(claimed)) = (started.at(), self.claim.claimed_at.at()) else {
-            let detail = "it does not say when the owner started, or when the job was claimed".to_owned();
-            let (rule, value, result) = (Rule::OwnerRestarted.name(), shown(started), CheckResult::NoValue);
-            return self.checks.push(Check { rule, column: place, value, result, detail });
+            return self.note(rule.name(), &place, value, Opinion::Silent(Finding::OwnerStartUnknown));
         };
-        let (later, column) = (start.is_after(claimed, Clocks::Two), place);
-        match (later, self.sign_of_life()) {
-            (true, None) => self.ask(Rule::OwnerRestarted, &column, shown(started), true, RESTARTED.to_owned()),
-            (true, Some(life)) => self.contradicts(Rule::OwnerRestarted, &column, shown(started), RESTARTED, &life),
-            (false, _) => {
-                let detail = "the owner did not start more than a minute after the claim".to_owned();
-                self.ask(Rule::OwnerRestarted, &column, shown(started), false, detail);
+        match (start.is_after(claimed, Clocks::Two), self.sign_of_life()) {
+            (true, None) => self.ask(rule, &place, value, true, Finding::OwnerRestarted),
+            (true, Some(life)) => {
+                self.note(rule.name(), &place, value, Opinion::Unknown(but(Finding::OwnerRestarted, life)));
             }
+            (false, _) => self.ask(rule, &place, value, false, Finding::OwnerNotRestarted),
         }
     }
+}
 
-    /// Makes the verdict unknown: a rule infers death, and the claim's own row shows life.
-    pub(super) fn contradicts(&mut self, rule: Rule, column: &str, value: String, death: &str, life: &str) {
-        let detail = format!("{death}, but {life}");
-        self.lack(detail.clone());
-        self.note(rule.name(), column, value, CheckResult::Unusable, detail);
-    }
+/// A death, and what speaks against it.
+pub(super) fn but(death: Finding, life: Finding) -> Finding {
+    Finding::But(Box::new(death), Box::new(life))
 }
 
 /// True if the threshold is a column of the row.

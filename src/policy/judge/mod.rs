@@ -6,12 +6,14 @@ mod restart;
 mod trouble;
 mod zone;
 
+use super::finding::{Finding, Limit};
 use super::rules::Policy;
 use super::thresholds::Allowed;
-use super::verdict::{Check, CheckResult, Judgement, Reason, Rule, Verdict};
-use crate::model::{Cell, Claim, Clocks, Reading, Timestamp, age};
+use super::verdict::{Check, CheckResult, Judgement, Reason, Rule, Value, Verdict};
+use crate::model::{Cell, Claim, Clocks, Reading, Timestamp};
 use crate::preset::encoding::Said;
 use crate::preset::{EARLIEST_MICROS, QueueSpec, TimeColumn};
+use liveness::Opinion;
 use std::time::Duration;
 
 /// Judges one claim. Pure and total: the same claim, policy and `now` always give the same verdict.
@@ -27,7 +29,7 @@ pub fn judge(spec: &QueueSpec, claim: &Claim, policy: &Policy, now: Timestamp) -
 fn evaluate(spec: &QueueSpec, claim: &Claim, policy: &Policy, now: Timestamp) -> Judgement {
     let mut evaluation = Evaluation::new(spec, claim, policy, now);
     if claim.key.0.iter().any(Cell::is_null) {
-        evaluation.lack("its key is NULL, so it cannot be told from others".to_owned());
+        evaluation.lack(Finding::NullKey);
     }
     if spec.waits {
         evaluation.waiting();
@@ -57,7 +59,7 @@ struct Evaluation<'a> {
     late: bool,
     overrun: Option<Allowed>,
     reasons: Vec<Reason>,
-    lacking: Vec<String>,
+    lacking: Vec<Finding>,
     checks: Vec<Check>,
 }
 
@@ -114,33 +116,42 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    fn ask(&mut self, rule: Rule, column: &str, value: String, fires: bool, detail: String) {
-        if fires {
-            self.reasons.push(Reason { rule, detail: detail.clone() });
-        }
-        let result = if fires { CheckResult::Fires } else { CheckResult::Clear };
-        self.note(rule.name(), column, value, result, detail);
+    fn ask(&mut self, rule: Rule, column: &str, value: Value, fires: bool, finding: Finding) {
+        let opinion = if fires { Opinion::Dead(rule, finding) } else { Opinion::Alive(finding) };
+        self.note(rule.name(), column, value, opinion);
     }
 
-    fn note(&mut self, rule: &'static str, column: &str, value: String, result: CheckResult, detail: String) {
-        self.checks.push(Check { rule, column: column.to_owned(), value, result, detail });
+    fn note(&mut self, rule: &'static str, column: &str, value: Value, opinion: Opinion) {
+        let (result, finding) = match opinion {
+            Opinion::Dead(rule, finding) => {
+                self.reasons.push(Reason { rule, finding: finding.clone() });
+                (CheckResult::Fires, finding)
+            }
+            Opinion::Alive(finding) => (CheckResult::Clear, finding),
+            Opinion::Silent(finding) => (CheckResult::NoValue, finding),
+            Opinion::Unknown(finding) => {
+                self.lack(finding.clone());
+                (CheckResult::Unusable, finding)
+            }
+            Opinion::NotAsked => (CheckResult::NotAsked, Finding::NotAsked),
+        };
+        self.checks.push(Check { rule, column: column.to_owned(), value, result, finding });
+    }
+
+    fn limit(&self, allowed: Allowed) -> Limit {
+        Limit { allowed, target: self.policy.thresholds.target.clone() }
     }
 
     /// Makes the verdict unknown, and says why, if a value does not fit its declaration or is implausible. `ahead` is how far
     /// it may lie in the future; `None` is any distance.
-    fn must_be_plausible(&mut self, time: &TimeColumn, reading: &Reading, ahead: Option<Duration>) -> Option<String> {
-        let name = &time.column.name;
+    fn must_be_plausible(&mut self, time: &TimeColumn, reading: &Reading, ahead: Option<Duration>) -> Option<Finding> {
+        let name = || time.column.name.clone();
         let why = match (reading, ahead) {
             (Reading::Unfit { raw, why }, _) => unfit(Some(time), raw, why),
-            (Reading::At(at), _) if at.micros() < EARLIEST_MICROS => {
-                format!("{name} is implausibly early, as if in another unit: {at}")
-            }
+            (Reading::At(at), _) if at.micros() < EARLIEST_MICROS => Finding::TooEarly(name(), *at),
             (Reading::At(at), Some(ahead)) if at.is_after(self.now.plus(ahead), Clocks::One) => {
-                let zone = match time.encodings.said() {
-                    Said::ByNobody => ", or `time_zone` is missing",
-                    Said::ByDefault | Said::Surely => "",
-                };
-                format!("{name} is {} ahead of the database's clock{zone}: {at}", age(at.since(self.now)))
+                let has_no_zone = time.encodings.said() == Said::ByNobody;
+                Finding::Ahead(name(), *at, at.since(self.now), has_no_zone)
             }
             _ => return None,
         };
@@ -148,7 +159,14 @@ impl<'a> Evaluation<'a> {
         Some(why)
     }
 
-    fn lack(&mut self, what: String) {
+    /// The last check could not use its value.
+    fn overrule(&mut self, implausible: Option<Finding>) {
+        if let (Some(why), Some(check)) = (implausible, self.checks.last_mut()) {
+            (check.result, check.finding) = (CheckResult::Unusable, why);
+        }
+    }
+
+    fn lack(&mut self, what: Finding) {
         if !self.lacking.contains(&what) {
             self.lacking.push(what);
         }
@@ -156,15 +174,6 @@ impl<'a> Evaluation<'a> {
 }
 
 /// What is wrong with a value that does not fit its declaration.
-fn unfit(time: Option<&TimeColumn>, raw: &str, why: &str) -> String {
-    let name = time.map_or("the value", |time| time.column.name.as_str());
-    format!("{name} `{raw}` {why}")
-}
-
-fn shown(reading: &Reading) -> String {
-    match reading {
-        Reading::Absent => "-".to_owned(),
-        Reading::At(at) => at.to_string(),
-        Reading::Unfit { raw, .. } => raw.clone(),
-    }
+fn unfit(time: Option<&TimeColumn>, raw: &str, why: &str) -> Finding {
+    Finding::Unfit(time.map(|time| time.column.name.clone()), raw.to_owned(), why.to_owned())
 }

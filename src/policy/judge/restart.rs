@@ -1,9 +1,10 @@
 //! Judges a restart sweep: the operator says which owners are dead, whatever the rows show.
 
 use super::Evaluation;
-use crate::model::{Clocks, FUTURE_TOLERANCE, Timestamp};
+use crate::model::{Clocks, FUTURE_TOLERANCE};
+use crate::policy::finding::Finding;
 use crate::policy::scope::{Restart, RestartScope};
-use crate::policy::verdict::Rule;
+use crate::policy::verdict::{Rule, Value};
 
 impl Evaluation<'_> {
     pub(super) fn restart(&mut self) {
@@ -12,15 +13,15 @@ impl Evaluation<'_> {
             return self.restart_by_live_owners(living, restart);
         }
         let owner = self.owner_name();
-        let (dead, detail) = if !restart.scope.covers(self.claim) {
-            (false, "the owner is not in the scope of this sweep".to_owned())
+        let (dead, finding) = if !restart.scope.covers(self.claim) {
+            (false, Finding::OutOfScope)
         } else if !self.precedes_sweep(restart) {
-            (false, "not known to have been claimed before the sweep began".to_owned())
+            (false, Finding::NotBeforeSweep)
         } else {
-            self.started_before(restart, format!("restart sweep: {owner} is declared dead"))
+            self.started_before(restart, Finding::DeclaredDead(owner.clone()))
         };
         self.must_hold_no_lock(dead);
-        self.ask(Rule::Restart, "owner", owner, dead, detail);
+        self.ask(Rule::Restart, "owner", Value::Name(owner), dead, finding);
     }
 
     /// True if the claim was certainly made before the sweep began; any doubt makes the verdict unknown. Clocks count as equal:
@@ -33,35 +34,32 @@ impl Evaluation<'_> {
                 }
                 match at {
                     Some(at) if restart.began.is_after(at, Clocks::One) => return true,
-                    Some(_) => "claimed after the sweep began, by the row's own time: it may be a new worker's",
-                    None => "it does not say when it was claimed: that may be after the sweep began",
+                    Some(_) => Finding::ClaimedAfterSweep,
+                    None => Finding::ClaimTimeUnknown,
                 }
             }
             (None, _) if restart.first.as_ref().is_none_or(|first| first.has(self.claim)) => return true,
-            (None, _) => "it was not in flight, or was another claim, when the sweep began",
+            (None, _) => Finding::NotAmongFirst,
         };
-        self.lack(why.to_owned());
+        self.lack(why);
         false
     }
 
-    /// Whether a claim that is dead for `detail` was made before the instant that the operator named, if any.
-    pub(super) fn started_before(&mut self, restart: &Restart, detail: String) -> (bool, String) {
+    /// Whether a claim that is dead by `death` was made before the instant that the operator named, if any.
+    pub(super) fn started_before(&mut self, restart: &Restart, death: Finding) -> (bool, Finding) {
         match (restart.before, self.claim.claimed_at.at()) {
-            (None, _) => (true, detail),
+            (None, _) => (true, death),
             (Some(before), Some(at)) if before.is_after(at, Clocks::One) => {
-                (true, format!("{detail}; claimed {at}, before {before}"))
+                (true, Finding::ClaimedBefore(Box::new(death), at, before))
             }
-            (Some(before), at) => {
-                let at = at.map_or_else(|| "at an unknown time".to_owned(), |at: Timestamp| at.to_string());
-                (false, format!("claimed {at}, not before {before}"))
-            }
+            (Some(before), at) => (false, Finding::ClaimedLater(at, before)),
         }
     }
 
     /// A session that holds a lock at this moment cannot be declared dead.
     pub(super) fn must_hold_no_lock(&mut self, dead: bool) {
         if dead && self.holds_lock() {
-            self.lack("a living session holds its lock: stop that process first".to_owned());
+            self.lack(Finding::LockHeldInSweep);
         }
     }
 }

@@ -1,40 +1,38 @@
 //! Judges jobs whose worker may be alive: by deadline, maximum run time, or limit for a state.
 
+use super::Evaluation;
 use super::liveness::Opinion;
-use super::{Evaluation, shown};
-use crate::model::{Clocks, Reading, age};
-use crate::policy::verdict::{CheckResult, Rule};
+use crate::model::{Clocks, Reading};
+use crate::policy::finding::{Finding, Limit};
+use crate::policy::thresholds::{Allowed, SetBy};
+use crate::policy::verdict::{Rule, Value};
 
 impl Evaluation<'_> {
     pub(super) fn trouble(&mut self) {
         if let Some(column) = &self.spec.rules.deadline {
             let implausible = self.must_be_plausible(column, &self.claim.deadline, None);
             let passed = self.claim.deadline.at().filter(|deadline| self.now.is_after(*deadline, Clocks::One));
-            let detail = match (passed, &self.claim.deadline) {
-                (Some(deadline), _) => format!("deadline passed {} ago", age(self.now.since(deadline))),
-                (None, Reading::Absent) => "there is no deadline".to_owned(),
-                (None, _) => "the deadline has not passed".to_owned(),
+            let finding = match (passed, &self.claim.deadline) {
+                (Some(deadline), _) => Finding::DeadlinePassed(self.now.since(deadline)),
+                (None, Reading::Absent) => Finding::NoDeadline,
+                (None, _) => Finding::DeadlineAhead,
             };
-            let value = shown(&self.claim.deadline);
-            self.ask(Rule::DeadlinePassed, &column.column.to_string(), value, passed.is_some(), detail);
-            if let (Some(why), Some(check)) = (implausible, self.checks.last_mut()) {
-                check.result = CheckResult::Unusable;
-                check.detail = why;
-            }
+            let value = Value::Time(self.claim.deadline.clone());
+            self.ask(Rule::DeadlinePassed, &column.column.to_string(), value, passed.is_some(), finding);
+            self.overrule(implausible);
         }
         let max = self.policy.max_runtime_for(self.spec, self.claim);
         if self.spec.rules.max_runtime.is_some() || max.is_some() {
-            let (over, detail) = match (self.claim.claimed_at.at(), max) {
+            let (over, finding) = match (self.claim.claimed_at.at(), max) {
                 (Some(since), Some(max)) => {
-                    let (by, runs) = (self.policy.said_by(max.set_by, "max_runtime"), age(self.now.since(since)));
-                    (self.is_over(since, max.span), format!("runs for {runs}, allowed {}{by}", age(max.span)))
+                    (self.is_over(since, max.span), Finding::Runs(self.now.since(since), self.limit(max)))
                 }
-                (None, Some(_)) => (false, "it is not known since when it runs".to_owned()),
-                (_, None) => (false, "no limit is set".to_owned()),
+                (None, Some(_)) => (false, Finding::RunTimeUnknown),
+                (_, None) => (false, Finding::NoRunLimit),
             };
             self.overrun = max.filter(|_| over);
-            let value = max.map_or_else(|| "-".to_owned(), |max| age(max.span));
-            self.ask(Rule::MaxRuntime, "maximum run time", value, over, detail);
+            let value = max.map_or(Value::Time(Reading::Absent), |max| Value::Span(max.span));
+            self.ask(Rule::MaxRuntime, "maximum run time", value, over, finding);
         }
     }
 
@@ -45,11 +43,10 @@ impl Evaluation<'_> {
         // The time since which it waits is no sign of life.
         self.last_seen_at = claim.heartbeat.at();
         for (source, sign) in spec.liveness.iter().zip(&claim.signs) {
-            if let Opinion::Alive(detail) = self.opinion(source, sign) {
-                let (value, result) = (shown(&sign.at), CheckResult::Clear);
+            let opinion = self.opinion(source, sign);
+            if matches!(opinion, Opinion::Alive(_)) {
                 let column = source.column().map_or_else(|| source.name().to_owned(), |time| time.column.to_string());
-                self.note(source.name(), &column, value, result, detail);
-                return;
+                return self.note(source.name(), &column, Value::Time(sign.at.clone()), opinion);
             }
         }
         self.last_seen_at = since;
@@ -66,19 +63,21 @@ impl Evaluation<'_> {
             false => None,
         };
         let held = self.claim.claimed_at.at().filter(|at| self.now.is_after(*at, Clocks::One));
-        let (over, detail) = match (implausible, held) {
+        let state = limit.state.text.clone();
+        let (over, finding) = match (implausible, held) {
             (Some(why), _) => (false, why),
-            (None, None) => (false, format!("nothing tells since when it is in {}", limit.state.text)),
+            (None, None) => (false, Finding::StateTimeUnknown(state)),
             (None, Some(since_at)) => {
-                let by = self.policy.too_long.name(limit);
-                let (state, span, allowed) = (&limit.state.text, age(self.now.since(since_at)), age(limit.after));
-                let detail = match self.spec.waits {
-                    true => format!("waits in {state}, {span} past {}, allowed {allowed} ({by})", since.column.name),
-                    false => format!("in {state} for {span}, allowed {allowed} ({by})"),
+                let allowed = Allowed { span: limit.after, set_by: SetBy::TooLong(limit.number) };
+                let (span, target) = (self.now.since(since_at), self.policy.too_long.target.clone());
+                let finding = match self.spec.waits {
+                    true => Finding::Waits(state, since.column.name.clone(), span, Limit { allowed, target }),
+                    false => Finding::InState(state, span, Limit { allowed, target }),
                 };
-                (self.is_over(since_at, limit.after), detail)
+                (self.is_over(since_at, limit.after), finding)
             }
         };
-        self.ask(Rule::TooLong, &since.column.to_string(), shown(&self.claim.claimed_at), over, detail);
+        let value = Value::Time(self.claim.claimed_at.clone());
+        self.ask(Rule::TooLong, &since.column.to_string(), value, over, finding);
     }
 }

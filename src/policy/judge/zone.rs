@@ -2,8 +2,9 @@
 
 use super::evaluate;
 use crate::model::{Claim, Timestamp};
+use crate::policy::finding::Finding;
 use crate::policy::rules::Policy;
-use crate::policy::verdict::{Check, CheckResult, Judgement, Verdict};
+use crate::policy::verdict::{Check, CheckResult, Judgement, Value, Verdict};
 use crate::preset::QueueSpec;
 use crate::preset::encoding::Said;
 
@@ -17,26 +18,23 @@ pub(super) fn tested(
     mut judgement: Judgement,
 ) -> Judgement {
     let Some((time, said)) = spec.zone() else { return judgement };
-    let (mut result, mut detail) = (CheckResult::Clear, said.caution().to_owned());
+    let (mut result, mut finding) = (CheckResult::Clear, Finding::Preset(said.caution().to_owned()));
     let owner = claim.owner.as_ref();
     if let (Said::ByNobody, Verdict::Stuck(reasons)) = (said, &judgement.verdict)
+        && let Some(death) = reasons.first()
         && let are_shown = spec.utc.shows(owner.map(|owner| owner.id.as_str()), now)
         && let Some(time) = if are_shown { spec.never_shown() } else { Some(time) }
     {
         let mut moved = claim.clone();
         spec.move_to_furthest_zone(&mut moved, are_shown);
         if !matches!(evaluate(spec, &moved, policy, now).verdict, Verdict::Stuck(_)) {
-            let death = reasons.first().map_or("", |reason| reason.detail.as_str());
-            let whose = owner.map_or_else(String::new, |owner| format!(" of owner {}", owner.name));
-            let name = &time.column.name;
-            detail = format!(
-                "{death}, if {name} is in UTC; no value{whose} of the last 10 minutes shows that: say its zone with `time_zone`"
-            );
+            let (death, owner) = (Box::new(death.finding.clone()), owner.map(|owner| owner.name.clone()));
+            finding = Finding::IfUtc(death, time.column.name.clone(), owner);
             result = CheckResult::Unusable;
-            judgement.verdict = Verdict::Unknown(vec![detail.clone()]);
+            judgement.verdict = Verdict::Unknown(vec![finding.clone()]);
         }
     }
-    let (column, value) = (time.column.to_string(), "utc".to_owned());
-    judgement.checks.push(Check { rule: "time_zone", column, value, result, detail });
+    let (column, value) = (time.column.to_string(), Value::Name("utc".to_owned()));
+    judgement.checks.push(Check { rule: "time_zone", column, value, result, finding });
     judgement
 }

@@ -1,0 +1,234 @@
+//! Puts what the judge and the planner find into sentences. No other code does.
+
+use super::format::Times;
+use super::instant::instant;
+use crate::model::{LockSign, Reading, Timestamp, age};
+use crate::policy::{Check, CheckResult, Finding, Limit, SetBy, SkipReason, Standing, Value};
+use std::time::Duration;
+
+/// How a sentence is written. By default it is whole and has exact instants, as in documents.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Wording {
+    /// How people read instants, and as of which one.
+    pub(super) times: Option<(Timestamp, Times)>,
+    /// True in a list of jobs: an instant is left out if the sentence says how far ahead it lies.
+    pub(super) is_short: bool,
+    /// The silence that a list has in a column of its own, and its sentences need not repeat.
+    pub(super) silence: Option<Duration>,
+}
+
+/// The sentence of a finding, as documents have it.
+pub fn sentence(finding: &Finding) -> String {
+    Wording::default().finding(finding)
+}
+
+impl Wording {
+    fn finding(self, finding: &Finding) -> String {
+        use Finding::*;
+        let (span, older) = (|span: &Duration| age(*span), |limit: &Limit| allowed(limit, "older"));
+        // Parts of a sentence keep their silence.
+        let part = |part: &Finding| Wording { silence: None, ..self }.finding(part);
+        let at = |at: &Timestamp| self.at(*at);
+        let unless_shown = |before: &str, silence: &Duration, after: &str| match self.silence.map(age) {
+            Some(shown) if shown == age(*silence) => String::new(),
+            _ => format!("{before}{}{after}", age(*silence)),
+        };
+        match finding {
+            NullKey => "its key is NULL, so it cannot be told from others".into(),
+            Unfit(column, raw, why) => format!("{} `{raw}` {why}", column.as_deref().unwrap_or("the value")),
+            TooEarly(column, time) => format!("{column} is implausibly early, as if in another unit: {}", at(time)),
+            Ahead(column, time, by, has_no_zone) => {
+                let zone = if *has_no_zone { ", or `time_zone` is missing" } else { "" };
+                let time = if self.is_short { String::new() } else { format!(": {}", at(time)) };
+                format!("{column} is {} ahead of the database's clock{zone}{time}", span(by))
+            }
+            IfUtc(death, column, owner) => {
+                let whose = owner.as_ref().map_or_else(String::new, |owner| format!(" of owner {owner}"));
+                let unless =
+                    format!("no value{whose} of the last 10 minutes shows that: say its zone with `time_zone`");
+                format!("{}, if {column} is in UTC; {unless}", part(death))
+            }
+            NotAsked => "a better source has judged".into(),
+            Nothing => "nothing there".into(),
+            NoThreshold => "no threshold is known".into(),
+            NoThresholdOnRow => "the row names no threshold for it".into(),
+            OddThreshold(silence) => format!("the row allows it a silence of {}, which is no threshold", span(silence)),
+            LeaseRuns(left) => format!("runs for another {}", span(left)),
+            // It ended at most as long ago as the job has been silent.
+            LeaseEnded(_) if self.silence.is_some() => "lease ran out".into(),
+            LeaseEnded(over) => format!("lease ran out {} ago", span(over)),
+            LeaseOutlived(over) => format!("ran out {} ago, but there is a later sign of life", span(over)),
+            Silent(silence, limit) => format!("no heartbeat{}, {}", unless_shown(" for ", silence, ""), older(limit)),
+            OwnerSilent(silence, limit) => {
+                format!("no heartbeat of the owner{}, {}", unless_shown(" for ", silence, ""), older(limit))
+            }
+            Seen(silence, limit) => format!("last sign of life {} ago, {}", span(silence), older(limit)),
+            HeartbeatFresh(silence, limit) => format!("its heartbeat is {} old, {}", span(silence), older(limit)),
+            Old(held, limit) => format!("age only{}, {}", unless_shown(": claimed ", held, " ago"), older(limit)),
+            Young(held, limit) => format!("claimed {} ago, {}", span(held), older(limit)),
+            Lock(LockSign::Held) => "a session holds its lock".into(),
+            Lock(LockSign::Free) => "no session holds its lock".into(),
+            Lock(LockSign::Absent) => "the lock tells nothing of it".into(),
+            Lock(LockSign::OutOfSight) => "a standby does not see the locks that are held on its primary".into(),
+            OwnerMissing(owner) => format!("the owner {owner} has no row"),
+            OwnerUnset => "the claim names no owner".into(),
+            OwnerWithoutHeartbeat => "the owner has no heartbeat".into(),
+            NothingIn(sources) => format!("no sign of life to judge by: nothing in {}", sources.join(", ")),
+            NoLiveness(Some(line)) => format!("no liveness is declared; add {line}"),
+            NoLiveness(None) => {
+                "this queue shows no sign of life; only a restart sweep can tell, by who its owners are".into()
+            }
+            Preset(text) => text.clone(),
+            But(death, life) => {
+                let its = if matches!(**life, LeaseRuns(_)) { "its lease " } else { "" };
+                format!("{}, but {its}{}", part(death), part(life))
+            }
+            SilentOnly(silence, limit) => {
+                format!("silent for {} only, not longer than asked{}", span(silence), origin(limit, "older"))
+            }
+            SilenceUnknown => "nothing tells for how long it has been silent".into(),
+            OwnerRestarted => {
+                "the owner started after the claim was made: it is another process under the same name".into()
+            }
+            OwnerNotRestarted => "the owner did not start more than a minute after the claim".into(),
+            OwnerStartUnknown => "it does not say when the owner started, or when the job was claimed".into(),
+            List(owner, standing) => listed(owner, standing),
+            Unchanged(still, None) => format!("nothing changed for {} of looking so far", span(still)),
+            Unchanged(still, Some(most)) => {
+                format!("nothing changed for {} of looking, allowed {}", span(still), span(most))
+            }
+            ChangedSince(snapshot) => {
+                format!("its clock is wrong, but it showed life since the snapshot {} ago", span(snapshot))
+            }
+            ChangedAgo(still) => format!("its clock is wrong, but it was seen to show life {} ago", span(still)),
+            NoProgress(still, most) => format!("no progress for {} of looking, allowed {}", span(still), span(most)),
+            ProgressSince(snapshot) => format!("it made progress since the snapshot {} ago", span(snapshot)),
+            DeclaredDead(owner) => format!("restart sweep: {owner} is declared dead"),
+            OutOfScope => "the owner is not in the scope of this sweep".into(),
+            NotBeforeSweep => "not known to have been claimed before the sweep began".into(),
+            ClaimedAfterSweep => {
+                "claimed after the sweep began, by the row's own time: it may be a new worker's".into()
+            }
+            ClaimTimeUnknown => "it does not say when it was claimed: that may be after the sweep began".into(),
+            NotAmongFirst => "it was not in flight, or was another claim, when the sweep began".into(),
+            ClaimedBefore(death, time, end) => format!("{}; claimed {}, before {}", part(death), at(time), at(end)),
+            ClaimedLater(time, end) => {
+                let time = time.as_ref().map_or_else(|| "at an unknown time".to_owned(), at);
+                format!("claimed {time}, not before {}", at(end))
+            }
+            LockHeldInSweep => "a living session holds its lock: stop that process first".into(),
+            NoDeadline => "there is no deadline".into(),
+            DeadlineAhead => "the deadline has not passed".into(),
+            DeadlinePassed(over) => format!("deadline passed {} ago", span(over)),
+            Runs(time, limit) => format!("runs for {}, {}", span(time), allowed(limit, "max_runtime")),
+            RunTimeUnknown => "it is not known since when it runs".into(),
+            NoRunLimit => "no limit is set".into(),
+            StateTimeUnknown(state) => format!("nothing tells since when it is in {state}"),
+            InState(state, time, limit) => format!("in {state} for {}, {}", span(time), allowed(limit, "")),
+            Waits(state, since, time, limit) => {
+                format!("waits in {state}, {} past {since}, {}", span(time), allowed(limit, ""))
+            }
+            NotOffered(preset, action) => format!("preset {preset} has no {action}"),
+            NoInteger(what, kind, value) => format!("{what} is {kind}, not an integer: `{value}`"),
+            Uncountable(attempts) => format!("attempts is {attempts} and cannot be counted on"),
+            LossesUnknown(most) => format!("nothing tells how often it was lost before, and {most} is the most"),
+            Lost(0, _) => "lost for the first time, 0 allowed".into(),
+            Lost(1, most) => format!("lost once already, {most} allowed"),
+            Lost(times, most) => format!("lost {times} times already, {most} allowed"),
+            InStateNow(state) => format!("it is {state}, not in flight"),
+            Planned(then, now) => format!("the plan was to {then} it, not to {now}"),
+            BetweenSnapshots(apart) => format!("showed life between two snapshots {} apart", span(apart)),
+            RowGone => "its row is no longer there".into(),
+            RowChanged => "its row has changed".into(),
+            Skipped(skipped) => self.skipped(skipped.reason, &skipped.findings),
+            RowNotRecorded => {
+                "what it was before is not recorded: the journal has gaps, or its columns could not be read".into()
+            }
+            ManyUpdates => "it was changed by more than one UPDATE of one table".into(),
+            AsBefore => "already what it was before that run".into(),
+            ChangedSinceRun(None) => "changed since that run".into(),
+            ChangedSinceRun(Some(state)) => format!("changed since that run: it is {state} now"),
+        }
+    }
+
+    /// The sentence of a check: what was found, and what is asked next if that is nothing.
+    pub(super) fn check(self, check: &Check) -> String {
+        let next = match (check.result, &check.finding) {
+            (CheckResult::NoValue, Finding::Unchanged(..) | Finding::OwnerStartUnknown | Finding::But(..)) => "",
+            (CheckResult::NoValue, Finding::List(..)) => "; the sources are asked",
+            (CheckResult::NoValue, _) => "; the next source is asked",
+            _ => "",
+        };
+        self.finding(&check.finding) + next
+    }
+
+    /// The sentence of a job that is skipped.
+    pub(super) fn skipped(self, reason: SkipReason, findings: &[Finding]) -> String {
+        let between = match reason {
+            SkipReason::ActionNotOffered | SkipReason::ActionRefused => "; and ",
+            SkipReason::ChangedBetweenSnapshots => ": ",
+            _ => "; ",
+        };
+        let why = self.findings(findings, between);
+        match reason {
+            SkipReason::Healthy if why.is_empty() => "it shows life".to_owned(),
+            SkipReason::Changed if why.is_empty() => "it is no longer what the plan saw".to_owned(),
+            SkipReason::OwnerAlive => why + ", but its owner shows life",
+            SkipReason::AttemptsExhausted => "its attempts are used up: it can only fail".to_owned(),
+            SkipReason::StallsExhausted => why + ": it can only fail",
+            _ => why,
+        }
+    }
+
+    /// The sentences of findings in one line.
+    pub(super) fn findings(self, findings: &[Finding], between: &str) -> String {
+        findings.iter().map(|finding| self.finding(finding)).collect::<Vec<_>>().join(between)
+    }
+
+    /// The value of a check.
+    pub(super) fn value(self, value: &Value) -> String {
+        match value {
+            Value::Time(Reading::Absent) | Value::Lock(LockSign::Absent) => "-".to_owned(),
+            Value::Time(Reading::At(at)) => self.at(*at),
+            Value::Time(Reading::Unfit { raw: text, .. }) | Value::Name(text) => text.clone(),
+            Value::Span(span) => age(*span),
+            Value::Lock(LockSign::Held) => "held".to_owned(),
+            Value::Lock(LockSign::Free) => "free".to_owned(),
+            Value::Lock(LockSign::OutOfSight) => "out of sight".to_owned(),
+        }
+    }
+
+    fn at(self, at: Timestamp) -> String {
+        self.times.map_or_else(|| at.to_string(), |(now, times)| instant(at, now, times))
+    }
+}
+
+fn listed(owner: &str, standing: &Standing) -> String {
+    let is_missing = format!("owner {owner} is not on the list of living owners");
+    match standing {
+        Standing::Listed => format!("owner {owner} is on the list of living owners"),
+        Standing::Missing => is_missing,
+        Standing::Resembles(entry) => {
+            format!("{is_missing}, but resembles its entry {entry}: list owners as their jobs name them")
+        }
+        Standing::NoOwner => "the claim names no owner, so no list tells whether it is dead".to_owned(),
+        Standing::ClaimedLater => format!("{is_missing}, but may have claimed the job after the list was made"),
+        Standing::BeatLater => format!("{is_missing}, but may have shown life after the list was made"),
+        Standing::NoClaimTime => format!("{is_missing}, and its claim does not say when it was made"),
+    }
+}
+
+/// A limit, and where it is set, if that is in the config file under this key.
+fn allowed(limit: &Limit, key: &str) -> String {
+    format!("allowed {}{}", age(limit.allowed.span), origin(limit, key))
+}
+
+fn origin(limit: &Limit, key: &str) -> String {
+    let target = &limit.target;
+    match limit.allowed.set_by {
+        SetBy::Entry(n) => format!(" (threshold {n} of target {target})"),
+        SetBy::TooLong(n) => format!(" (too_long {n} of target {target})"),
+        SetBy::Target => format!(" ({key} of target {target})"),
+        SetBy::Flag | SetBy::Row | SetBy::Preset => String::new(),
+    }
+}

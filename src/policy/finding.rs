@@ -1,0 +1,120 @@
+//! What the judge and the planner find about a claim, as data: numbers, names and instants, which `output` puts into sentences.
+
+use super::live_owners::Standing;
+use super::plan::Skipped;
+use super::thresholds::Allowed;
+use crate::model::{Action, LockSign, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// One finding about a claim. It is serialised for the temporary file of a long list alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Finding {
+    // A value of the row that cannot be used: the column, and what is wrong.
+    NullKey,
+    /// Without a column, the value is an expression's.
+    Unfit(Option<String>, String, String),
+    TooEarly(String, Timestamp),
+    /// How far, and whether a missing zone may be the reason.
+    Ahead(String, Timestamp, Duration, bool),
+    /// A death that another zone would explain: by which column, and whose.
+    IfUtc(Box<Finding>, String, Option<String>),
+
+    // What a source of liveness says, and why there is none that says something.
+    NotAsked,
+    Nothing,
+    NoThreshold,
+    NoThresholdOnRow,
+    OddThreshold(Duration),
+    LeaseRuns(Duration),
+    LeaseEnded(Duration),
+    LeaseOutlived(Duration),
+    Silent(Duration, Limit),
+    OwnerSilent(Duration, Limit),
+    Seen(Duration, Limit),
+    HeartbeatFresh(Duration, Limit),
+    Old(Duration, Limit),
+    Young(Duration, Limit),
+    Lock(LockSign),
+    OwnerMissing(String),
+    OwnerUnset,
+    OwnerWithoutHeartbeat,
+    NothingIn(Vec<String>),
+    /// The line of a mapping that would declare some.
+    NoLiveness(Option<String>),
+    /// What the preset says itself.
+    Preset(String),
+
+    // What speaks against a death.
+    But(Box<Finding>, Box<Finding>),
+    SilentOnly(Duration, Limit),
+    SilenceUnknown,
+
+    // An owner's restart, a live-owner list, earlier snapshots.
+    OwnerRestarted,
+    OwnerNotRestarted,
+    OwnerStartUnknown,
+    List(String, Standing),
+    /// What is allowed, where that has been judged.
+    Unchanged(Duration, Option<Duration>),
+    ChangedSince(Duration),
+    ChangedAgo(Duration),
+    NoProgress(Duration, Duration),
+    ProgressSince(Duration),
+
+    // A restart sweep.
+    DeclaredDead(String),
+    OutOfScope,
+    NotBeforeSweep,
+    ClaimedAfterSweep,
+    ClaimTimeUnknown,
+    NotAmongFirst,
+    /// A death, the claim time, and the later instant that the operator named.
+    ClaimedBefore(Box<Finding>, Timestamp, Timestamp),
+    ClaimedLater(Option<Timestamp>, Timestamp),
+    LockHeldInSweep,
+
+    // Trouble.
+    NoDeadline,
+    DeadlineAhead,
+    DeadlinePassed(Duration),
+    Runs(Duration, Limit),
+    RunTimeUnknown,
+    NoRunLimit,
+    StateTimeUnknown(String),
+    InState(String, Duration, Limit),
+    /// The column since when it waits.
+    Waits(String, String, Duration, Limit),
+
+    // Why a job is skipped, or failed.
+    NotOffered(String, Action),
+    /// What is none, the type of the value, and its text.
+    NoInteger(String, String, String),
+    Uncountable(i64),
+    LossesUnknown(u32),
+    /// How often it was lost before, and how often it may be.
+    Lost(i64, u32),
+    InStateNow(String),
+    /// What the plan was to do, and what would be done now.
+    Planned(Action, Action),
+    BetweenSnapshots(Duration),
+    RowGone,
+    RowChanged,
+    Skipped(Skipped),
+
+    // Why an undo leaves a job as it is.
+    RowNotRecorded,
+    ManyUpdates,
+    AsBefore,
+    /// The state it has come to, if that is another than the run's.
+    ChangedSinceRun(Option<String>),
+}
+
+/// A limit, and the target in whose section of the config file it may stand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limit {
+    /// The limit, and what sets it.
+    pub allowed: Allowed,
+    /// The target's name.
+    pub target: String,
+}
