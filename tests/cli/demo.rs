@@ -1,20 +1,21 @@
 //! The demonstration.
 
 use super::scene::incident;
-use crate::support::cli::{Doctor, fails, within_a_second};
+use crate::support::ages::while_ages_go_on;
+use crate::support::cli::{Doctor, fails};
 use insta::assert_snapshot;
 
 #[test]
 fn demo() {
     let doctor = Doctor::new();
-    assert_snapshot!(within_a_second(|| doctor.run(&["demo"])).whole());
+    while_ages_go_on(|| assert_snapshot!(doctor.run(&["demo"]).whole()));
     assert_eq!(doctor.files(), ["demo.db"]);
 }
 
 #[test]
 fn in_color() {
     let doctor = Doctor::new();
-    assert_snapshot!(within_a_second(|| doctor.run(&["demo", "--color", "always"])).whole());
+    while_ages_go_on(|| assert_snapshot!(doctor.run(&["demo", "--color", "always"]).whole()));
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! A home-made table, by a mapping in the config file; its heartbeats are in another table.
 
 use super::scene::orders;
-use crate::support::cli::{is_valid, within_a_second};
+use crate::support::ages::while_ages_go_on;
+use crate::support::cli::is_valid;
 use insta::assert_snapshot;
 
 const WHERE: [&str; 6] = ["--db", "orders.db", "--config", "config.toml", "--preset", "orders"];
@@ -19,7 +20,7 @@ fn show() {
 #[test]
 fn owners() {
     // A fresh heartbeat has its age in seconds.
-    assert_snapshot!(within_a_second(|| orders().run(&[&["owners"], &WHERE[..]].concat())).whole());
+    while_ages_go_on(|| assert_snapshot!(orders().run(&[&["owners"], &WHERE[..]].concat()).whole()));
 }
 
 #[test]

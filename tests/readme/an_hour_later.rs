@@ -1,7 +1,7 @@
 //! A demonstration that was made an hour ago still shows what the README says.
 
-use super::ages::Aged;
 use super::block::blocks_of;
+use crate::support::ages::Aged;
 use crate::support::cli::Doctor;
 
 /// Every command that the README shows on the demonstration says the same an hour later, but for ages. The mutant is a lease of a

@@ -1,12 +1,12 @@
 //! Runs every block of the pages.
 
-use super::ages::Aged;
 use super::bench::Bench;
 use super::block::{Block, PAGES, WRITING, blocks_of, path, text};
 use super::copied::settled;
 use super::lines::command_lines;
 use super::redact::redact;
 use super::session::Session;
+use crate::support::ages::Aged;
 use std::fs::{self, metadata};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

@@ -3,7 +3,6 @@
 //! What a block needs is said behind its language, where the rendered page does not show it: ```` ```sh postgres ````. One with
 //! the last word `then` goes on where the block before it ended.
 
-mod ages;
 mod an_hour_later;
 mod bench;
 pub(crate) mod block;

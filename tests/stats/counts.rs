@@ -1,7 +1,8 @@
 //! `stats`: how many jobs are in which queue and state.
 
 use super::place::{on_both, with_jobs};
-use crate::support::cli::{fails, is_valid, within_a_second};
+use crate::support::ages::while_ages_go_on;
+use crate::support::cli::{fails, is_valid};
 use insta::{allow_duplicates, assert_snapshot};
 use serde_json::{Value, json};
 
@@ -52,23 +53,24 @@ fn by_queue_and_state() {
 #[test]
 fn as_table_csv_names_and_lines() {
     with_jobs(|place| {
-        let (table, lines) = within_a_second(|| {
-            place.sql("DELETE FROM jobs");
+        let table = while_ages_go_on(|| {
             place.sql(SOME);
-            (place.on_db(&["stats"]).exits(0), place.on_db(&["stats", "-o", "jsonl"]).exits(0).stdout)
-        });
-        allow_duplicates! {
-        assert_snapshot!(table.stdout, @r"
+            let table = place.on_db(&["stats"]).exits(0);
+            allow_duplicates! {
+            assert_snapshot!(table.stdout, @r"
         QUEUE  WAITING  IN FLIGHT  STUCK  UNKNOWN  DONE  FAILED  CANCELLED  OLDEST CLAIM  LONGEST STUCK
         mail         3          2      1        0     1       2          0        2h 30s   2h 30s █████
         media        0          1      0        1     0       0          1            0s              -
         ");
-        }
+            }
+            table
+        });
         assert!(table.stderr.starts_with("2 queues: 3 in flight, 1 stuck, 1 unknown\n"), "{}", table.stderr);
         assert_eq!(place.on_db(&["stats", "-o", "name"]).exits(0).stdout, "mail\nmedia\n");
         let csv = place.on_db(&["stats", "-o", "csv"]).exits(0).stdout;
         assert!(csv.starts_with("queue,waiting,in_flight,stuck,unknown,done,failed,cancelled,other,"), "{csv}");
         assert!(csv.lines().nth(1).unwrap().starts_with("mail,3,2,1,0,1,2,0,0,72"), "{csv}");
+        let lines = place.on_db(&["stats", "-o", "jsonl"]).exits(0).stdout;
         let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let types: Vec<&str> = lines.iter().filter_map(|line| line["type"].as_str()).collect();
         assert_eq!(types, ["head", "queue", "queue", "summary"]);
@@ -88,23 +90,22 @@ fn bars_on_80_columns() {
         place.sql("DELETE FROM jobs");
         place.claim("thumbnails", "A", 630);
         assert!(!on_80_columns().contains('█'), "one alone has nothing to be compared with");
-        let table = within_a_second(|| {
+        while_ages_go_on(|| {
             place.sql(
                 "DELETE FROM jobs; INSERT INTO jobs (queue, kind, status, owner_id, claimed_at) VALUES
                 ('thumbnails', 'A', 'RUNNING', 'web1:1', {7230 s ago}), ('mail', 'A', 'RUNNING', 'web1:1', {2630 s ago}),
                 ('reports', 'A', 'RUNNING', 'web1:1', {330 s ago}), ('calm', 'A', 'RUNNING', 'web1:1', {10 s ago})",
             );
-            on_80_columns()
-        });
-        allow_duplicates! {
-        assert_snapshot!(table, @r"
+            allow_duplicates! {
+            assert_snapshot!(on_80_columns(), @r"
         QUEUE       WAITING  IN FLIGHT  STUCK  OLDEST CLAIM  LONGEST STUCK
         calm              0          1      0           10s              -
         mail              0          1      1       43m 50s  43m 50s ██···
         reports           0          1      1        5m 30s   5m 30s █····
         thumbnails        0          1      1        2h 30s   2h 30s █████
         ");
-        }
+            }
+        });
     });
 }
 

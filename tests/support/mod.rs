@@ -1,5 +1,6 @@
 //! What tests stand on: private servers, one lab for each kind of store, and the doctor's own moves in short form.
 
+pub mod ages;
 pub mod at_work;
 pub mod authority;
 pub mod black_hole;

@@ -1,7 +1,10 @@
 //! The ages in an output: they go on between two runs, by as much as a machine takes.
 
+use insta::comparator::Comparator;
+use insta::{Settings, Snapshot};
 use regex_lite::Regex;
 use std::sync::LazyLock;
+use std::time::Instant;
 
 /// Each unit in seconds; `ago` goes with the age before it.
 const UNITS: [(&str, u64); 8] =
@@ -9,7 +12,7 @@ const UNITS: [(&str, u64); 8] =
 
 /// The lines of a text, each without its ages, and these.
 #[derive(Debug)]
-pub(super) struct Aged(Vec<(Vec<String>, Vec<Age>)>);
+pub struct Aged(Vec<(Vec<String>, Vec<Age>)>);
 
 #[derive(Debug, Clone, Copy)]
 struct Age {
@@ -21,7 +24,7 @@ struct Age {
 impl Aged {
     /// An age may be a word, `41m`, or several, `29 days 3h`; in JSON, it is what stands behind `_seconds":`, and in performance
     /// data what stands behind `'silence'=`.
-    pub(super) fn of(text: &str) -> Aged {
+    pub fn of(text: &str) -> Aged {
         static SECONDS: LazyLock<Regex> =
             LazyLock::new(|| Regex::new(r#"(_seconds":|'silence'=) ?(\d+)(?:\.\d+)?s?"#).unwrap());
         Aged(SECONDS.replace_all(text, "$1 ${2}s ").lines().map(line).collect())
@@ -29,7 +32,7 @@ impl Aged {
 
     /// The same words, and no age differs by more than that and the unit that it is told in. A line that is cut to its width is
     /// compared as far as both lines go.
-    pub(super) fn is_like(&self, other: &Aged, elapsed: u64) -> bool {
+    pub fn is_like(&self, other: &Aged, elapsed: u64) -> bool {
         let is_cut = |words: &[String]| words.last().is_some_and(|word| word.ends_with('…'));
         let (mut words, mut ages) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
         for n in 0..self.0.len().max(other.0.len()) {
@@ -45,6 +48,31 @@ impl Aged {
         let is_near =
             |(one, other): (&Age, &Age)| one.seconds.abs_diff(other.seconds) <= elapsed + one.unit.max(other.unit);
         words[0] == words[1] && ages[0].len() == ages[1].len() && ages[0].iter().zip(&ages[1]).all(is_near)
+    }
+}
+
+/// Takes snapshots that may differ from the stored ones in their ages, by as much as `work` takes.
+pub fn while_ages_go_on<T>(work: impl FnOnce() -> T) -> T {
+    let mut settings = Settings::clone_current();
+    settings.set_comparator(Box::new(GoingOn(Instant::now())));
+    settings.bind(work)
+}
+
+#[derive(Clone)]
+struct GoingOn(Instant);
+
+impl Comparator for GoingOn {
+    fn matches(&self, reference: &Snapshot, test: &Snapshot) -> bool {
+        static COLOR: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"␛\[[0-9;]*m").unwrap());
+        let aged = |snapshot: &Snapshot| {
+            let text = snapshot.as_text().map(ToString::to_string).unwrap_or_default();
+            Aged::of(&COLOR.replace_all(&text, " $0 "))
+        };
+        aged(reference).is_like(&aged(test), self.0.elapsed().as_secs())
+    }
+
+    fn dyn_clone(&self) -> Box<dyn Comparator> {
+        Box::new(self.clone())
     }
 }
 
