@@ -31,8 +31,9 @@ const ENCODING: &str = "pg_catalog.set_config('client_encoding', \
 pub(in crate::store) const SYNCHRONOUS_COMMIT: &str = "pg_catalog.set_config('synchronous_commit', \
     CASE WHEN pg_catalog.current_setting('synchronous_commit') OPERATOR(pg_catalog.=) 'off'::pg_catalog.text \
     THEN 'local' ELSE pg_catalog.current_setting('synchronous_commit') END, true)";
-/// How values are spelled, and whose rows are seen.
-const FORMATS: [(&str, &str); 8] = [
+/// How values are spelled, whose rows are seen, and that nothing is compiled: by the planner's estimates of catalogs the statements
+/// cost much more than they do, and compiling them would take ten times as long as running them.
+const FORMATS: [(&str, &str); 9] = [
     ("TimeZone", "UTC"),
     ("DateStyle", "ISO, YMD"),
     ("IntervalStyle", "postgres"),
@@ -41,6 +42,7 @@ const FORMATS: [(&str, &str); 8] = [
     ("standard_conforming_strings", "on"),
     ("quote_all_identifiers", "off"),
     ("row_security", "off"),
+    ("jit", "off"),
 ];
 /// The path for creating tables: the role's own without `pg_catalog`, which Postgres then searches first.
 const PATH_OF_NEW: &str = "pg_catalog.set_config('search_path', (SELECT pg_catalog.string_agg(pg_catalog.quote_ident(s), ', ') \
