@@ -7,6 +7,7 @@ use jobdoctor::cli::{completions, man_pages, preset_pages};
 use jobdoctor::output::presets::{PresetEntry, list, presets};
 use jobdoctor::output::{SCHEMA_NAMES, derived_schema};
 use jobdoctor::preset::Catalog;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -66,6 +67,26 @@ fn schemas_are_up_to_date() {
         Some((format!("{name}.json"), format!("{schema}\n").into_bytes()))
     };
     compare("docs/schemas", SCHEMA_NAMES.into_iter().filter_map(file).collect());
+}
+
+/// Scripts are written against the schemas, so every field says what it is.
+#[test]
+fn schemas_describe_every_field() {
+    fn silent(schema: &Value, path: &str, found: &mut Vec<String>) {
+        for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+            let path = format!("{path}.{name}");
+            if field["description"].is_null() && field["const"].is_null() {
+                found.push(path.clone());
+            }
+            silent(field, &path, found);
+        }
+        schema["$defs"].as_object().into_iter().flatten().for_each(|(name, def)| silent(def, name, found));
+    }
+    let mut found = Vec::new();
+    for name in SCHEMA_NAMES {
+        derived_schema(name).iter().for_each(|schema| silent(schema.as_value(), name, &mut found));
+    }
+    assert!(found.is_empty(), "{found:#?}");
 }
 
 /// What stands around the table in README.md.

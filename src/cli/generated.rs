@@ -122,7 +122,10 @@ pub fn preset_pages() -> Result<Vec<(String, Vec<u8>)>, SpecError> {
     let catalog = Catalog::built_in()?;
     let mut pages = vec![("README.md".to_owned(), index(&presets::presets(&catalog)?).into_bytes())];
     for preset in catalog.iter() {
-        pages.push((format!("{}.md", preset.name), markdown(&presets::preset_page(preset)?).into_bytes()));
+        pages.push((
+            format!("{}.md", preset.name),
+            markdown(&presets::preset_page(preset, preset.text.to_owned())?).into_bytes(),
+        ));
     }
     Ok(pages)
 }

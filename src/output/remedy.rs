@@ -22,7 +22,7 @@ pub fn remedy(remedy: Remedy) -> &'static str {
         // The nearest preset refuses these tables when it is named, too.
         Remedy::NameOrMap { has_nearest: true } => {
             "draft a mapping of your own table with `jobdoctor adopt TABLE` (`jobdoctor help mapping`), or change the nearest \
-             preset to fit (`jobdoctor presets show NAME --toml` prints it in the format of a mapping)"
+             preset to fit (`jobdoctor presets show NAME` prints it in the format of a mapping)"
         }
         Remedy::NameOrMap { has_nearest: false } => {
             "draft a mapping of your own table with `jobdoctor adopt TABLE` (`jobdoctor help mapping`); or name a preset with \

@@ -22,17 +22,14 @@ const BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/presets.rs
 /// A preset, or a mapping from a config file: the same format.
 #[derive(Debug, Clone)]
 pub struct Preset {
-    /// Its name.
     pub name: String,
     /// Its title, for people: the queue and its language, a colon, what marks a claim.
     pub title: String,
     /// The address of its project's page; `None` for our own tables and for mappings.
     pub home: Option<String>,
-    /// The engines it knows.
     pub engines: Vec<Engine>,
     /// The versions of the library it was checked against.
     pub checked: Vec<String>,
-    /// How it was checked.
     pub proof: Proof,
     /// The versions of `checked` that our tests run, for a proof that is live; the others' tables were compared.
     pub live: Vec<String>,
@@ -48,7 +45,6 @@ pub struct Preset {
     pub options: Vec<PresetOption>,
 }
 
-/// `[detect]`.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Detection {
     pub(super) tables: Vec<Detect>,
@@ -82,9 +78,6 @@ pub struct Catalog {
 
 impl Preset {
     /// Reads a preset or mapping and proves that it is well-formed for each of its engines.
-    ///
-    /// # Errors
-    /// A document that is not well-formed, with key and line.
     pub fn of(document: &str, name: &str, node: Node) -> Result<Preset, SpecError> {
         let preset = Preset::read(document, name, node)?;
         preset.engines.iter().try_for_each(|engine| preset.is_sound(*engine))?;
@@ -123,9 +116,6 @@ impl Preset {
     }
 
     /// Reads a preset from the text of a file.
-    ///
-    /// # Errors
-    /// A document that is not well-formed, with key and line.
     pub fn parse(document: &str, name: &str, text: &str) -> Result<Preset, SpecError> {
         Preset::of(document, name, Node::parse(document, text)?)
     }
@@ -146,9 +136,6 @@ impl Preset {
 
     /// The preset on one of its engines: as it is, then with each of its variants, refused ones too. Samples stand for its
     /// options.
-    ///
-    /// # Errors
-    /// Only where the preset was not proven to be well-formed.
     pub(crate) fn shapes(&self, engine: Engine) -> Result<Vec<Shape>, SpecError> {
         let base = self.for_engine(engine)?;
         let read = |node: Node| Document::of(&self.document, &self.name, self.filled(node)?, engine);
@@ -269,9 +256,6 @@ impl Read for Detection {
 impl Catalog {
     /// The presets that come with the program. Each run of it reads them, so that they are well-formed in all their variants
     /// is proven by a test instead ([`Preset::parse`] on each of their texts).
-    ///
-    /// # Errors
-    /// Never in a release: a test reads every one of them.
     pub fn built_in() -> Result<Catalog, SpecError> {
         let presets = BUILT_IN.iter().copied().map(|(name, text)| {
             let document = format!("preset {name}");
@@ -281,10 +265,6 @@ impl Catalog {
         Ok(Catalog { presets: presets.collect::<Result<_, _>>()?, broken: Vec::new() })
     }
 
-    /// Adds a mapping.
-    ///
-    /// # Errors
-    /// When its name is taken.
     pub fn add(&mut self, preset: Preset) -> Result<(), SpecError> {
         if self.presets.iter().any(|known| known.name == preset.name) {
             return Err(SpecError::whole(
@@ -307,9 +287,6 @@ impl Catalog {
     }
 
     /// The preset or mapping of that name.
-    ///
-    /// # Errors
-    /// When there is none, with a suggestion; or when it cannot be read.
     pub fn find(&self, name: &str) -> Result<&Preset, SpecError> {
         if let Some((_, error)) = self.broken.iter().find(|(broken, _)| broken == name) {
             return Err(error.clone());
@@ -323,7 +300,6 @@ impl Catalog {
         })
     }
 
-    /// All of them, by name.
     pub fn iter(&self) -> impl Iterator<Item = &Preset> {
         self.presets.iter()
     }

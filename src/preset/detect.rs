@@ -115,7 +115,7 @@ impl Preset {
         let known: Vec<&str> = self.engines.iter().map(|engine| engine.name()).collect();
         format!(
             "preset {name} knows {} only, and this database is {engine}. jobdoctor can do nothing for them here; `jobdoctor \
-             presets show {name}` ends with the library's own remedy",
+             presets show {name}` names the library's own remedy",
             known.join(" and "),
             name = self.name
         )

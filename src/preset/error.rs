@@ -7,7 +7,6 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{at}: {message}")]
 pub struct SpecError {
-    /// Where it stands.
     pub at: WrittenAt,
     /// What is wrong, as a fragment.
     pub message: String,
@@ -36,7 +35,6 @@ pub struct WrittenAt {
 }
 
 impl WrittenAt {
-    /// A key on a line of a document.
     pub(super) fn new(document: &str, key: &str, line: usize) -> WrittenAt {
         WrittenAt { document: document.to_owned(), key: key.to_owned(), line: Some(line) }
     }

@@ -24,7 +24,6 @@ pub struct Field<'a> {
 
 /// What the value of a key can be read as.
 pub trait Read: Sized {
-    /// Reads a value.
     fn read(field: Field<'_>) -> Result<Self, SpecError>;
 }
 
@@ -40,7 +39,6 @@ impl<'a> Fields<'a> {
         Field { document, path: path.to_owned(), node }.table()
     }
 
-    /// Takes one key out.
     pub fn take(&mut self, key: &'static str) -> Option<Field<'a>> {
         self.asked.push(key);
         let at = self.entries.iter().position(|(name, _)| name == key)?;
@@ -53,7 +51,6 @@ impl<'a> Fields<'a> {
         self.take(key).ok_or_else(|| self.error(format!("`{key}` is missing")))
     }
 
-    /// Reads one key, if it is there.
     pub fn get<T: Read>(&mut self, key: &'static str) -> Result<Option<T>, SpecError> {
         self.take(key).map(T::read).transpose()
     }
@@ -63,7 +60,6 @@ impl<'a> Fields<'a> {
         self.get(key).map(Option::unwrap_or_default)
     }
 
-    /// Reads one key, which must be there.
     pub fn must<T: Read>(&mut self, key: &'static str) -> Result<T, SpecError> {
         T::read(self.need(key)?)
     }
@@ -84,14 +80,13 @@ impl<'a> Fields<'a> {
             .collect()
     }
 
-    /// Text, if the key is there.
     pub fn text(&mut self, key: &'static str) -> Result<Option<String>, SpecError> {
         self.get(key)
     }
 
-    /// The author's reason for what the table says, `why`, with its lines joined.
-    pub(super) fn why(&mut self) -> Result<Option<String>, SpecError> {
-        Ok(self.text("why")?.map(|text| joined(&text)))
+    /// Reads `why`, the author's reason for what the table says. `presets show` prints it with the rest of the text.
+    pub(super) fn why(&mut self) -> Result<(), SpecError> {
+        self.text("why").map(drop)
     }
 
     /// Ends the reading: no other key is known.
@@ -107,19 +102,16 @@ impl<'a> Fields<'a> {
         Err(at.error(format!("there is no such key{known}")))
     }
 
-    /// Where this table stands.
     pub fn at(&self) -> WrittenAt {
         WrittenAt::new(self.document, &self.path, self.line)
     }
 
-    /// An error about this table.
     pub fn error(&self, message: impl Into<String>) -> SpecError {
         self.at().error(message)
     }
 }
 
 impl<'a> Field<'a> {
-    /// An error about this value.
     pub fn error(&self, message: impl Into<String>) -> SpecError {
         WrittenAt::new(self.document, &self.path, self.node.line).error(message)
     }
@@ -128,26 +120,14 @@ impl<'a> Field<'a> {
         self.error(format!("must be {wanted}, and is {}", self.node.kind()))
     }
 
-    /// The value behind it.
     pub fn value(&self) -> &Value {
         &self.node.value
     }
 
-    /// The node itself.
     pub fn into_node(self) -> Node {
         self.node
     }
 
-    /// The author's text: where the value of an option stands in its place, `option NAME`.
-    pub(super) fn as_written(&self) -> String {
-        match (&self.node.as_written, &self.node.value) {
-            (Some(text), _) | (None, Value::Text(text)) => text.clone(),
-            (None, Value::Integer(number)) => number.to_string(),
-            (None, _) => String::new(),
-        }
-    }
-
-    /// Text.
     pub fn text(self) -> Result<String, SpecError> {
         match &self.node.value {
             Value::Text(text) if text.is_empty() => Err(self.error("must not be empty")),
@@ -156,7 +136,6 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// True or false.
     pub fn boolean(self) -> Result<bool, SpecError> {
         match self.node.value {
             Value::Boolean(truth) => Ok(truth),
@@ -173,7 +152,6 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// The items of an array.
     pub fn items(self) -> Result<Vec<Field<'a>>, SpecError> {
         match self.node.value {
             Value::Array(items) => Ok(items
@@ -185,7 +163,6 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// The table it is.
     pub fn table(self) -> Result<Fields<'a>, SpecError> {
         match self.node.value {
             Value::Table(entries) => Ok(Fields {
@@ -225,17 +202,11 @@ impl<'a> Field<'a> {
         self
     }
 
-    /// Text, with its place.
     pub fn written(self) -> Result<Written, SpecError> {
         let at = WrittenAt::new(self.document, &self.path, self.node.line);
         let as_written = self.node.as_written.clone();
         Ok(Written { text: self.text()?, as_written, at })
     }
-}
-
-/// A text of several lines on one.
-pub(super) fn joined(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn join(path: &str, key: &str) -> String {
@@ -245,9 +216,7 @@ fn join(path: &str, key: &str) -> String {
 /// A text with the place it was written at, for errors that only show when it meets the live tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// The text.
     pub text: String,
-    /// Where it stands.
     pub at: WrittenAt,
     as_written: Option<String>,
 }
@@ -258,7 +227,6 @@ impl Written {
         self.as_written.as_ref().unwrap_or(&self.text)
     }
 
-    /// An error about this text.
     pub fn error(&self, message: impl Into<String>) -> SpecError {
         self.at.error(message)
     }

@@ -14,7 +14,6 @@ pub(super) fn unquoted(text: &str) -> Option<String> {
     is_one.then(|| inner.replace("\"\"", "\""))
 }
 
-/// A table's full name.
 pub fn qualified(schema: &str, name: &str) -> String {
     format!("{}.{}", quoted(schema), quoted(name))
 }

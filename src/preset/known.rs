@@ -8,14 +8,12 @@ use super::{SpecError, TableColumns};
 
 const KNOWN: &str = include_str!("known.toml");
 
-/// One of them.
 struct Known {
     name: String,
     /// The name of one of its tables, in lower case; a `*` at one end stands for a prefix or a suffix of the operator's.
     table: String,
     /// Columns that this table has, in lower case.
     columns: Vec<String>,
-    /// What to do there.
     remedy: String,
 }
 

@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The tables of a database that any known preset might mean.
 #[derive(Debug, Clone)]
 pub struct LiveSchema {
-    /// The engine.
     pub engine: Engine,
     /// The tables of the names asked for, in every schema that the catalog shows.
     pub tables: Vec<LiveTable>,
@@ -18,12 +17,10 @@ pub struct LiveSchema {
     pub enums: BTreeMap<String, Vec<String>>,
 }
 
-/// One table.
 #[derive(Debug, Clone, Default)]
 pub struct LiveTable {
     /// Its schema; `main` on SQLite.
     pub schema: String,
-    /// Its name.
     pub name: String,
     /// The role that owns it; empty where the engine has no roles.
     pub owner: String,
@@ -33,14 +30,12 @@ pub struct LiveTable {
     pub is_of_trusted_owner: bool,
     /// True if an unqualified name would find it.
     pub visible: bool,
-    /// Its columns in order.
     pub columns: Vec<LiveColumn>,
     /// Columns of unique indexes that have no condition, and of the partition key. A change of these asks for the
     /// stronger row lock.
     pub key_columns: BTreeSet<String>,
     /// Columns that cannot be NULL. A domain's own NOT NULL is not among them.
     pub not_null: BTreeSet<String>,
-    /// Columns with a default.
     pub filled: BTreeSet<String>,
     /// The columns of each unique index that has no condition, the primary key among them.
     pub unique: Vec<Vec<String>>,
@@ -57,11 +52,9 @@ pub struct LiveTable {
     pub is_foreign: bool,
     /// True if other tables inherit from it: a statement on it means their rows too, of which its indexes say nothing.
     pub has_heirs: bool,
-    /// Its indexes.
     pub indexes: Vec<LiveIndex>,
     /// The schemas and names of the partitions that hold its rows; `None` where it holds them itself.
     pub partitions: Option<Vec<(String, String)>>,
-    /// Its enabled triggers.
     pub triggers: Vec<String>,
     /// True if it declares a conflict clause of its own, on SQLite.
     pub declares_conflict: bool,
@@ -77,10 +70,8 @@ pub struct LiveTable {
     pub may_delete: bool,
 }
 
-/// One column.
 #[derive(Debug, Clone, Default)]
 pub struct LiveColumn {
-    /// Its name.
     pub name: String,
     /// Its type: `format_type` on Postgres, the declared type in lower case on SQLite.
     pub type_name: String,
@@ -92,7 +83,6 @@ pub struct LiveColumn {
     pub writable: bool,
 }
 
-/// One index.
 #[derive(Debug, Clone, Default)]
 pub struct LiveIndex {
     /// Its columns in order; an expression is an empty text.
@@ -112,7 +102,6 @@ impl LiveTable {
         !self.has_heirs && self.unique.iter().any(|index| index.iter().all(|column| columns.contains(&column.as_str())))
     }
 
-    /// The column of that name.
     pub fn column(&self, name: &str) -> Option<&LiveColumn> {
         self.columns.iter().find(|column| column.name == name)
     }

@@ -11,7 +11,6 @@ use toml::de::{DeTable, DeValue};
 pub struct Node {
     /// The line it stands on, counted from 1.
     pub line: usize,
-    /// The value.
     pub value: Value,
     /// The author's text, where the value of an option has taken its place.
     pub as_written: Option<String>,
@@ -20,15 +19,10 @@ pub struct Node {
 /// What a [`Node`] holds. Tables keep the order of the file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// Text.
     Text(String),
-    /// An integer.
     Integer(i64),
-    /// A boolean.
     Boolean(bool),
-    /// An array.
     Array(Vec<Node>),
-    /// A table.
     Table(Vec<(String, Node)>),
     /// A kind of value that neither the preset format nor the configuration uses (a float, a date).
     Other(&'static str),
@@ -36,9 +30,6 @@ pub enum Value {
 
 impl Node {
     /// Reads a document. `name` is what errors call it.
-    ///
-    /// # Errors
-    /// When the text is not TOML.
     pub fn parse(name: &str, text: &str) -> Result<Node, SpecError> {
         let lines = Lines::of(text);
         let table = DeTable::parse(text).map_err(|error| {

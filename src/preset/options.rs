@@ -10,12 +10,9 @@ use super::{SpecError, WrittenAt, did_you_mean};
 use crate::model::parse_duration;
 use std::collections::BTreeMap;
 
-/// One option of a preset.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PresetOption {
-    /// Its name.
     pub name: String,
-    /// What its value is.
     pub kind: OptionKind,
     /// The value it has unless the operator gives another; without one, it must be given.
     pub default: Option<OptionValue>,
@@ -30,7 +27,6 @@ pub enum OptionKind {
     Integer,
     /// A duration as on the command line: `90s`, `4h`.
     Duration,
-    /// One of these words.
     Word(Vec<String>),
     /// Whatever the place where it is put understands.
     Text,
@@ -39,7 +35,6 @@ pub enum OptionKind {
 /// A value that was given or is the default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OptionValue {
-    /// A number.
     Integer(i64),
     /// A duration or a word, as it was written.
     Text(String),
@@ -97,7 +92,6 @@ impl OptionKind {
     }
 }
 
-/// Reads `[options]`.
 pub(super) fn options(field: Field<'_>) -> Result<Vec<PresetOption>, SpecError> {
     let named = field.named::<PresetOption>()?.into_iter();
     Ok(named.map(|(name, option)| PresetOption { name, ..option }).collect())

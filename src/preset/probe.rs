@@ -21,9 +21,6 @@ pub(super) type Tables<'a> = BTreeMap<String, Option<&'a LiveTable>>;
 
 /// The document with the variants that the database has laid over it, its options still to be filled in; their names; and the
 /// tables and functions that switch none on, because they do not count.
-///
-/// # Errors
-/// A variant that is refused, one that is not known (none or several of `exactly_one`), a question that fails.
 pub(super) fn choose<E>(
     preset: &Preset,
     mut node: Node,
@@ -80,7 +77,6 @@ struct Probing<'a> {
     names: BTreeMap<String, String>,
     options: BTreeMap<String, String>,
     ignored: Ignored,
-    /// The queue's own table.
     own: Option<&'a LiveTable>,
 }
 

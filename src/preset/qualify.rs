@@ -57,9 +57,6 @@ struct Frame {
 
 /// The template with each operator, type and collation taken from `pg_catalog`. What the search path would find all the same is
 /// rewritten or refused; operators of different precedence need brackets, because `OPERATOR(...)` binds equally for all.
-///
-/// # Errors
-/// What cannot be compiled, and how to write it instead.
 pub fn qualified(sql: &Template) -> Result<Template, String> {
     let tokens = tokens(sql)?;
     let mut compiler = Compiler { tokens: &tokens, at: 0, frames: vec![Frame::default()], text: String::new() };

@@ -76,7 +76,7 @@ fn what_to_do(preset: &Preset, document: &Document, engine: Engine, found: &[Ren
             Some((option, value)) => format!("say so with --preset {name} --option {option}={value}"),
             None => format!(
                 "preset {name} knows their usual names, and --table renames one table only. Make a mapping from `jobdoctor presets \
-                 show {name} --toml`, with your names in its [tables]"
+                 show {name}`, with your names in its [tables]"
             ),
         },
         [] => String::new(),

@@ -8,13 +8,9 @@ use std::collections::BTreeSet;
 /// What is done to a table; each is a right of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Touch {
-    /// Its rows are read.
     Select,
-    /// Rows are added.
     Insert,
-    /// Rows are changed.
     Update,
-    /// Rows are deleted.
     Delete,
 }
 

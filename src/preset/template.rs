@@ -41,14 +41,12 @@ impl fmt::Display for Column {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Template(pub Vec<Piece>);
 
-/// One piece of a [`Template`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Piece {
     /// SQL to be taken as it is.
     Text(String),
     /// `{name}`: a logical table, or a type or function of the queue's schema.
     Name(String),
-    /// `{sql.name}`: another fragment.
     Fragment(String),
     /// A column that is known to be there; only the program itself makes these.
     Column(Column),
@@ -71,7 +69,6 @@ pub enum Marker {
     RunAt(Option<String>),
     /// Why the action is taken.
     Reason,
-    /// The queue library's schema.
     Schema,
     /// The job's queue; in wake-ups only.
     Queue,
@@ -134,9 +131,6 @@ pub fn is_name(text: &str) -> bool {
 
 impl Template {
     /// Cuts a fragment at its markers.
-    ///
-    /// # Errors
-    /// An unknown marker, an unclosed quote or brace, a `;` or a `$$` string.
     pub fn parse(text: &str) -> Result<Template, TemplateError> {
         Scanner { text, at: 0, plain: String::new(), pieces: Vec::new() }.run()
     }
@@ -158,7 +152,6 @@ impl Template {
         (is_truth || bare.parse::<f64>().is_ok()).then_some(bare)
     }
 
-    /// The markers in it.
     pub fn markers(&self) -> impl Iterator<Item = &Marker> {
         self.0.iter().filter_map(|piece| match piece {
             Piece::Marker(marker) => Some(marker),

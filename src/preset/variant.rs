@@ -1,23 +1,20 @@
 //! Differences between versions of a queue library: a probe and the part of the document it replaces. Which of them a
 //! database has is found out in `probe.rs`.
 
-use super::fields::{Fields, Fragment, Read, Written, joined};
+use super::fields::{Fields, Fragment, Read, Written};
 use super::node::{Node, Value};
 use super::template::{Piece, Template};
 use super::{SpecError, WrittenAt};
 use crate::model::Engine;
 
-/// One `[[variant]]`.
 #[derive(Debug, Clone)]
 pub(crate) struct Variant {
     pub(crate) name: String,
     pub(crate) when: Vec<Probe>,
     pub(crate) refuse: Option<String>,
-    pub(crate) why: Option<String>,
     pub(super) overlay: Node,
 }
 
-/// One condition of a variant.
 #[derive(Debug, Clone)]
 pub(crate) enum Probe {
     Engine(Engine),
@@ -57,8 +54,10 @@ fn variant(document: &str, mut node: Node) -> Result<Variant, SpecError> {
         Some(Node { value: Value::Text(text), .. }) => Some(text),
         _ => None,
     };
-    let (refuse, why) = (text("refuse"), text("why").map(|why| joined(&why)));
-    Ok(Variant { name, when: probes(Fields::of(document, "variant.when", when)?)?, refuse, why, overlay: node })
+    let refuse = text("refuse");
+    // The author's reason is no part of what is laid over.
+    text("why");
+    Ok(Variant { name, when: probes(Fields::of(document, "variant.when", when)?)?, refuse, overlay: node })
 }
 
 fn probes(mut when: Fields<'_>) -> Result<Vec<Probe>, SpecError> {

@@ -54,7 +54,7 @@ fn texts_that_come_from_no_database() {
         &["completions", "zsh"],
         &["man", "reclaim"],
         &["schema", "reclaim"],
-        &["presets", "show", "lease", "--toml"],
+        &["presets", "show", "lease"],
     ] {
         let mut running = incident().start(arguments);
         running.first_line();

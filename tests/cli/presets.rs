@@ -1,7 +1,7 @@
 //! What `presets` lists, and what `presets show` says of one.
 
 use super::scene::orders;
-use crate::support::cli::{Doctor, fails, is_valid};
+use crate::support::cli::{Doctor, fails};
 use insta::assert_snapshot;
 
 #[test]
@@ -46,40 +46,6 @@ fn page_in_json() {
 }
 
 #[test]
-fn page_of_hard_queues() {
-    let doctor = Doctor::new();
-    std::fs::write(doctor.path("config.toml"), hard_queues()).unwrap();
-    let pages = ["my-river", "my-solid-queue", "my-pg-boss"].map(|name| {
-        let show = ["presets", "show", name, "--config", "config.toml"];
-        is_valid("presets-show", &doctor.run(&[&show[..], &["--json"]].concat()).exits(0).json());
-        doctor.run(&show).whole()
-    });
-    assert_snapshot!(pages.join("\n"));
-}
-
-/// The presets that the conformance suite tries the format with, as mappings of a config file.
-fn hard_queues() -> String {
-    let mut config = String::new();
-    for (name, text) in [
-        ("my-river", include_str!("../../fixtures/presets/valid/river.toml")),
-        ("my-solid-queue", include_str!("../../fixtures/presets/valid/solid-queue.toml")),
-        ("my-pg-boss", include_str!("../../fixtures/presets/valid/pg-boss.toml")),
-    ] {
-        config.push_str(&format!("[mapping.{name}]\n"));
-        // Their own names may be those of built-in presets.
-        for line in text.lines().filter(|line| !line.starts_with("name    =")) {
-            let header = line.trim_end_matches(']').trim_start_matches('[');
-            match line.len() - header.len() {
-                2 if line.starts_with('[') => config.push_str(&format!("[mapping.{name}.{header}]\n")),
-                4 if line.starts_with("[[") => config.push_str(&format!("[[mapping.{name}.{header}]]\n")),
-                _ => config.push_str(&format!("{line}\n")),
-            }
-        }
-    }
-    config
-}
-
-#[test]
 fn pages_act_on_no_terminal() {
     let doctor = Doctor::new();
     let hostile = "gone\\u001b[2J\\u202e\\nFAKE  ROW";
@@ -87,7 +53,7 @@ fn pages_act_on_no_terminal() {
         "[mapping.evil]\ntitle = \"{hostile}\"\nstates = {{ in_flight = [\"{hostile}\"] }}\n\
          claim = {{ table = \"jobs\", key = \"id\", state = \"state\" }}\n\
          action.requeue = {{ to = \"{hostile}\", set = {{ note = \"upper('x')\" }} }}\n\
-         words = {{ note = \"{hostile}\" }}\ncaution = {{ late = \"{hostile}\" }}\nadvice = {{ text = \"{hostile}\" }}\n"
+         caution = {{ late = \"{hostile}\" }}\nadvice = {{ text = \"{hostile}\" }}\n"
     );
     std::fs::write(doctor.path("config.toml"), mapping).unwrap();
     for arguments in [&["presets"][..], &["presets", "show", "evil"]] {
@@ -105,7 +71,8 @@ fn one_as_it_is_written() {
         ("simple", include_str!("../../src/preset/presets/simple.toml")),
         ("procrastinate", include_str!("../../src/preset/presets/procrastinate.toml")),
     ] {
-        assert_eq!(Doctor::new().run(&["presets", "show", name, "--toml"]).exits(0).stdout, text);
+        let page = Doctor::new().run(&["presets", "show", name]).exits(0).stdout;
+        assert!(page.starts_with(&format!("# {name}: ")) && page.ends_with(text), "{page}");
     }
 }
 
@@ -114,12 +81,4 @@ fn one_that_is_not_there() {
     assert_snapshot!(fails(&Doctor::new(), &["presets", "show", "leaze"], 78).stderr);
     fails(&Doctor::new(), &["presets", "show"], 2);
     fails(&Doctor::new(), &["presets", "lease"], 2);
-    // There is one way to write TOML.
-    Doctor::new().run(&["presets", "show", "lease", "--toml", "-o", "none"]).exits(2);
-}
-
-#[test]
-fn a_mapping_is_read_in_its_file() {
-    let ran = orders().run(&["presets", "show", "orders", "--toml", "--config", "config.toml"]).exits(2);
-    assert_snapshot!(ran.stderr, @"error: `orders` is a mapping: its TOML stands in the config file");
 }

@@ -77,7 +77,7 @@ fn an_error_about_a_built_in_preset_says_how_to_see_its_text() {
     let doctor = Doctor::new();
     doctor.sql("b.db", "CREATE TABLE t (id INTEGER PRIMARY KEY, status TEXT)");
     let said = fails(&doctor, &["stale", "--db", "b.db", "--table", "t", "--preset", "lease"], 78).stderr;
-    assert!(said.contains("preset lease, line ") && said.contains("`jobdoctor presets show lease --toml`"), "{said}");
+    assert!(said.contains("preset lease, line ") && said.contains("`jobdoctor presets show lease`"), "{said}");
 }
 
 /// Once the line is added, as it is printed, the job is judged.

@@ -103,7 +103,7 @@ fn in_a_statement_of_its_own() {
     let doctor = Doctor::new();
     let text = mapping("epoch ms").replace(
         "clear = [\"began\"]\nset = { due = \":run_at\" }\n",
-        "[[mapping.home.action.requeue.step]]\nrows = \"each\"\ndoes = \"writes it\"\n\
+        "[[mapping.home.action.requeue.step]]\nrows = \"each\"\n\
          sql = \"UPDATE {home} SET status = 'new', due = :run_at.due, seen = :now.due WHERE id IN :ids\"\n",
     );
     std::fs::write(doctor.path("config.toml"), &text).unwrap();

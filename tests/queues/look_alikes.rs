@@ -182,11 +182,11 @@ fn tables_with_a_prefix_take_a_mapping_made_from_the_preset() {
     let database = with(&tables("procrastinate", "3.10").sql.replace("procrastinate_", "app_procrastinate_"));
     let refused = said(&database, &[]);
     assert!(
-        refused.contains("--table renames one table only") && refused.contains("presets show procrastinate --toml"),
+        refused.contains("--table renames one table only") && refused.contains("presets show procrastinate`"),
         "{refused}"
     );
     let doctor = Doctor::new();
-    let preset = doctor.run(&["presets", "show", "procrastinate", "--toml"]).exits(0).stdout;
+    let preset = doctor.run(&["presets", "show", "procrastinate"]).exits(0).stdout;
     let line = |line: &str| match line {
         "name    = \"procrastinate\"" => String::new(),
         _ if line.starts_with("[[") => line.replacen("[[", "[[mapping.app.", 1),

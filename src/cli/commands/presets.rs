@@ -7,6 +7,7 @@ use crate::output::format::Page;
 use crate::output::presets::{self, list, people};
 use crate::preset::Preset;
 use std::path::PathBuf;
+use toml_edit::{DocumentMut, Item};
 
 /// `jobdoctor presets`.
 #[derive(Debug, Clone, clap::Args)]
@@ -14,7 +15,7 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   jobdoctor presets                       list all, including mappings of the config file
-  jobdoctor presets show procrastinate    explain one: tables, liveness, actions")]
+  jobdoctor presets show procrastinate    what to know about one, and its TOML")]
 pub struct Args {
     #[command(subcommand)]
     action: Option<Action>,
@@ -24,7 +25,7 @@ pub struct Args {
 
 #[derive(Debug, Clone, clap::Subcommand)]
 enum Action {
-    /// Explain one: its tables, what shows life, and each action column by column
+    /// Print one: what to know before acting, and its TOML, which explains itself
     Show(Show),
 }
 
@@ -33,14 +34,11 @@ enum Action {
 #[command(after_help = "\
 Examples:
   jobdoctor presets show procrastinate
-  jobdoctor presets show lease --toml     to start a mapping from")]
+  jobdoctor presets show lease > my.toml    to start a mapping from")]
 struct Show {
     /// The preset or mapping
     #[arg(value_name = "NAME")]
     name: String,
-    /// Print its TOML
-    #[arg(long, conflicts_with_all = ["output", "json"])]
-    toml: bool,
     #[command(flatten)]
     how: How,
 }
@@ -73,9 +71,10 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let store = StoreArgs { config: how.config.clone(), no_config: how.no_config, ..StoreArgs::default() };
     let settings = Settings::resolve(&store, &context.environment)?;
     match &args.action {
-        Some(Action::Show(show)) if show.toml => print_toml(settings.catalog.find(&show.name)?, context)?,
         Some(Action::Show(show)) => {
-            let document = presets::preset_page(settings.catalog.find(&show.name)?)?;
+            let preset = settings.catalog.find(&show.name)?;
+            let toml = if preset.built_in { preset.text.to_owned() } else { mapping(preset, context) };
+            let document = presets::preset_page(preset, toml)?;
             context.ui.print_page(how.output.format(), &document, |screen| Ok(people(&document, screen).into()))?;
         }
         None => {
@@ -91,11 +90,15 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-fn print_toml(preset: &Preset, context: &Context) -> Result<(), CliError> {
-    if !preset.built_in {
-        let message = format!("`{}` is a mapping: its TOML stands in the config file", preset.name);
-        return Err(CliError::new(Exit::Usage, message));
+/// The mapping's part of the config file, with its comments.
+fn mapping(preset: &Preset, context: &Context) -> String {
+    let text = context.environment.config.get().map_or("", String::as_str);
+    let Ok(mut document) = text.parse::<DocumentMut>() else { return String::new() };
+    document.retain(|key, _| key == "mapping");
+    if let Some(mappings) = document.get_mut("mapping").and_then(Item::as_table_mut) {
+        let is_meant = |name: &str, item: &Item| preset.name == item.get("name").and_then(Item::as_str).unwrap_or(name);
+        mappings.retain(|name, item| is_meant(name, item));
     }
-    context.ui.report(|out| out.write_all(preset.text.as_bytes()))?;
-    Ok(())
+    document.set_trailing("");
+    document.to_string()
 }

@@ -35,9 +35,7 @@ const COMMON: [&str; 17] = [
 /// Which form of the help a command line is dressed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// `-h`.
     Short,
-    /// `--help`.
     Long,
 }
 

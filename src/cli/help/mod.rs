@@ -36,7 +36,6 @@ pub const TOPICS: [Topic; 7] = [
 ];
 
 impl Topic {
-    /// The topic of that name.
     pub fn find(name: &str) -> Option<&'static Topic> {
         TOPICS.iter().find(|topic| topic.name == name)
     }

@@ -9,21 +9,16 @@ const WIDTH: usize = 80;
 /// Longest term, in columns, that shares a line with its meaning.
 const TERM: usize = 26;
 
-/// A page of help.
 pub struct Page {
-    /// Its parts, in order.
     pub blocks: Vec<Block>,
 }
 
 /// A part of a page.
 pub enum Block {
-    /// A line in capitals.
     Heading(String),
-    /// The lines of a paragraph.
     Paragraph(Vec<String>),
     /// Indented lines, shown as they are.
     Literal(Vec<String>),
-    /// Terms with their meanings.
     Table(Vec<(String, String)>),
 }
 

@@ -51,7 +51,6 @@ pub struct PresetVariantLiveness {
     pub liveness: Vec<String>,
 }
 
-/// The columns of the list.
 pub(super) fn columns<'a>() -> Columns<'a, PresetEntry> {
     let or_dash = |words: &[String]| if words.is_empty() { "-".to_owned() } else { words.join(", ") };
     Columns::<PresetEntry>::new()
@@ -65,9 +64,6 @@ pub(super) fn columns<'a>() -> Columns<'a, PresetEntry> {
 }
 
 /// All of them, one a line.
-///
-/// # Errors
-/// Never: all of it is in memory.
 pub fn list(document: &Presets) -> io::Result<Table> {
     columns().table(document.presets.iter().map(Ok))
 }
@@ -84,9 +80,6 @@ fn liveness(preset: &PresetEntry) -> String {
 }
 
 /// Lists the queues that are known.
-///
-/// # Errors
-/// Never for presets that were read: their documents were typed then.
 pub fn presets(catalog: &Catalog) -> Result<Presets, SpecError> {
     let mut presets: Vec<PresetEntry> = catalog.iter().map(entry).collect::<Result<_, _>>()?;
     presets.sort_by(|a, b| a.name.cmp(&b.name));

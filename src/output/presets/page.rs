@@ -1,11 +1,8 @@
-//! The page of one queue. What differs between engines stands once for each, everything else once.
+//! The page of one queue: what to know before its TOML is read, and the TOML.
 
-use super::fact::{FactKey, PresetFact, PresetSection, fact, keyed, name_fact};
-use super::sections::{TABLES, sections};
-use super::variants::variants;
-use super::words::code;
 use crate::model::Engine;
-use crate::preset::{OptionKind, Preset, PresetOption, Proof, Shape, SpecError};
+use crate::output::format::{Facts, Screen, inert};
+use crate::preset::{Document, OptionKind, Preset, PresetOption, Proof, Shape, SpecError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -32,26 +29,32 @@ pub struct PresetPage {
     pub built_in: bool,
     /// Whether it is recognised by its tables, so that `--preset` may be left out.
     pub detected: bool,
-    /// What is known, in the order of the page.
-    pub sections: Vec<PresetSection>,
+    /// What `--option` may or must say, by name.
+    pub options: Vec<PresetNote>,
+    /// What to know before acting, by name.
+    pub cautions: Vec<PresetNote>,
+    /// The actions that are refused, and why.
+    pub refused: Vec<PresetNote>,
+    /// The library's own remedy: in words, in SQL, or both.
+    pub remedies: Vec<String>,
+    /// The text: a preset's file, or the mapping's part of the config file.
+    pub toml: String,
 }
 
-/// All that is known of one queue.
-///
-/// # Errors
-/// Never for a preset that was read: its documents were typed then.
-pub fn preset_page(preset: &Preset) -> Result<PresetPage, SpecError> {
+/// A sentence about something that has a name.
+#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PresetNote {
+    /// The name.
+    pub name: String,
+    /// The sentence.
+    pub text: String,
+}
+
+/// All that is known of one queue, whose text that is.
+pub fn preset_page(preset: &Preset, toml: String) -> Result<PresetPage, SpecError> {
     let shapes = shapes(preset)?;
-    let mut parts = Vec::new();
-    for section in merged(&shapes) {
-        let is_tables = section.title == TABLES;
-        parts.push(section);
-        if is_tables {
-            parts.push(PresetSection { title: "Variants".to_owned(), facts: variants(preset, &shapes) });
-            parts.push(PresetSection { title: "Options".to_owned(), facts: options(preset) });
-        }
-    }
-    parts.retain(|section| !section.facts.is_empty());
+    // Engines differ in how they spell things, not in what they warn of: what they have in common stands once.
+    let bases = || shapes.iter().filter_map(|(_, shapes)| shapes.first().map(|shape| &shape.document));
     Ok(PresetPage {
         schema: "jobdoctor.presets-show/v1",
         name: preset.name.clone(),
@@ -63,31 +66,39 @@ pub fn preset_page(preset: &Preset) -> Result<PresetPage, SpecError> {
         proof_detail: proof(preset),
         built_in: preset.built_in,
         detected: preset.is_detectable(),
-        sections: parts,
+        options: preset.options.iter().map(option).collect(),
+        cautions: once(bases().flat_map(cautions)),
+        refused: once(bases().flat_map(refused)),
+        remedies: once(bases().flat_map(remedies)),
+        toml,
     })
-}
-
-/// What stands above the sections.
-pub(super) fn head(page: &PresetPage) -> Vec<PresetFact> {
-    let versions = match page.checked.as_slice() {
-        [] if page.built_in => "our own tables".to_owned(),
-        [] => "-".to_owned(),
-        versions => versions.join(", "),
-    };
-    let detected = if page.detected { "by its tables" } else { "never: name it with --preset" };
-    let home = page.home.iter().map(|home| fact("home", home.as_str()));
-    let rest = [
-        fact("checked with", versions),
-        fact("proof", page.proof_detail.as_str()),
-        fact("engines", page.engines.join(", ")),
-        fact("recognised", detected),
-    ];
-    home.chain(rest).collect()
 }
 
 /// The preset on each of its engines.
 pub(super) fn shapes(preset: &Preset) -> Result<Vec<(Engine, Vec<Shape>)>, SpecError> {
     preset.engines.iter().map(|engine| Ok((*engine, preset.shapes(*engine)?))).collect()
+}
+
+fn once<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    all.fold(Vec::new(), |mut found, one| {
+        if !found.contains(&one) {
+            found.push(one);
+        }
+        found
+    })
+}
+
+fn cautions(document: &Document) -> impl Iterator<Item = PresetNote> {
+    document.cautions.iter().map(|(name, text)| PresetNote { name: name.clone(), text: text.clone() })
+}
+
+fn refused(document: &Document) -> impl Iterator<Item = PresetNote> {
+    let note = |name: &str, why: &String| PresetNote { name: name.to_owned(), text: why.clone() };
+    document.actions.iter().filter_map(move |(action, doc)| Some(note(action.name(), doc.refused.as_ref()?)))
+}
+
+fn remedies(document: &Document) -> impl Iterator<Item = String> {
+    document.advice.iter().flat_map(|advice| advice.text.iter().chain(&advice.sql).cloned())
 }
 
 fn proof(preset: &Preset) -> String {
@@ -108,56 +119,54 @@ fn proof(preset: &Preset) -> String {
     }
 }
 
-fn options(preset: &Preset) -> Vec<PresetFact> {
-    let line = |option: &PresetOption| {
-        let values = match &option.kind {
-            OptionKind::Integer => "integer".to_owned(),
-            OptionKind::Duration => "duration".to_owned(),
-            OptionKind::Text => "text".to_owned(),
-            OptionKind::Word(words) => words.iter().map(|word| code(word)).collect::<Vec<_>>().join(" or "),
-        };
-        let default = match &option.default {
-            Some(default) => format!("{} unless --option says otherwise", code(&default.to_string())),
-            None => "required: give it with --option".to_owned(),
-        };
-        name_fact(option.name.as_str(), format!("{}; {values}; {default}", option.help))
+fn option(option: &PresetOption) -> PresetNote {
+    let values = match &option.kind {
+        OptionKind::Integer => "integer".to_owned(),
+        OptionKind::Duration => "duration".to_owned(),
+        OptionKind::Text => "text".to_owned(),
+        OptionKind::Word(words) => words.join(" or "),
     };
-    preset.options.iter().map(line).collect()
+    let default = match &option.default {
+        Some(default) => format!("{default} unless --option says otherwise"),
+        None => "required: give it with --option".to_owned(),
+    };
+    PresetNote { name: option.name.clone(), text: format!("{}; {values}; {default}", option.help) }
 }
 
-/// The sections of all engines in one. They have the same titles in the same order.
-fn merged(engines: &[(Engine, Vec<Shape>)]) -> Vec<PresetSection> {
-    let bases = engines.iter().filter_map(|(engine, shapes)| Some((*engine, sections(&shapes.first()?.document))));
-    let engines: Vec<(Engine, Vec<PresetSection>)> = bases.collect();
-    let Some((_, first)) = engines.first() else { return Vec::new() };
-    let merged = first.iter().enumerate().map(|(n, section)| {
-        let facts = engines.iter().filter_map(|(engine, sections)| Some((*engine, sections.get(n)?.facts.as_slice())));
-        PresetSection { title: section.title.clone(), facts: on_engines(&facts.collect::<Vec<_>>()) }
-    });
-    merged.collect()
+/// What stands above the TOML, by labels.
+pub(super) fn head(page: &PresetPage) -> Vec<(String, String)> {
+    let versions = match page.checked.as_slice() {
+        [] if page.built_in => "our own tables".to_owned(),
+        [] => "-".to_owned(),
+        versions => versions.join(", "),
+    };
+    let detected = if page.detected { "by its tables" } else { "never: name it with --preset" };
+    let facts = [
+        ("checked with", versions),
+        ("proof", page.proof_detail.clone()),
+        ("engines", page.engines.join(", ")),
+        ("recognised", detected.to_owned()),
+    ];
+    let home = page.home.iter().map(|home| ("home", home.clone()));
+    let plain = home.chain(facts).map(|(label, text)| (label.to_owned(), text));
+    let named = [("option", &page.options), ("caution", &page.cautions), ("never", &page.refused)];
+    let notes = named
+        .into_iter()
+        .flat_map(|(kind, notes)| notes.iter().map(move |note| (format!("{kind} {}", note.name), note.text.clone())));
+    let remedies = page.remedies.iter().map(|remedy| ("instead".to_owned(), remedy.clone()));
+    plain.chain(notes).chain(remedies).collect()
 }
 
-/// The facts of all engines: once where they agree, else once for each engine.
-fn on_engines(engines: &[(Engine, &[PresetFact])]) -> Vec<PresetFact> {
-    let keyed: Vec<_> = engines.iter().map(|(engine, facts)| (engine, keyed(facts))).collect();
-    let mut keys = Vec::new();
-    for (key, _) in keyed.iter().flat_map(|(_, facts)| facts) {
-        if !keys.contains(&key) {
-            keys.push(key);
-        }
+/// The page for people: one TOML document, whose head is comments.
+pub fn people(page: &PresetPage, screen: &Screen) -> String {
+    let mut facts = Facts::new();
+    facts.add(page.name.as_str(), page.title.as_str());
+    for (label, text) in head(page) {
+        facts.add(label, text);
     }
-    let mut merged = Vec::new();
-    for key in keys {
-        let of_engine = |(engine, facts): &(&Engine, Vec<(FactKey, &PresetFact)>)| {
-            let (_, fact) = facts.iter().find(|(known, _)| known == key)?;
-            Some(PresetFact { engine: Some(engine.to_string()), ..(*fact).clone() })
-        };
-        let mut found: Vec<PresetFact> = keyed.iter().filter_map(of_engine).collect();
-        if found.len() == engines.len() && found.windows(2).all(|pair| pair[0].text == pair[1].text) {
-            found.truncate(1);
-            found.iter_mut().for_each(|fact| fact.engine = None);
-        }
-        merged.append(&mut found);
-    }
-    merged
+    let width = screen.width.map(|width| width.saturating_sub(2));
+    let head = facts.render(&Screen { width, color: false, ..screen.clone() });
+    let lines = head.lines().map(|line| format!("# {line}")).chain([String::new()]);
+    let toml = page.toml.lines().map(|line| inert(line).into_owned());
+    lines.chain(toml).map(|line| line + "\n").collect()
 }

@@ -16,14 +16,13 @@ pub(crate) struct ActionDoc {
     pub(crate) delayed: Option<DelayedDoc>,
     /// Whether a job is failed whose requeue a unique key refuses: `if_refused = "fail"`.
     pub(crate) fails_refused: bool,
-    pub(crate) why: Option<String>,
     pub(crate) at: WrittenAt,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) enum StepDoc {
     Update { clear: Vec<Written>, stamp: Vec<Written>, set: Vec<(String, Fragment)> },
-    Sql { sql: Fragment, rows: Rows, does: Option<String> },
+    Sql { sql: Fragment, rows: Rows },
 }
 
 /// What a requeue does otherwise where the operator asks for a delay.
@@ -35,7 +34,6 @@ pub(crate) struct DelayedDoc {
     pub(crate) to: Option<Written>,
     /// Assignments besides those of the action, or in their place.
     pub(crate) set: Vec<(String, Fragment)>,
-    pub(crate) why: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -43,7 +41,6 @@ pub(crate) struct SkipDoc {
     pub(crate) condition: Fragment,
     pub(crate) actions: Vec<Action>,
     pub(crate) reason: String,
-    pub(crate) why: Option<String>,
 }
 
 /// Jobs that never run although no worker holds them, which `check` counts.
@@ -52,13 +49,11 @@ pub(crate) struct CheckDoc {
     pub(crate) sql: Fragment,
     pub(crate) finds: String,
     pub(crate) remedy: String,
-    pub(crate) why: Option<String>,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct NotifyDoc {
     pub(crate) wake_up: WakeUpDoc,
-    pub(crate) why: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -71,7 +66,6 @@ pub(crate) enum WakeUpDoc {
 const WRITTEN: [Action; 4] = [Action::Requeue, Action::Fail, Action::Cancel, Action::TimeOut];
 
 impl ActionDoc {
-    /// Reads `[action]`.
     pub(super) fn all(field: Field<'_>) -> Result<Vec<(Action, ActionDoc)>, SpecError> {
         let mut fields = field.table()?;
         if let Some(refused) = fields.text("refused")? {
@@ -122,9 +116,9 @@ impl Read for ActionDoc {
         if refused.is_none() && to.is_none() {
             return Err(fields.error("`to` is missing: which state does the job come to?"));
         }
-        let why = fields.why()?;
+        fields.why()?;
         fields.finish()?;
-        Ok(ActionDoc { to, refused, attempts, steps, delayed, fails_refused, why, at })
+        Ok(ActionDoc { to, refused, attempts, steps, delayed, fails_refused, at })
     }
 }
 
@@ -159,7 +153,7 @@ impl Read for StepDoc {
     fn read(field: Field<'_>) -> Result<StepDoc, SpecError> {
         let mut fields = field.table()?;
         let step = match fields.get("sql")? {
-            Some(sql) => StepDoc::Sql { sql, rows: fields.must("rows")?, does: fields.text("does")? },
+            Some(sql) => StepDoc::Sql { sql, rows: fields.must("rows")? },
             None => update(&mut fields)?,
         };
         fields.finish()?;
@@ -176,7 +170,8 @@ impl Read for DelayedDoc {
     fn read(field: Field<'_>) -> Result<DelayedDoc, SpecError> {
         let mut fields = field.table()?;
         let (refused, to, set) = (fields.text("refused")?, state(&mut fields)?, assignments(&mut fields)?);
-        let delayed = DelayedDoc { refused, to, set, why: fields.why()? };
+        let delayed = DelayedDoc { refused, to, set };
+        fields.why()?;
         match (&delayed.refused, delayed.to.is_some() || !delayed.set.is_empty()) {
             (Some(_), true) => return Err(fields.error("is either `refused` or says what is done")),
             (None, false) => return Err(fields.error("says nothing: it takes `to` and `set`, or `refused`")),
@@ -192,7 +187,8 @@ impl Read for SkipDoc {
         let mut fields = field.table()?;
         let condition = fields.must("if")?;
         let actions = fields.get("actions")?.unwrap_or_else(|| Action::ALL.to_vec());
-        let skip = SkipDoc { condition, actions, reason: fields.must("reason")?, why: fields.why()? };
+        let skip = SkipDoc { condition, actions, reason: fields.must("reason")? };
+        fields.why()?;
         fields.finish()?;
         Ok(skip)
     }
@@ -201,8 +197,8 @@ impl Read for SkipDoc {
 impl Read for CheckDoc {
     fn read(field: Field<'_>) -> Result<CheckDoc, SpecError> {
         let mut fields = field.table()?;
-        let (sql, finds, remedy) = (fields.must("sql")?, fields.must("finds")?, fields.must("remedy")?);
-        let check = CheckDoc { sql, finds, remedy, why: fields.why()? };
+        let check = CheckDoc { sql: fields.must("sql")?, finds: fields.must("finds")?, remedy: fields.must("remedy")? };
+        fields.why()?;
         fields.finish()?;
         Ok(check)
     }
@@ -223,8 +219,8 @@ impl Read for NotifyDoc {
             }
             _ => return Err(fields.error("needs `channel` and `payload`, or `sql`")),
         };
-        let why = fields.why()?;
+        fields.why()?;
         fields.finish()?;
-        Ok(NotifyDoc { wake_up, why })
+        Ok(NotifyDoc { wake_up })
     }
 }

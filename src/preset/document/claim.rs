@@ -26,7 +26,6 @@ pub(crate) struct ClaimDoc {
     pub(crate) optional: Vec<String>,
     pub(crate) liveness: Vec<LivenessDoc>,
     pub(crate) guard: Option<Fragment>,
-    pub(crate) why: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -43,7 +42,6 @@ pub(crate) struct LivenessDoc {
     pub(crate) silent_after: Option<SilentAfterDoc>,
     pub(crate) held: Option<Fragment>,
     pub(crate) free: Option<Free>,
-    pub(crate) why: Option<String>,
 }
 
 /// How many rows of its table an owner has.
@@ -66,7 +64,7 @@ pub(crate) enum By {
 
 #[derive(Debug, Clone)]
 pub(crate) enum SilentAfterDoc {
-    Span(Duration, Written),
+    Span(Duration),
     Column(Written),
     Required,
 }
@@ -86,7 +84,6 @@ pub(crate) struct OwnerDoc {
     pub(crate) started: Option<Written>,
     pub(crate) missing: Absence,
     pub(crate) unset: Absence,
-    pub(crate) why: Option<String>,
 }
 
 impl Read for ClaimDoc {
@@ -114,8 +111,8 @@ impl Read for ClaimDoc {
             optional: fields.get_or_default("optional")?,
             liveness: fields.get_or_default("liveness")?,
             guard: fields.get("guard")?,
-            why: fields.why()?,
         };
+        fields.why()?;
         if claim.state.is_none() && claim.filter.is_none() {
             return Err(fields.error("needs `state` or `where`: what makes a row in flight?"));
         }
@@ -162,8 +159,8 @@ impl Read for LivenessDoc {
             silent_after: fields.get("silent_after")?,
             held: fields.get("held")?,
             free: fields.get("free")?,
-            why: fields.why()?,
         };
+        fields.why()?;
         if let Some(why) = source.misfit() {
             return Err(fields.error(why));
         }
@@ -214,7 +211,7 @@ impl Read for SilentAfterDoc {
             return Err(written
                 .error(format!("`{rule}` is {value}, which is no threshold: the shortest is 1s, the longest 10y")));
         }
-        Ok(SilentAfterDoc::Span(span, written))
+        Ok(SilentAfterDoc::Span(span))
     }
 }
 
@@ -244,7 +241,6 @@ impl Read for OwnerDoc {
             started: fields.get("started")?,
             missing: fields.get_or_default("missing")?,
             unset: fields.get_or_default("unset")?,
-            why: fields.why()?,
         };
         match (&owner.table, owner.matches.is_empty() && owner.on.is_none()) {
             (Some(_), true) => return Err(fields.error("an owners' `table` needs `match` or `on`")),
@@ -262,6 +258,7 @@ impl Read for OwnerDoc {
         if owner.on.is_some() && owner.key.is_none() {
             return Err(fields.error("`on` needs `key`: a column of the owner's row that is never NULL"));
         }
+        fields.why()?;
         fields.finish()?;
         Ok(owner)
     }

@@ -48,8 +48,6 @@ pub(crate) struct Document {
     pub(crate) advice: Option<AdviceDoc>,
     /// Why there can be no ledger beside these tables.
     pub(crate) no_ledger: Option<String>,
-    /// What becomes of columns that actions set to expressions, in plain words.
-    pub(crate) words: Vec<(String, String)>,
 }
 
 /// The library's own remedy, which is printed and never run.
@@ -61,9 +59,6 @@ pub(crate) struct AdviceDoc {
 
 impl Document {
     /// Types a document whose engine leaves are picked and whose variants are laid over it.
-    ///
-    /// # Errors
-    /// Unknown keys, wrong kinds of values, fragments that cannot be read; with key and line.
     pub(in crate::preset) fn of(document: &str, name: &str, node: Node, engine: Engine) -> Result<Document, SpecError> {
         let mut root = Fields::of(document, "", node)?;
         for key in ["format", "title", "home", "engines", "checked", "proof", "live", "detect", "variant", "options"] {
@@ -104,7 +99,6 @@ impl Document {
             show: root.named("show")?,
             advice: root.get("advice")?,
             no_ledger: root.text("no_ledger")?,
-            words: root.named("words")?,
         };
         root.finish()?;
         Ok(document)

@@ -54,8 +54,6 @@ fn state_values(field: Field<'_>, engine: Engine) -> Result<Vec<StateValue>, Spe
 pub(crate) struct Times {
     pub(crate) default: Option<Encodings>,
     pub(crate) columns: BTreeMap<String, Encodings>,
-    /// The author's words for the encodings, by column; `default` for all others.
-    pub(crate) as_written: Vec<(String, Vec<String>)>,
     /// Stored values that stand for "no value", by column.
     pub(crate) sentinels: BTreeMap<String, Vec<String>>,
 }
@@ -78,12 +76,8 @@ impl Word for NoValue {
 impl Read for Times {
     fn read(field: Field<'_>) -> Result<Times, SpecError> {
         let mut fields = field.table()?;
-        let mut times = Times::default();
-        if let Some(field) = fields.take("default") {
-            let (encodings, as_written) = encodings(field)?;
-            times.default = Some(encodings);
-            times.as_written.push(("default".to_owned(), as_written));
-        }
+        let default = fields.take("default").map(encodings).transpose()?;
+        let mut times = Times { default, ..Times::default() };
         if let Some(field) = fields.take("sentinels") {
             for (column, field) in field.table()?.rest() {
                 let raws = field.named::<NoValue>()?.into_iter().map(|(raw, _)| raw);
@@ -91,15 +85,13 @@ impl Read for Times {
             }
         }
         for (column, field) in fields.rest() {
-            let (encodings, as_written) = encodings(field)?;
-            times.columns.insert(column.clone(), encodings);
-            times.as_written.push((column, as_written));
+            times.columns.insert(column, encodings(field)?);
         }
         Ok(times)
     }
 }
 
-fn encodings(field: Field<'_>) -> Result<(Encodings, Vec<String>), SpecError> {
+fn encodings(field: Field<'_>) -> Result<Encodings, SpecError> {
     let written = Vec::<Written>::read(field)?;
     let mut parsed = Vec::new();
     for text in &written {
@@ -113,7 +105,7 @@ fn encodings(field: Field<'_>) -> Result<(Encodings, Vec<String>), SpecError> {
             "what is written as `{}` can be read in two ways as: {encodings}; leave out what the column does not hold",
             text.text
         ))),
-        None => Ok((encodings, written.iter().map(|text| text.as_written().to_owned()).collect())),
+        None => Ok(encodings),
     }
 }
 
@@ -127,13 +119,11 @@ pub(crate) struct AttemptsDoc {
     pub(crate) max_counts: MaxCounts,
     /// True if the column holds the attempts that are left.
     pub(crate) counts_down: bool,
-    pub(crate) why: Option<String>,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) enum MaxDoc {
-    /// The number, and what the author wrote: the option that stands for it, say.
-    Number(i64, String),
+    Number(i64),
     Column(Written),
 }
 
@@ -147,7 +137,6 @@ impl Default for AttemptsDoc {
             exhausted: Exhausted::Leave,
             max_counts: MaxCounts::Runs,
             counts_down: false,
-            why: None,
         }
     }
 }
@@ -163,8 +152,8 @@ impl Read for AttemptsDoc {
             exhausted: fields.get("exhausted")?.unwrap_or(Exhausted::Fail),
             max_counts: fields.get("max_counts")?.unwrap_or(MaxCounts::Runs),
             counts_down: fields.get("direction")? == Some(Direction::Down),
-            why: fields.why()?,
         };
+        fields.why()?;
         if attempts.counts_down && attempts.max.is_none() {
             return Err(fields.error("`direction = \"down\"` needs `max`: the number that a new job begins with"));
         }
@@ -187,7 +176,7 @@ impl Word for Direction {
 impl Read for MaxDoc {
     fn read(field: Field<'_>) -> Result<MaxDoc, SpecError> {
         match field.value() {
-            Value::Integer(number) => Ok(MaxDoc::Number(*number, field.as_written())),
+            Value::Integer(number) => Ok(MaxDoc::Number(*number)),
             _ => Ok(MaxDoc::Column(field.written()?)),
         }
     }
@@ -217,12 +206,11 @@ pub(crate) struct RulesDoc {
     pub(crate) deadline: Option<Written>,
     pub(crate) cancel_requested: Option<Written>,
     pub(crate) max_runtime: Option<MaxRuntimeDoc>,
-    pub(crate) why: Option<String>,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) enum MaxRuntimeDoc {
-    Span(Duration, Written),
+    Span(Duration),
     Column(Written),
 }
 
@@ -230,13 +218,13 @@ impl Read for RulesDoc {
     fn read(field: Field<'_>) -> Result<RulesDoc, SpecError> {
         let mut fields = field.table()?;
         let max_runtime = fields.get::<Written>("max_runtime")?.map(|written| match parse_duration(&written.text) {
-            Ok(span) => MaxRuntimeDoc::Span(span, written),
+            Ok(span) => MaxRuntimeDoc::Span(span),
             Err(_) => MaxRuntimeDoc::Column(written),
         });
         let (deadline, cancel_requested) = (fields.get("deadline")?, fields.get("cancel_requested")?);
-        let why = fields.why()?;
+        fields.why()?;
         fields.finish()?;
-        Ok(RulesDoc { deadline, cancel_requested, max_runtime, why })
+        Ok(RulesDoc { deadline, cancel_requested, max_runtime })
     }
 }
 
@@ -256,7 +244,6 @@ pub(crate) struct RunsDoc {
     /// Empty where `filter` alone decides.
     pub(crate) states: Vec<StateValue>,
     pub(crate) filter: Option<Fragment>,
-    pub(crate) why: Option<String>,
 }
 
 impl FinishedDoc {
@@ -265,7 +252,8 @@ impl FinishedDoc {
         let none = fields.text("none")?;
         let (at, started) = (fields.get("at")?, fields.get("started")?);
         let named = fields.take("states").map(names).transpose()?;
-        let (filter, why) = (fields.get("where")?, fields.why()?);
+        let filter = fields.get("where")?;
+        fields.why()?;
         let table = fields.at();
         // A misspelt key says more than that another one is missing.
         fields.finish()?;
@@ -280,7 +268,7 @@ impl FinishedDoc {
                 if states.is_empty() && filter.is_none() {
                     return Err(table.error("needs `states` or `where`: what makes a row one that has ended well?"));
                 }
-                Ok(FinishedDoc::Kept(Box::new(RunsDoc { at, started, states, filter, why })))
+                Ok(FinishedDoc::Kept(Box::new(RunsDoc { at, started, states, filter })))
             }
             _ => Err(table.error(
                 "needs either `at`, the column with the end of a run, or `none` alone, the reason why there is no such thing",
@@ -289,7 +277,6 @@ impl FinishedDoc {
     }
 }
 
-/// The names of states.
 fn names(field: Field<'_>) -> Result<Vec<Written>, SpecError> {
     one_or_several(field)?.into_iter().map(|field| field.spelled().written()).collect()
 }

@@ -35,11 +35,8 @@ pub enum Encoding {
 /// What an epoch integer counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// Seconds.
     Seconds,
-    /// Milliseconds, 10^-3 s.
     Millis,
-    /// Microseconds, 10^-6 s.
     Micros,
     /// Nanoseconds, 10^-9 s; read to the microsecond below.
     Nanos,
@@ -222,9 +219,6 @@ impl fmt::Display for Encodings {
 
 impl Encoding {
     /// Reads a spelling of the preset format: `native utc`, `epoch ms`, `text YYYY-MM-DD HH:MM:SS[Z]`.
-    ///
-    /// # Errors
-    /// A fragment that says what is wrong and what is allowed.
     pub fn parse(text: &str) -> Result<Encoding, String> {
         match text.split_once(' ') {
             None if text == "native" => Ok(Encoding::Native(None)),

@@ -42,7 +42,6 @@ pub struct TextPattern {
 /// What is written after the seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fraction {
-    /// Nothing.
     None,
     /// Milliseconds, always three digits.
     Three,
@@ -62,7 +61,6 @@ enum Suffix {
     Always,
     /// Read with and without, written with.
     Either,
-    /// `+00:00`, always.
     Zero,
     /// Any offset from UTC, or `Z`; written as `+00:00`.
     Offset,
@@ -70,9 +68,6 @@ enum Suffix {
 
 impl TextPattern {
     /// Reads a pattern of the preset format.
-    ///
-    /// # Errors
-    /// A fragment that says what is wrong and what is allowed.
     pub fn parse(text: &str) -> Result<TextPattern, String> {
         let shape = || {
             let rest = text.strip_prefix(DATE)?;

@@ -9,7 +9,6 @@ use std::{fmt, time::Duration};
 pub struct Zone {
     name: String,
     rules: TimeZone,
-    /// Who says so.
     pub(super) said: Said,
     /// Which instant a wall clock means that the zone shows twice or never.
     pub(super) doubt: Doubt,
@@ -51,7 +50,6 @@ pub(super) enum Doubt {
 }
 
 impl Zone {
-    /// Coordinated Universal Time.
     pub fn utc() -> Zone {
         Zone { name: "utc".to_owned(), rules: TimeZone::UTC, said: Said::Surely, doubt: Doubt::Later }
     }
@@ -62,9 +60,6 @@ impl Zone {
     }
 
     /// The zone of that name, in any case.
-    ///
-    /// # Errors
-    /// A fragment saying that no such zone is known here.
     pub fn parse(name: &str) -> Result<Zone, String> {
         match name {
             "local" => return Ok(Zone { said: Said::ByNobody, ..Zone::utc() }),

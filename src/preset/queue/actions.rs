@@ -9,10 +9,8 @@ use crate::preset::template::Column;
 use crate::preset::template::{Marker, Template};
 use std::collections::BTreeMap;
 
-/// What an action does.
 #[derive(Debug, Clone)]
 pub struct ActionSpec {
-    /// The state it leads to.
     pub to: StateValue,
     /// What happens to the attempts counter.
     pub attempts: AttemptsChange,
@@ -35,9 +33,7 @@ pub struct ActionSpec {
 pub enum StepSpec {
     /// An UPDATE of the claim's row.
     Update(Vec<Assignment>),
-    /// Any statement.
     Sql {
-        /// The statement.
         sql: Template,
         /// How many rows it must touch.
         rows: Rows,
@@ -58,9 +54,7 @@ impl StepSpec {
 /// `column = value` in an UPDATE.
 #[derive(Debug, Clone)]
 pub struct Assignment {
-    /// The column.
     pub column: Column,
-    /// The value.
     pub value: Template,
     /// How `:now` and `:run_at` are spelled in it.
     pub encodings: Option<Encodings>,
@@ -82,13 +76,11 @@ pub enum Rows {
 /// A condition under which a job is skipped.
 #[derive(Debug, Clone)]
 pub struct Skip {
-    /// Its name.
     pub name: String,
     /// The condition, over the claim's aliases.
     pub condition: Template,
     /// The actions it is about.
     pub actions: Vec<Action>,
-    /// Why.
     pub reason: String,
 }
 
@@ -97,16 +89,12 @@ pub struct Skip {
 pub enum Notify {
     /// `pg_notify`.
     Channel {
-        /// The channel.
         channel: Template,
-        /// What is sent.
         payload: Template,
         /// Where it stands in the preset or mapping.
         at: WrittenAt,
     },
-    /// A statement.
     Sql {
-        /// The statement.
         sql: Template,
         /// Where it stands in the preset or mapping.
         at: WrittenAt,
@@ -172,9 +160,6 @@ impl ActionSpec {
 
 impl QueueSpec {
     /// How a job is requeued that is to run later.
-    ///
-    /// # Errors
-    /// Why that is impossible, as a clause: the job would run at once, or never.
     pub fn delayed_requeue(&self) -> Result<ActionSpec, String> {
         let requeue = self.actions.get(&Action::Requeue).ok_or("it has no requeue")?;
         if let Some(why) = &requeue.refused {

@@ -17,17 +17,13 @@ pub struct ClaimSpec {
     pub may_repeat: bool,
     /// True where a unique index proves that a key names one row, and no join may repeat it.
     pub has_unique_key: bool,
-    /// What identifies a job.
     pub key: Vec<Column>,
     /// Where the state is read.
     pub state: StateSource,
     /// What else makes a row in flight.
     pub filter: Option<Template>,
-    /// The queue's name.
     pub queue: Option<Expr>,
-    /// The kind of work.
     pub kind: Option<Expr>,
-    /// When it was claimed.
     pub claimed_at: Option<TimeColumn>,
     /// When it was created: it shows the zone of times.
     pub created_at: Option<TimeColumn>,
@@ -65,18 +61,14 @@ pub enum StateSource {
     Place(String),
 }
 
-/// Who holds a claim.
 #[derive(Debug, Clone, Default)]
 pub struct OwnerSpec {
     /// Who holds the claim; `None` where the table does not say.
     pub id: Option<Expr>,
     /// The name people know the owner by.
     pub name: Option<Expr>,
-    /// The owner's host.
     pub host: Option<Expr>,
-    /// How it spells that host.
     pub host_spelling: HostSpelling,
-    /// The owner's own row.
     pub row: Option<OwnerRowSpec>,
 }
 
@@ -93,9 +85,7 @@ pub struct OwnerRowSpec {
     pub is_unique: bool,
     /// False for a view whose rows the database cannot lock, and for a log, whose next row is not there yet.
     pub can_lock: bool,
-    /// Its heartbeat.
     pub heartbeat: Option<TimeColumn>,
-    /// When the owner started.
     pub started: Option<TimeColumn>,
     /// What it means that the claim names an owner which has no row.
     pub missing: Absence,
@@ -112,23 +102,19 @@ pub enum JoinOn {
     Newest {
         /// Columns of the owner's rows and what they equal.
         pairs: Vec<(Column, Expr)>,
-        /// The heartbeat.
         beat: Column,
         /// True if it may be NULL.
         nullable: bool,
     },
-    /// SQL.
     Sql(Template),
 }
 
 /// What an absent owner means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Absence {
-    /// The claim is dead.
     Dead,
     /// The next liveness source decides.
     Next,
-    /// The claim is unknown.
     #[default]
     Unknown,
 }
@@ -160,7 +146,6 @@ pub struct States {
 }
 
 impl States {
-    /// Every state.
     pub fn all(&self) -> impl Iterator<Item = &StateValue> {
         let all = [&self.waiting, &self.in_flight, &self.done, &self.failed, &self.cancelled, &self.ignored];
         all.into_iter().flatten()
@@ -190,7 +175,6 @@ impl States {
     }
 }
 
-/// A table in the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
     /// Its schema; `main` on SQLite.
@@ -205,7 +189,6 @@ pub struct Table {
 /// A time column and how it is spelled.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimeColumn {
-    /// The column.
     pub column: Column,
     /// Its encodings: any is read, the first is written.
     pub encodings: Encodings,

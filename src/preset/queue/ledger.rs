@@ -10,7 +10,6 @@ pub enum LedgerKind {
     Text,
     /// Text that may not be known.
     MaybeText,
-    /// JSON, as text.
     Json,
     /// An integer that may not be known.
     MaybeInteger,
@@ -53,7 +52,6 @@ pub const LEDGER_STEP: usize = 11;
 /// The ledger in the schema of a queue's tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerSpec {
-    /// Its table.
     pub table: Table,
     /// The columns that it should have and has not.
     pub lacks: Vec<String>,

@@ -48,7 +48,6 @@ pub struct QueueSpec {
     pub waits: bool,
     /// What makes a row a claim, and what is read of it.
     pub claim: ClaimSpec,
-    /// Who holds it.
     pub owner: OwnerSpec,
     /// What shows life, best source first.
     pub liveness: Vec<Liveness>,
@@ -62,9 +61,7 @@ pub struct QueueSpec {
     pub filled: BTreeSet<String>,
     /// What shows that times which nobody says the zone of are UTC. Without any, they are not believed.
     pub utc: UtcEvidence,
-    /// How attempts are counted.
     pub attempts: Attempts,
-    /// Rules about trouble.
     pub rules: Rules,
     /// What the tables keep of jobs that have ended well.
     pub finished: Finished,
@@ -132,7 +129,6 @@ impl QueueSpec {
 pub enum Proof {
     /// Against the real library, run.
     Live,
-    /// Against its tables only.
     Schema,
     /// Against what was read of it only.
     Facts,
@@ -154,6 +150,5 @@ pub enum Fencing {
     ByState,
     /// By nothing but the id: it overwrites.
     ById,
-    /// Not known.
     Unknown,
 }

@@ -6,7 +6,6 @@ use crate::preset::template::Column;
 use crate::preset::template::{Piece, Template};
 use std::time::Duration;
 
-/// A source of liveness.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Liveness {
     /// A lease that ends at `column`, or so many seconds after it as `plus` says.
@@ -18,19 +17,16 @@ pub enum Liveness {
     },
     /// A heartbeat on the row.
     Heartbeat {
-        /// The heartbeat.
         column: TimeColumn,
         /// How long a silence means death.
         silent_after: SilentAfter,
     },
-    /// The owner's row.
     Owner {
         /// How long a silence of the owner means death.
         silent_after: SilentAfter,
     },
     /// Nothing but the time since some instant, the claim as a rule.
     Age {
-        /// The instant.
         column: TimeColumn,
         /// How old means death.
         silent_after: SilentAfter,
@@ -47,7 +43,6 @@ pub enum Liveness {
 /// What it means that a claim's lock is free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Free {
-    /// Its worker is gone.
     Dead,
     /// Nothing: the next source decides.
     Next,
@@ -119,7 +114,6 @@ pub fn silence_allowed(source: &Liveness, older: Option<Duration>, on_row: Optio
     }
 }
 
-/// How attempts are counted.
 #[derive(Debug, Clone)]
 pub struct Attempts {
     /// The number of attempts: the counter, or the maximum minus `left`.
@@ -134,7 +128,6 @@ pub struct Attempts {
     pub counted: Counted,
     /// What becomes of a job that has used them up.
     pub exhausted: Exhausted,
-    /// What the maximum counts.
     pub max_counts: MaxCounts,
 }
 
@@ -158,7 +151,6 @@ impl Attempts {
 pub enum Max {
     /// One number for all jobs.
     Number(i64),
-    /// On the row.
     Expr(Expr),
 }
 
@@ -173,7 +165,6 @@ pub enum Counted {
     AtEnd,
     /// When it ends badly: the reclaim counts it.
     OnError,
-    /// By the reclaim.
     AtReclaim,
     /// Nowhere that SQL could reach.
     NotInTheTable,
@@ -192,7 +183,6 @@ impl Counted {
 /// What becomes of a job that has used up its attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exhausted {
-    /// It fails.
     Fail,
     /// It goes back all the same: the library itself will fail it.
     Leave,
@@ -207,7 +197,6 @@ pub enum MaxCounts {
     Retries,
 }
 
-/// Rules about trouble.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
     /// The instant after which the job is of no use.
@@ -223,7 +212,6 @@ pub struct Rules {
 pub enum CancelRequested {
     /// A column that is NULL or false unless it was requested.
     Column(Column),
-    /// A boolean expression.
     Sql(Template),
 }
 
@@ -254,6 +242,5 @@ pub struct Runs {
     pub filter: Option<Template>,
     /// When its last run began.
     pub started: TimeColumn,
-    /// When that ended.
     pub at: TimeColumn,
 }

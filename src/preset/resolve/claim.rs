@@ -97,7 +97,7 @@ impl Binder<'_> {
             column: self.optional_expr(&attempts.column)?,
             max: match &attempts.max {
                 None => None,
-                Some(MaxDoc::Number(number, _)) => Some(Max::Number(*number)),
+                Some(MaxDoc::Number(number)) => Some(Max::Number(*number)),
                 Some(MaxDoc::Column(written)) => self.expr(written, &self.lock)?.map(Max::Expr),
             },
             stalls: self.optional_expr(&attempts.stalls)?,
@@ -160,7 +160,7 @@ impl Binder<'_> {
             },
             max_runtime: match &rules.max_runtime {
                 None => None,
-                Some(MaxRuntimeDoc::Span(span, _)) => Some(MaxRuntime::Span(*span)),
+                Some(MaxRuntimeDoc::Span(span)) => Some(MaxRuntime::Span(*span)),
                 Some(MaxRuntimeDoc::Column(written)) => self.seconds(written)?.map(MaxRuntime::Column),
             },
         })

@@ -10,11 +10,9 @@ use crate::preset::template::{Marker, Piece, Template, is_name};
 pub(super) enum Within {
     /// A statement that only reads: nothing.
     Snapshot,
-    /// The value of an assignment.
     Assignment,
     /// A statement of an action.
     Step,
-    /// A wake-up.
     WakeUp,
 }
 
@@ -41,9 +39,6 @@ impl Binder<'_> {
     }
 
     /// Replaces fragments by what they stand for.
-    ///
-    /// # Errors
-    /// An unknown fragment, one that contains itself, or a marker that means nothing here.
     pub(super) fn expand(&self, written: &Written, sql: &Template, within: Within) -> Result<Template, SpecError> {
         let template = self.document.expanded(sql).map_err(|why| written.error(why))?;
         let stray = template.markers().find(|marker| !within.admits(marker)).cloned();

@@ -30,7 +30,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What the operator says about the queue: where it lives, and what the database does not tell.
 #[derive(Debug, Clone, Default)]
 pub struct Place {
-    /// `--schema`.
     pub schema: Option<String>,
     /// `--table`: another name for the claim's own table.
     pub table: Option<String>,
@@ -61,9 +60,6 @@ impl<E> From<SpecError> for ResolveError<E> {
 }
 
 /// Resolves a preset against the live tables.
-///
-/// # Errors
-/// When a table or column is missing, a type does not fit its declaration, a variant is refused, or a probe fails.
 pub fn resolve<E>(
     preset: &Preset,
     live: &LiveSchema,
@@ -74,9 +70,6 @@ pub fn resolve<E>(
 }
 
 /// Resolves a preset for jobs that wait in one state.
-///
-/// # Errors
-/// As [`resolve`]; and when the queue has no such waiting state.
 pub fn resolve_waiting<E>(
     preset: &Preset,
     live: &LiveSchema,

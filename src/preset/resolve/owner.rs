@@ -147,7 +147,7 @@ impl Binder<'_> {
         let silent_after = match &doc.silent_after {
             None => SilentAfter::Required,
             Some(SilentAfterDoc::Required) => SilentAfter::Required,
-            Some(SilentAfterDoc::Span(span, _)) => SilentAfter::Span(*span),
+            Some(SilentAfterDoc::Span(span)) => SilentAfter::Span(*span),
             Some(SilentAfterDoc::Column(written)) => match self.seconds(written)? {
                 Some(column) => SilentAfter::Column(column),
                 None => return Ok(None),

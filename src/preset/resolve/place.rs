@@ -86,7 +86,6 @@ pub(in crate::preset) fn distrusted(table: &LiveTable, own: &LiveTable) -> Optio
     Some(ignored(&format!("{}.{}", table.schema, table.name), &why, &own.owner))
 }
 
-/// What a stranger is.
 pub(in crate::preset) const STRANGER: &str = "no superuser, no owner of the queue's table or the database, and no role, Postgres' own aside, of which these or this role are members";
 
 /// The sentence about a table or a function that is there and does not count.
