@@ -191,14 +191,14 @@ fn an_upward_arrow_is_caught() {
 
 /// The most lines and files of each layer, unit tests included. A change that needs more raises the figure and says why.
 const BUDGETS: [(&str, usize, usize); 8] = [
-    ("cli", 11_200, 95),
-    ("history", 1_000, 8),
+    ("cli", 11_050, 95),
+    ("history", 950, 8),
     ("model", 1_450, 13),
-    ("ops", 10_400, 75),
-    ("output", 7_700, 65),
-    ("policy", 3_750, 27),
-    ("preset", 7_700, 41),
-    ("store", 14_100, 86),
+    ("ops", 10_100, 75),
+    ("output", 7_050, 59),
+    ("policy", 3_650, 27),
+    ("preset", 7_350, 41),
+    ("store", 13_850, 86),
 ];
 
 /// How a layer of so many lines and files exceeds its budget.

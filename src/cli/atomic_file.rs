@@ -25,7 +25,6 @@ const SIDECARS: [&str; 3] = ["-journal", "-shm", "-wal"];
 pub struct FileKind {
     /// The flag that names the file.
     pub flag: &'static str,
-    /// Its name in messages.
     pub name: &'static str,
     /// What it holds, in messages.
     pub holds: &'static str,
@@ -43,9 +42,6 @@ pub struct AtomicFile {
 
 impl AtomicFile {
     /// Checks that the file can be written, before the run does anything.
-    ///
-    /// # Errors
-    /// When it cannot be written, or a file of another kind has that name.
     pub fn at(path: &Path, kind: &'static FileKind) -> Result<AtomicFile, CliError> {
         let file = AtomicFile { path: path.to_owned(), kind };
         file.ensure_replaceable()?;
@@ -55,10 +51,6 @@ impl AtomicFile {
         Ok(file)
     }
 
-    /// The present text.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn text(&self) -> io::Result<String> {
         self.read(LARGEST)
     }

@@ -17,7 +17,6 @@ use std::ffi::OsString;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The surroundings of one command.
 pub struct Context {
     pub environment: Environment,
     /// The writer to stdout and stderr.

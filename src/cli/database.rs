@@ -21,7 +21,6 @@ pub struct Database {
 }
 
 impl Database {
-    /// Its store.
     pub fn store(&self) -> Result<Box<dyn Store>, CliError> {
         let address = self.address.as_ref().ok_or_else(|| {
             let error = CliError::new(Exit::Usage, "no database is named");
@@ -80,7 +79,6 @@ impl ConfiguredAddress {
         whole.or_else(|| has_parts.then_some(ConfiguredAddress { text: None, origin: "PG* variables" }))
     }
 
-    /// Reads the address.
     pub fn read(&self, surroundings: &Surroundings) -> Result<Address, CliError> {
         let Some(text) = &self.text else { return Ok(Address::of_environment(surroundings)?) };
         match (text.to_str(), self.origin) {

@@ -69,7 +69,6 @@ pub const VARIABLES: [(&str, &str); 53] = [
     ("XDG_STATE_HOME", "where jobdoctor/journal is, unless JOBDOCTOR_STATE_DIR says"),
 ];
 
-/// The environment, read once.
 #[derive(Clone, Default)]
 pub struct Environment {
     variables: BTreeMap<&'static str, String>,
@@ -93,7 +92,6 @@ impl Environment {
         Environment { variables: known.collect(), ..Environment::default() }
     }
 
-    /// The value of a variable.
     pub fn get(&self, name: &str) -> Option<&str> {
         debug_assert!(VARIABLES.iter().any(|(known, _)| *known == name), "{name} is not listed");
         self.variables.get(name).map(String::as_str)
@@ -122,18 +120,15 @@ impl Environment {
         own.or_else(state).or_else(home)
     }
 
-    /// The directory of the journals.
     pub fn journals(&self) -> Option<Directory> {
         self.state_directory().map(|(path, _)| Directory::in_state(&path))
     }
 
-    /// The directory of the locks.
     pub fn locks(&self) -> Option<Directory> {
         self.state_directory().map(|(path, _)| Directory::of_locks(&path))
     }
 }
 
-/// The name of this host.
 pub fn host() -> Option<String> {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     (!host.is_empty()).then_some(host)

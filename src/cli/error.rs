@@ -10,19 +10,15 @@ use crate::preset::SpecError;
 use crate::store::{AddressError, StoreError, StoreErrorKind};
 use std::io;
 
-/// Why a run failed.
 #[derive(Debug, Clone)]
 pub struct CliError {
-    /// How the program ends.
     pub exit: Exit,
     /// What went wrong, and where.
     pub message: String,
-    /// What to try.
     pub hints: Vec<String>,
 }
 
 impl CliError {
-    /// An error with that end.
     pub fn new(exit: Exit, message: impl Into<String>) -> CliError {
         CliError { exit, message: message.into(), hints: Vec::new() }
     }
@@ -48,7 +44,6 @@ impl CliError {
         }
     }
 
-    /// Adds what to try.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> CliError {
         self.hints.push(hint.into());
@@ -98,8 +93,7 @@ impl From<StoreError> for CliError {
 
 impl From<SpecError> for CliError {
     fn from(error: SpecError) -> Self {
-        let file =
-            error.at.built_in().map(|preset| format!("`jobdoctor presets show {preset} --toml` prints that file"));
+        let file = error.at.built_in().map(|preset| format!("`jobdoctor presets show {preset}` prints that file"));
         let hints = error.remedy.map(|r| remedy(r).to_owned()).into_iter().chain(file).collect();
         CliError { exit: Exit::Config, message: error.to_string(), hints }
     }

@@ -21,7 +21,6 @@ const SHOWN: usize = 5;
 /// A list older than this is worth a warning.
 const OLD: Duration = Duration::from_secs(600);
 
-/// The files of one run.
 pub struct EvidenceFiles {
     pub live_owners: Option<LiveOwnerList>,
     snapshot_file: Option<SnapshotFile>,
@@ -106,7 +105,6 @@ fn changes_with_life(spec: &QueueSpec) -> bool {
 /// A live-owner list and its age; claims made after the list are not judged by it.
 pub struct LiveOwnerList {
     live_owners: Arc<LiveOwners>,
-    /// When reading it began.
     began: Instant,
     /// The age of the file then; zero for a pipe.
     age: Duration,

@@ -24,13 +24,11 @@ pub enum Exit {
     Health(State),
 }
 
-/// One way to end.
 pub struct End {
     exit: Exit,
     pub code: u8,
     /// How bad it is; the worst has the highest number.
     severity: u8,
-    /// Its name in error documents.
     name: &'static str,
     /// The end of a target, in a summary of several: "3 done, 1 unreachable".
     of_target: &'static str,
@@ -95,7 +93,6 @@ impl Exit {
         }
     }
 
-    /// Its name in error documents.
     pub fn name(self) -> &'static str {
         if let Exit::Health(state) = self { state.name() } else { self.end().name }
     }

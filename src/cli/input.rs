@@ -38,10 +38,8 @@ pub(super) struct Source<'a> {
     pub(super) exits: (Exit, Exit),
 }
 
-/// What was read.
 pub(super) struct Input<T = String> {
     pub(super) text: T,
-    /// When reading it began.
     pub(super) began: Instant,
     /// The age of the file then; zero for a pipe.
     pub(super) age: Duration,
@@ -63,7 +61,6 @@ impl Source<'_> {
         Source { what, flag, path, most: MOST_BYTES, identity: None, exits: (Exit::NoInput, Exit::Usage) }
     }
 
-    /// Reads its text.
     pub(super) fn read(&self, interrupt: &Interrupt, patience: Duration) -> Result<Input, CliError> {
         let Input { text, began, age } = self.bytes(interrupt, patience)?;
         let text = String::from_utf8(text).map_err(|error| {

@@ -24,9 +24,6 @@ static PLAN: FileKind = FileKind {
 };
 
 /// Reads a plan. Whether it fits the queue is checked later.
-///
-/// # Errors
-/// When there is no such file, or it is not a plan of this format.
 pub(super) fn read(path: &Path) -> Result<SavedPlan, CliError> {
     let name = name(path);
     let opened = open(path);
@@ -51,9 +48,6 @@ pub(super) fn read(path: &Path) -> Result<SavedPlan, CliError> {
 }
 
 /// Writes a plan; it replaces only another plan.
-///
-/// # Errors
-/// When it cannot be written, or a file that is no plan has that name.
 pub(super) fn write(path: &Path, plan: &SavedPlan) -> Result<(), CliError> {
     AtomicFile::at(path, &PLAN)?.write(|out| json(plan, out))
 }
@@ -65,7 +59,6 @@ fn open(path: &Path) -> io::Result<(File, Metadata)> {
     Ok((file, metadata))
 }
 
-/// Its name in messages.
 pub(super) fn name(path: &Path) -> String {
     format!("plan {}", path.display())
 }

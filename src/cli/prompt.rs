@@ -16,9 +16,6 @@ pub(super) fn can_ask() -> bool {
 }
 
 /// The next line that the person types, without blanks around it; `None` at the end of the input.
-///
-/// # Errors
-/// When a signal comes, or the terminal cannot be read.
 pub(super) fn read_line(interrupt: &Interrupt) -> Result<Option<String>, CliError> {
     let (sender, receiver) = channel();
     // Reading a terminal blocks; a thread does it, so that a signal can still end the run.

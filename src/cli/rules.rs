@@ -14,7 +14,6 @@ pub fn switchable_rules() -> impl Iterator<Item = (&'static str, Rule)> {
     Rule::ALL.into_iter().filter(switchable).map(|rule| (rule.name(), rule))
 }
 
-/// Reads `rules`.
 pub(super) fn rules(field: Field<'_>) -> Result<Vec<RuleAction>, SpecError> {
     let known: Vec<(&str, Rule)> = switchable_rules().collect();
     let one = |item: Field<'_>| {
@@ -39,7 +38,6 @@ pub(super) fn rules_in_words(rules: &[RuleAction]) -> Option<String> {
     (!rules.is_empty()).then(|| rules.iter().map(one).collect::<Vec<_>>().join(", "))
 }
 
-/// Reads `[[target.NAME.too_long]]`.
 pub(super) fn too_long(field: Field<'_>) -> Result<Vec<StateLimit>, SpecError> {
     field.items()?.into_iter().enumerate().map(|(n, item)| limit(n + 1, item.table()?)).collect()
 }
@@ -75,7 +73,6 @@ fn actions_except(but: Action) -> Vec<(&'static str, Action)> {
     Action::ALL.into_iter().filter(|action| *action != but).map(|action| (action.name(), action)).collect()
 }
 
-/// Reads `[[target.NAME.threshold]]`.
 pub(super) fn thresholds(field: Field<'_>) -> Result<Vec<Threshold>, SpecError> {
     field.items()?.into_iter().map(|item| threshold(item.table()?)).collect()
 }

@@ -36,7 +36,6 @@ pub struct Target {
     pub delay: Option<Duration>,
     pub jitter: Option<Duration>,
     pub max_stalls: Option<u32>,
-    /// `if_refused = "fail"`.
     pub fails_refused: bool,
     pub warn_above: Option<u64>,
     pub min_interval: Option<Duration>,
@@ -121,7 +120,6 @@ pub static SETTINGS: [Setting; 27] = [
     .help("on, off or required; required refuses a run without a journal"),
 ];
 
-/// The words of `journal`.
 const KEEP: [(&str, Keep); 3] = [("on", Keep::IfPossible), ("off", Keep::Off), ("required", Keep::Required)];
 
 const fn of(key: &'static str, before: &'static str, kind: Kind) -> Setting {

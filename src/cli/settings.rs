@@ -24,7 +24,6 @@ const CONNECTING: Duration = Duration::from_secs(10);
 /// How long to wait for another session's lock on the database or a table.
 const LOCKED: Duration = Duration::from_secs(5);
 
-/// The settings in force.
 pub struct Settings {
     pub catalog: Catalog,
     /// The preset or mapping, if one was named.
@@ -38,11 +37,9 @@ pub struct Settings {
     pub(super) config: Option<(PathBuf, &'static str)>,
     /// Where a config file is looked for that nothing names.
     pub(super) config_places: Vec<PathBuf>,
-    /// The names of all targets.
     targets: Vec<String>,
     pub(super) args: StoreArgs,
     pub(super) address: Option<ConfiguredAddress>,
-    /// What named the target.
     pub(super) target_origin: &'static str,
     /// The directory of the journals, and what named it.
     pub(super) state: Option<(PathBuf, &'static str)>,
@@ -53,7 +50,6 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Resolves the settings.
     pub fn resolve(args: &StoreArgs, environment: &Environment) -> Result<Settings, CliError> {
         if args.target.len() > 1 {
             return Err(CliError::new(Exit::Usage, "this command takes one --target").hint("run it once for each"));

@@ -85,7 +85,6 @@ impl Settings {
         self.config.is_none() && !self.args.no_config
     }
 
-    /// What names the database.
     pub fn address_origin(&self) -> String {
         match &self.address {
             None => "default".to_owned(),

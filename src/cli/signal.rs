@@ -63,9 +63,6 @@ pub fn batch_in_hand(signal: i32, jobs: usize) -> String {
 }
 
 /// Sleeps before anything is written.
-///
-/// # Errors
-/// When a signal ends the sleep.
 pub fn sleep(span: Duration, interrupt: &Interrupt) -> Result<(), CliError> {
     match interrupt.sleep(span) {
         // The program ends by the signal that was caught, whichever it was.

@@ -10,7 +10,6 @@ const IN_MEMORY: usize = 64 << 10;
 /// The two streams of a command.
 #[derive(Debug, Clone, Default)]
 pub enum Streams {
-    /// The program's own streams.
     #[default]
     Own,
     /// Buffers.
@@ -37,7 +36,6 @@ impl Streams {
         matches!(self, Streams::Buffered(_))
     }
 
-    /// Writes to stdout.
     pub fn out(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         match self {
             Streams::Own => {

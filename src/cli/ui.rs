@@ -136,7 +136,6 @@ impl Ui {
         }
     }
 
-    /// Writes a summary line.
     pub fn note(&self, text: &str) {
         if !self.quiet {
             self.write("info", Style::new(), "", &inert(text));

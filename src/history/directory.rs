@@ -31,12 +31,10 @@ impl Directory {
         Directory(state.join("locks"))
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// The file of a run.
     pub fn file(&self, run_id: &str) -> PathBuf {
         self.0.join(format!("{run_id}.jsonl"))
     }
@@ -64,9 +62,6 @@ impl Directory {
     }
 
     /// Makes the file of a run, which must not be there yet.
-    ///
-    /// # Errors
-    /// See [`Directory::ready`]; and when there is such a file.
     pub(super) fn create(&self, run_id: &str) -> Result<File, JournalError> {
         self.ready()?;
         let directory = self.open(true)?;
@@ -121,9 +116,6 @@ impl Directory {
     }
 
     /// The runs that have a file, newest first; none where there is no directory.
-    ///
-    /// # Errors
-    /// When the directory cannot be read.
     pub fn runs(&self) -> Result<Vec<String>, JournalError> {
         match self.open(false) {
             Err(JournalError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -11,14 +11,12 @@ pub enum JournalError {
         what: &'static str,
         /// With which file or directory.
         path: PathBuf,
-        /// The system's error.
         #[source]
         error: io::Error,
     },
     /// Another user could have written it, so it is not believed.
     #[error("journal {}: {why}", path.display())]
     NotPrivate {
-        /// The file or directory.
         path: PathBuf,
         /// What is wrong with it, as a fragment.
         why: String,
@@ -26,7 +24,6 @@ pub enum JournalError {
     /// It is not what this program writes.
     #[error("journal {}, line {line}: {why}", path.display())]
     Malformed {
-        /// The file.
         path: PathBuf,
         /// The line, counted from 1.
         line: u64,
@@ -40,7 +37,6 @@ impl JournalError {
         JournalError::Io { what, path: path.to_owned(), error: error.into() }
     }
 
-    /// What to try.
     pub fn hint(&self) -> &'static str {
         match self {
             JournalError::Io { .. } => {

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 /// The schema that a journal's first line names.
 pub const SCHEMA: &str = "jobdoctor.journal/v2";
 
-/// One line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum JournalLine {
@@ -15,7 +14,6 @@ pub enum JournalLine {
     Head {
         /// Always [`SCHEMA`].
         schema: String,
-        /// The run.
         #[serde(flatten)]
         head: Box<RunHead>,
     },
@@ -41,10 +39,8 @@ pub enum JournalLine {
     End(RunEnd),
 }
 
-/// How a run ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunEnd {
-    /// How many steps ended how.
     pub outcomes: Counts,
     /// Jobs that were moved, or may have been, and that no intent names, because it could not be written.
     pub unrecorded: u64,
@@ -52,5 +48,4 @@ pub struct RunEnd {
     pub stop: Option<String>,
 }
 
-/// How many steps ended how.
 pub type Counts = BTreeMap<Outcome, u64>;

@@ -40,9 +40,6 @@ pub struct Locked {
 
 impl LockFile {
     /// Opens the lock of the queue that these words identify, and makes its file if it does not exist.
-    ///
-    /// # Errors
-    /// When there is no place for it that only this user can write to.
     pub fn open(locks: &Directory, queue: &[&str]) -> Result<LockFile, JournalError> {
         let mut hash = Sha256::new();
         for word in queue {
@@ -55,9 +52,6 @@ impl LockFile {
     }
 
     /// Acquires the lock, or returns the file if another process holds it.
-    ///
-    /// # Errors
-    /// When the file system has no locks.
     pub fn try_lock(self) -> Result<Result<Locked, LockFile>, JournalError> {
         match self.file.try_lock() {
             Ok(()) => {
@@ -84,9 +78,6 @@ impl Locked {
     }
 
     /// Writes which process holds it.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn held_since(&mut self, at: Timestamp) -> Result<(), JournalError> {
         self.note.process = Some(std::process::id());
         self.note.since_at = Some(at);
@@ -94,9 +85,6 @@ impl Locked {
     }
 
     /// Writes that a sweep has moved something.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn swept(&mut self, at: Timestamp) -> Result<(), JournalError> {
         self.note.last_sweep_at = Some(at);
         self.write()

@@ -12,7 +12,6 @@ const LONGEST_LINE: u64 = 1 << 30;
 /// What a whole journal comes to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
-    /// Its first line.
     pub head: RunHead,
     /// How many steps ended how. Jobs of a batch without a result count as unknown.
     pub recorded: Counts,
@@ -24,9 +23,6 @@ pub struct Summary {
 
 /// The head of a run's journal, and the file for what comes after; `None` if this host has none, or one without a whole line,
 /// which does not say what the run did: its first write failed, or was cut short.
-///
-/// # Errors
-/// When it cannot be read, or is not what this program writes.
 pub fn read(directory: &Directory, run_id: &str) -> Result<Option<(RunHead, JournalLines)>, JournalError> {
     let Some(file) = directory.read(run_id)? else { return Ok(None) };
     let path = directory.file(run_id);
@@ -94,9 +90,6 @@ impl JournalLines {
 }
 
 /// Hands over the steps of a journal in order, at most a batch of them in memory, and returns how the run ended, if it says.
-///
-/// # Errors
-/// When it cannot be read, is not what this program writes, or when `each` fails.
 pub fn steps<E: From<JournalError>>(
     mut lines: JournalLines,
     each: &mut dyn FnMut(Step<End>) -> Result<(), E>,
@@ -160,9 +153,6 @@ fn without_result<E>(
 }
 
 /// What the whole journal of a run comes to; `None` if this host has none, or one without a whole line.
-///
-/// # Errors
-/// When it cannot be read, or is not what this program writes.
 pub fn summary(directory: &Directory, run_id: &str) -> Result<Option<Summary>, JournalError> {
     let Some((head, lines)) = read(directory, run_id)? else { return Ok(None) };
     let (mut recorded, mut undoable) = (Counts::new(), 0);

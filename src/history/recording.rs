@@ -7,7 +7,6 @@ use crate::model::{Action, Actor, End, RunHead, Step, Timestamp};
 /// Whether a run keeps a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Keep {
-    /// No journal.
     #[default]
     Off,
     /// A journal if possible; otherwise a warning.
@@ -19,13 +18,9 @@ pub enum Keep {
 /// Who runs a command, why, and where the run is recorded.
 #[derive(Debug, Clone, Default)]
 pub struct RecordOptions {
-    /// The command.
     pub command: &'static str,
-    /// Who runs it.
     pub actor: Actor,
-    /// The host.
     pub host: Option<String>,
-    /// The operator's reason.
     pub reason: Option<String>,
     /// Whether a journal is kept.
     pub keep: Keep,

@@ -23,9 +23,6 @@ pub struct JournalWriter {
 
 impl JournalWriter {
     /// One for that run. Nothing is made yet.
-    ///
-    /// # Errors
-    /// When the head cannot be spelled; never in practice.
     pub fn new(directory: Directory, head: RunHead) -> Result<JournalWriter, JournalError> {
         let path = directory.file(&head.run_id);
         let run_id = head.run_id.clone();
@@ -35,7 +32,6 @@ impl JournalWriter {
         Ok(writer)
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -46,18 +42,12 @@ impl JournalWriter {
     }
 
     /// Makes sure that it could be written.
-    ///
-    /// # Errors
-    /// See [`Directory::ready`].
     pub fn ready(&self) -> Result<(), JournalError> {
         self.directory.ready()
     }
 
     /// Writes a line now, and what waited for it. With `sync` it is on the disk when this returns. A line that was written in
     /// part only is removed, so that the file stays readable; with the first line, the file is.
-    ///
-    /// # Errors
-    /// When the file cannot be made or written.
     pub fn write(&mut self, line: &JournalLine, sync: bool) -> Result<(), JournalError> {
         let before = self.waiting.len();
         self.wait(line)?;
@@ -69,9 +59,6 @@ impl JournalWriter {
     }
 
     /// Writes a line if there is a file, and keeps it for later if there is none yet.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn write_if_begun(&mut self, line: &JournalLine, sync: bool) -> Result<(), JournalError> {
         if self.is_begun() { self.write(line, sync) } else { self.wait(line) }
     }

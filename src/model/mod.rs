@@ -1,4 +1,5 @@
 //! Nouns. Plain data with no I/O: no SQL, no TOML, no clock, no terminal.
+#![warn(missing_docs)]
 
 mod cell;
 mod change;

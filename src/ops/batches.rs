@@ -15,7 +15,6 @@ use std::ops::Range;
 pub(super) struct Waiting<K, T>(BTreeMap<K, Vec<T>>);
 
 impl<K: Ord + Clone, T> Waiting<K, T> {
-    /// None yet.
     pub(super) fn new() -> Waiting<K, T> {
         Waiting(BTreeMap::new())
     }
@@ -52,14 +51,12 @@ pub(super) struct BatchRunner<'a> {
     ended: Ended,
 }
 
-/// How the steps ended.
 #[derive(Default)]
 pub(super) struct Ended {
     /// The steps with their outcomes, in the order of the plan.
     pub(super) steps: Spool<StepJob>,
     /// Steps by outcome; they add up to all steps.
     pub(super) outcomes: Counts,
-    /// Moved jobs by action.
     pub(super) moved: BTreeMap<Action, u64>,
     /// Why it stopped before the end, if it did.
     pub(super) stop: Option<StoreError>,
@@ -69,9 +66,6 @@ pub(super) struct Ended {
 
 impl<'a> BatchRunner<'a> {
     /// Opens the store for writing, or for what is rolled back; `fast` is for when all workers are stopped.
-    ///
-    /// # Errors
-    /// When that fails. Nothing was written then.
     pub(super) fn begin(
         store: &dyn Store,
         limits: &'a Limits,

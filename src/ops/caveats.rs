@@ -14,9 +14,6 @@ const MOST_NAMES: usize = 1000;
 
 /// The caveats of a report about so many claims in flight, some of which cannot be judged if `has_unknown`. With a `selection`
 /// that found nothing, its filters that match no claim are among them, which costs a pass over all claims.
-///
-/// # Errors
-/// When the store cannot be read.
 pub fn caveats(
     snapshot: &mut Snapshot,
     selection: Option<&Selection>,
@@ -64,9 +61,6 @@ fn unmatched_filters(snapshot: &mut Snapshot, selection: &Selection) -> Result<V
 }
 
 /// Hands over this field of every claim in flight that has it, in no promised order and repeatedly.
-///
-/// # Errors
-/// When the store cannot be read.
 pub fn names_in_flight(snapshot: &mut Snapshot, field: Field, each: &mut dyn FnMut(&str)) -> Result<(), OpsError> {
     let mut one = |claim: &Claim| name(claim, field).into_iter().for_each(&mut *each);
     Ok(snapshot.scan(&Wanted::All, Detail::ForListing, &mut |_, claim| one(&claim))?)

@@ -23,9 +23,6 @@ const LOOKUP: usize = 500;
 /// action. A step that changed in between is skipped. A step of the second snapshot alone is left to the next run.
 ///
 /// The two snapshots are `after` apart by the database's clock. No connection stays open during the wait.
-///
-/// # Errors
-/// When the store cannot be read, the time limit runs out, or a signal ends the wait. Nothing was written then.
 pub fn confirm(
     next_snapshot: &dyn Fn() -> Result<Snapshot, OpsError>,
     limits: &Limits,

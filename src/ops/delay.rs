@@ -12,9 +12,6 @@ use std::time::Duration;
 
 impl Snapshot {
     /// Plans of this snapshot requeue jobs for later: the plan says which state they come to then.
-    ///
-    /// # Errors
-    /// A usage error if a job of this queue would still run at once, or never.
     pub fn return_later(&mut self, later: &Delay) -> Result<(), OpsError> {
         if let Some(delayed) = can_return_later(&self.spec, later)? {
             self.spec.actions.insert(Action::Requeue, delayed);

@@ -64,9 +64,6 @@ const JOBS: [Job; 13] = [
 ];
 
 /// Creates the demonstration database. Its times count from now, by SQLite's clock.
-///
-/// # Errors
-/// When the path exists, or cannot be written.
 pub fn demo(path: &Path) -> Result<(), OpsError> {
     Ok(create_demo_file(path, &JOBS.iter().map(insert).collect::<Vec<_>>())?)
 }

@@ -29,9 +29,6 @@ pub(super) struct Diagnosed {
 }
 
 /// Concludes from all findings of this snapshot. One query tells who holds how much, and how much is in flight.
-///
-/// # Errors
-/// When the store cannot be read.
 pub(super) fn diagnosed(snapshot: &mut Snapshot, mut found: Diagnoses<'_>) -> Result<Diagnosed, OpsError> {
     let mut in_flight = 0;
     snapshot.reader.count_by_owner(&snapshot.spec, &mut |owner, claims| {
@@ -46,9 +43,6 @@ pub(super) fn diagnosed(snapshot: &mut Snapshot, mut found: Diagnoses<'_>) -> Re
 }
 
 /// What happened to the jobs of these steps, from another scan of the snapshot that they were planned in.
-///
-/// # Errors
-/// When the store or the temporary file of a long plan cannot be read.
 pub(super) fn diagnosed_again(snapshot: &mut Snapshot, policy: &Policy, part: &Part) -> Result<Diagnosed, OpsError> {
     if part.is_empty() {
         return Ok(Diagnosed::default());

@@ -26,9 +26,6 @@ pub struct Emitted {
 }
 
 /// The script of what `apply` would do, in the same batches. `foreign_keys` says whether SQLite enforces foreign keys.
-///
-/// # Errors
-/// When a guard refuses scripts too, when the plan cannot be written in SQL alone, or on an interrupt.
 pub fn emit(limits: &Limits, plan: &Plan, order: &ApplyOptions<'_>, foreign_keys: bool) -> Result<Emitted, OpsError> {
     if let Some(why) = order.guard.refusal_of_script(plan) {
         return Err(StoreError::new(StoreErrorKind::Refused, format!("{why}; there is no script of it")).into());

@@ -21,16 +21,10 @@ pub enum OpsError {
     Unsupported(#[from] Unsupported),
     /// The request makes no sense.
     #[error("{message}")]
-    Usage {
-        /// What is wrong.
-        message: String,
-        /// What to do instead.
-        hint: String,
-    },
+    Usage { message: String, hint: String },
     /// A file that was named cannot be used.
     #[error("{message}")]
     File {
-        /// Which, and why.
         message: String,
         /// What to do about it.
         hint: Option<String>,
@@ -49,7 +43,6 @@ impl OpsError {
         Unsupported { preset: spec.preset.clone(), request }.into()
     }
 
-    /// A usage error.
     pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> OpsError {
         OpsError::Usage { message: message.into(), hint: hint.into() }
     }

@@ -27,9 +27,6 @@ pub struct RequeuedJobs {
 
 impl RequeuedJobs {
     /// Remembers the keys of the jobs that the plan requeues: the document has only their ids.
-    ///
-    /// # Errors
-    /// When the temporary file of a long plan cannot be read.
     pub fn of(plan: &Plan) -> Result<RequeuedJobs, OpsError> {
         let keys = plan.claims.steps().map(|step| {
             let step = step?;

@@ -12,7 +12,6 @@ const GROUPS: usize = 10_000;
 /// The most owners or kinds that a group names.
 const EXAMPLES: usize = 3;
 
-/// Groups in the making.
 pub(super) struct Groups {
     by: Field,
     known: BTreeMap<Option<String>, JobGroup>,
@@ -20,10 +19,6 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// No group yet.
-    ///
-    /// # Errors
-    /// When the queue does not tell what is grouped by.
     pub(super) fn new(spec: &QueueSpec, by: Field) -> Result<Groups, OpsError> {
         let is_known = match by {
             Field::Host => spec.owner.host.is_some(),

@@ -13,9 +13,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Compares what is in flight with the ranges of `alerts`.
-///
-/// # Errors
-/// When the store cannot be read, or the selection makes no sense for this queue.
 pub fn health(
     snapshot: &mut Snapshot,
     selection: &Selection,

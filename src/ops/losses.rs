@@ -18,9 +18,6 @@ pub type CountLosses = Box<dyn Fn(&Claim) -> i64>;
 impl Snapshot {
     /// The snapshot with losses counted: by the rows themselves; if they do not, by the queue's ledger; and without a ledger by
     /// the journals of this host, which hold its own runs only.
-    ///
-    /// # Errors
-    /// When the ledger or a journal cannot be read.
     pub fn counting_losses(mut self, journals: Option<&Directory>) -> Result<Snapshot, OpsError> {
         if self.counts_stalls() {
             return Ok(self);

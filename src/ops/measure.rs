@@ -13,9 +13,6 @@ use std::collections::BTreeMap;
 
 /// Counts what is in flight by queue and state, and what is stuck by reason. Reads every claim of the queue: healthy ones count
 /// too.
-///
-/// # Errors
-/// When the store cannot be read, or the selection makes no sense for this queue.
 pub fn measure(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<Measured, OpsError> {
     selection.check(&snapshot.spec, policy)?;
     let now = snapshot.now();

@@ -14,9 +14,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Lists who holds what, who is dead and who is alive, and where the ownership data contradicts itself; with `dead_only` lists
 /// the dead, and counts all. Claims that the selection leaves out still show whether their owner lives.
-///
-/// # Errors
-/// When the store cannot be read, or the selection makes no sense for this queue.
 pub fn owners(
     snapshot: &mut Snapshot,
     selection: &Selection,

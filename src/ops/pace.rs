@@ -27,7 +27,6 @@ pub(super) struct Pace {
     has_locked_long: bool,
 }
 
-/// When it pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pauses {
     Always,

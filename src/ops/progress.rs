@@ -23,7 +23,6 @@ pub enum Work {
     Applying(u64),
 }
 
-/// Drops all progress.
 pub struct Silent;
 
 impl Progress for Silent {}

@@ -21,7 +21,6 @@ pub enum Mode {
     Plan,
     /// It is carried out in transactions that are rolled back.
     ServerDryRun,
-    /// It is carried out.
     Apply,
 }
 
@@ -62,9 +61,7 @@ impl ApplyOptions<'_> {
 
 /// The document of a plan that was printed or executed, and how the run ended.
 pub struct Reclaimed {
-    /// The document.
     pub document: Reclaim,
-    /// What stopped it early.
     pub stop: Option<StoreError>,
     /// Warnings after the commits, such as wake-ups that failed.
     pub after: Vec<String>,

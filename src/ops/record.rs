@@ -11,16 +11,13 @@ use crate::store::{Recorder, StoreError, StoreErrorKind};
 /// Why a job is moved, for the error that the queue keeps with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Cause {
-    /// Its worker is dead.
     Dead,
     /// It took too long, or its deadline has passed; its worker may be alive.
     Late,
-    /// It waited too long.
     Waited,
 }
 
 impl Cause {
-    /// The cause of a step.
     pub(super) fn of(spec: &QueueSpec, job: &StepJob) -> Cause {
         match job.job.reasons.iter().any(|reason| reason.proves == Some(Proves::Death)) {
             _ if spec.waits => Cause::Waited,

@@ -120,9 +120,6 @@ pub struct OddList {
 }
 
 /// What is in flight in this snapshot, in some 100 bytes of memory a claim.
-///
-/// # Errors
-/// When the store cannot be read.
 pub fn in_flight(snapshot: &mut Snapshot) -> Result<EarlierSnapshot, OpsError> {
     let at = snapshot.now();
     let mut snapshot_now = EarlierSnapshot { taken_at: at, seen: HashMap::new() };
@@ -134,9 +131,6 @@ pub fn in_flight(snapshot: &mut Snapshot) -> Result<EarlierSnapshot, OpsError> {
 
 /// Passes over all claims in flight: whether any of their owners is on the list, and what to save of them. This is the cost of
 /// a live-owner list or a snapshot file: one more full read of what is in flight, without an index.
-///
-/// # Errors
-/// When the store cannot be read, the list cannot be compared with this queue's owners, or the file is of another queue.
 pub fn prescan(
     snapshot: &mut Snapshot,
     living: Option<&Living>,

@@ -8,18 +8,12 @@ use crate::preset::{QueueSpec, did_you_mean};
 use crate::store::Found;
 use std::collections::BTreeSet;
 
-/// Which claims are selected.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
-    /// `--queue`.
     pub queues: Globs,
-    /// `--kind`.
     pub kinds: Globs,
-    /// `--owner`.
     pub owners: Globs,
-    /// `--host`.
     pub hosts: Vec<String>,
-    /// `--state`.
     pub states: Vec<String>,
     /// `--id`: only these jobs are read.
     pub ids: Vec<String>,
@@ -68,9 +62,6 @@ impl Selection {
     }
 
     /// Refuses what this queue cannot serve.
-    ///
-    /// # Errors
-    /// A state that is not in flight, a host where owners name none.
     pub(super) fn fits(&self, spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
         let in_flight = spec.in_flight_names();
         for state in &self.states {
@@ -91,9 +82,6 @@ impl Selection {
     }
 
     /// Refuses what this queue cannot serve, and to judge without a threshold where the queue has none.
-    ///
-    /// # Errors
-    /// A state that is not in flight, a host where owners name none, a missing threshold.
     pub fn check(&self, spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
         self.fits(spec, policy)?;
         if policy.older.is_none() && policy.restart.is_none() && spec.needs_threshold() {
@@ -103,9 +91,6 @@ impl Selection {
     }
 
     /// Refuses patterns for what this queue does not tell.
-    ///
-    /// # Errors
-    /// A pattern for queues, kinds or owners that the table does not name.
     pub(super) fn globs_fit(&self, spec: &QueueSpec) -> Result<(), OpsError> {
         for (field, globs, is_known) in [
             (Field::Queue, &self.queues, spec.claim.queue.is_some()),

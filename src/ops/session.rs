@@ -18,15 +18,12 @@ use std::rc::Rc;
 
 /// The database to read, and what is known of its queue beforehand.
 pub struct Session<'a> {
-    /// The database.
     pub store: &'a dyn Store,
     /// The presets and mappings that can be named or detected.
     pub catalog: &'a Catalog,
     /// The preset or mapping that was named.
     pub preset: Option<&'a str>,
-    /// Where the tables are.
     pub place: &'a Place,
-    /// Limits of time and memory.
     pub limits: &'a Limits,
     /// The target's name in the config file.
     pub target: Option<&'a str>,
@@ -34,9 +31,7 @@ pub struct Session<'a> {
 
 /// One consistent read of a queue: one `now`, and the preset resolved against the live tables.
 pub struct Snapshot {
-    /// The open read transaction.
     pub reader: Box<dyn Reader>,
-    /// The queue.
     pub spec: QueueSpec,
     /// The tables as the catalog describes them.
     pub live: LiveSchema,
@@ -58,9 +53,6 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Returns the target with the identity of its database, which costs a query.
-    ///
-    /// # Errors
-    /// When the database cannot be asked.
     pub fn identified(&mut self) -> Result<Target, StoreError> {
         Ok(Target { identity: self.reader.identity()?, ..self.target.clone() })
     }
@@ -105,17 +97,11 @@ impl Snapshot {
 
 impl Session<'_> {
     /// Opens the store, detects the queue, and begins a snapshot.
-    ///
-    /// # Errors
-    /// When the store cannot be read, no queue or more than one is recognised, or the tables do not fit the preset.
     pub fn snapshot(&self) -> Result<Snapshot, OpsError> {
         self.snapshot_at(None)
     }
 
     /// Begins a snapshot of jobs that wait.
-    ///
-    /// # Errors
-    /// As [`Session::snapshot`]; and without such a state or column.
     pub fn snapshot_of_waiting(&self, waits: &Waits) -> Result<Snapshot, OpsError> {
         self.snapshot_at(Some(waits))
     }
@@ -198,9 +184,6 @@ impl Session<'_> {
 
 impl Snapshot {
     /// The rows in states that the preset does not have, if there are any; such rows are never read.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn unfamiliar_states(&mut self) -> Result<Option<UnfamiliarStates>, OpsError> {
         let states = unfamiliar_states(self.reader.as_mut(), &self.live, &self.spec)?;
         if states.is_empty() {

@@ -13,9 +13,6 @@ const LAST_ERROR: usize = 4096;
 
 /// Explains jobs one by one: the evidence, the checks, and what reclaim would do. `payload` is the most bytes of a payload to
 /// read; without it none is read.
-///
-/// # Errors
-/// When the store cannot be read, or the queue does not tell the payload that is asked for.
 pub fn show(
     snapshot: &mut Snapshot,
     ids: &[String],

@@ -12,9 +12,6 @@ use std::collections::BTreeSet;
 type Change = (Touch, String, BTreeSet<String>);
 
 /// What follows from the deletes and changes of these actions, a sentence for each of their tables.
-///
-/// # Errors
-/// When the catalog cannot be read.
 pub(super) fn cascades<'a>(
     snapshot: &mut Snapshot,
     actions: impl Iterator<Item = &'a Action>,
@@ -57,9 +54,6 @@ fn changes_of(spec: &QueueSpec, action: Action) -> impl Iterator<Item = Change> 
 }
 
 /// The rules on the queue's tables and the ledger that rewrite what is written there, a sentence for each table; Postgres alone has rules.
-///
-/// # Errors
-/// When the catalog cannot be read.
 pub(super) fn rules(snapshot: &mut Snapshot) -> Result<Vec<String>, OpsError> {
     let Some(rules) = catalog::rules(snapshot.spec.engine, &snapshot.written_tables()) else { return Ok(Vec::new()) };
     let rules = snapshot.reader.texts(&rules)?;

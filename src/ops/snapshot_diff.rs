@@ -10,7 +10,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// A finding is a job with its claim: a job that was requeued, claimed again and is stuck again is gone and new. It takes
 /// some 50 bytes of memory a finding.
 pub struct SnapshotDiff {
-    /// What this snapshot found.
     pub document: Stale,
     /// What the snapshot before it found and this one did not, as it was then.
     pub gone: Spool<Job>,
@@ -20,18 +19,11 @@ pub struct SnapshotDiff {
 
 impl SnapshotDiff {
     /// The first snapshot: everything in it is new.
-    ///
-    /// # Errors
-    /// When the temporary file of a long list fails.
     pub fn first(document: Stale) -> Result<SnapshotDiff, OpsError> {
         let seen = seen(&document)?;
         Ok(SnapshotDiff { document, gone: Spool::default(), seen, before: HashSet::new() })
     }
 
-    /// The next snapshot.
-    ///
-    /// # Errors
-    /// When the temporary file of a long list fails.
     pub fn then(self, document: Stale) -> Result<SnapshotDiff, OpsError> {
         let seen = seen(&document)?;
         let mut gone = Spool::default();

@@ -74,7 +74,6 @@ impl SnapshotFile {
         Ok(SnapshotFile { path: path.to_owned(), before: Some(saved) })
     }
 
-    /// The file's name.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -85,9 +84,6 @@ impl SnapshotFile {
     }
 
     /// What the saved snapshot saw; `None` if there is none.
-    ///
-    /// # Errors
-    /// When it is a snapshot of another queue.
     pub fn earlier(&self, snapshot: &mut Snapshot) -> Result<Option<EarlierSnapshot>, OpsError> {
         let Some(before) = &self.before else { return Ok(None) };
         if let Some((what, there, here)) = before.target.difference(&snapshot.identified()?) {
@@ -109,9 +105,6 @@ impl SnapshotFile {
     }
 
     /// Replaces the saved snapshot by this one, whole or not at all. Of two runs at once, the last one wins.
-    ///
-    /// # Errors
-    /// When it cannot be written, or would be too large.
     pub fn save(&self, snapshot: &mut Snapshot, seen: &EarlierSnapshot) -> Result<(), OpsError> {
         if seen.seen.len() > MOST_CLAIMS {
             let (many, most) = (seen.seen.len(), MOST_CLAIMS);

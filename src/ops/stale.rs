@@ -12,9 +12,6 @@ use crate::policy::{Diagnoses, Policy, Verdict, draft};
 
 /// Lists the claims that are stuck, and those that are unknown, under what is likely to have happened. The caller has a use
 /// for at most `most` jobs of each list; what is counted does not depend on it.
-///
-/// # Errors
-/// When the store cannot be read, or the selection makes no sense for this queue.
 pub fn stale(
     snapshot: &mut Snapshot,
     selection: &Selection,
@@ -25,9 +22,6 @@ pub fn stale(
 }
 
 /// Counts the claims that are stuck or unknown by host, owner, kind, queue or state, and lists none.
-///
-/// # Errors
-/// As [`stale`]; and when the queue does not tell what is grouped by.
 pub fn stale_by(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy, by: Field) -> Result<Stale, OpsError> {
     let groups = Groups::new(&snapshot.spec, by)?;
     let mut document = list(snapshot, selection, policy, Some(0), Some(groups))?;

@@ -67,9 +67,6 @@ pub fn pause() -> Duration {
 }
 
 /// Why a sweep is called off before it is planned, if so: the ledger records another one within that time.
-///
-/// # Errors
-/// When the ledger cannot be read.
 pub fn called_off(snapshot: &mut Snapshot, min_interval: Duration) -> Result<Option<StoreError>, OpsError> {
     let (table, now) = (snapshot.target.table.clone(), snapshot.now());
     let last: Option<Timestamp> = snapshot.reader.last_sweep(&snapshot.spec, min_interval)?;

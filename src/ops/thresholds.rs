@@ -24,9 +24,6 @@ pub fn cutoffs(now: Timestamp, policy: &Policy) -> Cutoffs {
 }
 
 /// Refuses thresholds that could never apply to this queue: the operator relies on them.
-///
-/// # Errors
-/// An entry about queues or kinds where the preset tells none; a maximum run time where it does not tell since when jobs run.
 pub(super) fn fit(spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
     let thresholds = &policy.thresholds;
     let misfit = |what: &str, why: String| {

@@ -9,9 +9,6 @@ use crate::preset::{QueueSpec, SpecError, StateSource, StepSpec, Waits, did_you_
 use crate::store::{Detail, RefusedOf, StoreErrorKind, Wanted};
 
 /// Refuses an entry that could never apply to this queue: the operator relies on it.
-///
-/// # Errors
-/// A state, a column or an action that this queue does not have.
 pub(super) fn fits(spec: &QueueSpec, entry: &StateLimit, all: &TooLong) -> Result<(), SpecError> {
     let state = &entry.state.text;
     for (key, globs, is_known) in
@@ -48,9 +45,6 @@ pub(super) fn fits(spec: &QueueSpec, entry: &StateLimit, all: &TooLong) -> Resul
 }
 
 /// The entries that do not fit the queue, each with the reason.
-///
-/// # Errors
-/// When the store cannot be read.
 pub fn unfit(session: &Session<'_>, spec: &QueueSpec, too_long: &TooLong) -> Result<Vec<String>, OpsError> {
     let mut unfit: Vec<String> = Vec::new();
     let misfits = too_long.entries.iter().filter_map(|entry| fits(spec, entry, too_long).err());
@@ -124,7 +118,6 @@ fn is_offered(spec: &QueueSpec, entry: &StateLimit) -> Result<(), SpecError> {
 
 /// Consecutive entries about the same waiting rows.
 pub(super) struct Group {
-    /// The rows.
     pub(super) waits: Waits,
     /// All entries about these rows: the first one that matches a job counts.
     pub(super) too_long: TooLong,

@@ -12,9 +12,6 @@ use crate::policy::{Finding, Policy, SkipReason, Skipped};
 use crate::preset::{QueueSpec, SpecError};
 
 /// Plans the undo of a run: a step restores what one of its steps changed, where the row is unchanged since.
-///
-/// # Errors
-/// When there is no such run, its record cannot be read, or it was on another queue than the one at hand.
 pub fn undo_plan(records: &mut Records<'_>, prefix: &str) -> Result<Plan, OpsError> {
     let run_id = records.find(prefix)?;
     let loaded = load(records, &run_id)?;

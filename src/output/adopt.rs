@@ -121,7 +121,6 @@ pub struct Tried {
 }
 
 impl Grade {
-    /// The word in comments.
     pub fn name(self) -> &'static str {
         match self {
             Grade::Shown => "shown",
@@ -132,7 +131,6 @@ impl Grade {
 }
 
 impl DraftKey {
-    /// A key by its path.
     pub fn new(path: &[&str], value: impl Into<Value>, grade: Grade, reason: impl Into<String>) -> DraftKey {
         let path: Vec<String> = path.iter().map(|part| (*part).to_owned()).collect();
         DraftKey { key: path.join("."), path, value: value.into(), grade, reason: reason.into() }

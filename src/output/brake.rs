@@ -42,12 +42,7 @@ pub enum Refusal {
         digest: String,
     },
     /// The plan has more steps than allowed.
-    TooLarge {
-        /// The plan's steps.
-        steps: u64,
-        /// The most that are allowed.
-        max: u64,
-    },
+    TooLarge { steps: u64, max: u64 },
     /// The live-owner list may be that of another queue, for this reason.
     WrongList(String),
     /// The brake, with its evidence.

@@ -64,15 +64,11 @@ impl<'a, T> Columns<'a, T> {
         self.shown().next().and_then(|column| column.fields.split(' ').next()).unwrap_or_default()
     }
 
-    /// The titles of the table.
     pub fn titles(&self) -> Vec<&'static str> {
         self.shown().map(|column| column.layout.title).collect()
     }
 
     /// The table with a row for each item.
-    ///
-    /// # Errors
-    /// When an item cannot be read from its temporary file.
     pub fn table<I: Borrow<T>>(&self, items: impl Iterator<Item = io::Result<I>>) -> io::Result<Table> {
         let row = |item: io::Result<I>| item.map(|item| self.row(item.borrow()));
         let columns = self.shown().map(|column| column.layout.clone()).collect();
@@ -81,7 +77,6 @@ impl<'a, T> Columns<'a, T> {
         Ok(table)
     }
 
-    /// The cells of an item.
     pub fn row(&self, item: &T) -> Vec<Cell> {
         self.shown().map(|column| (column.cell)(item)).collect()
     }
@@ -123,7 +118,6 @@ pub fn duration(seconds: Option<f64>) -> Cell {
     duration.map_or(cell.clone(), |duration| cell.ranked(rank(duration)))
 }
 
-/// The column of [`silence`].
 pub fn silent(times: Times, importance: u8) -> Column {
     match times {
         Times::Mixed | Times::Relative => right("silent", importance),
@@ -143,7 +137,6 @@ pub fn silence(seconds: Option<f64>, last_seen_at: Option<Timestamp>, times: Tim
     Cell::new(text, tone).ranked(rank(silence))
 }
 
-/// The [`silence`] of a job.
 pub fn job_silence(job: &Job, times: Times) -> Cell {
     let tone = match job.verdict {
         Some(VerdictKind::Stuck) => Tone::Bad,
@@ -179,7 +172,6 @@ fn rank(span: Duration) -> i64 {
     i64::try_from(span.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// Attempts, of how many.
 pub fn attempts(attempts: Option<i64>, max: Option<i64>) -> String {
     match (attempts, max) {
         (None, _) => "-".to_owned(),
@@ -196,7 +188,6 @@ pub fn reasons(job: &Job, now: Timestamp, times: Times) -> Cell {
     Cell::new(wording.findings(&job.findings, "; "), if death { Tone::Plain } else { Tone::Warn })
 }
 
-/// An action, in its tone.
 pub fn action(action: Option<Action>) -> Cell {
     match action {
         Some(Action::Requeue) => Cell::new("requeue", Tone::Plain),

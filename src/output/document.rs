@@ -1,10 +1,9 @@
 //! Documents that are lists: the formats they share, CSV and JSON lines.
 
-use super::Spool;
 use super::columns::Columns;
 use super::format::{Format, Inert, Page, Screen, Table, Times, csv, inert, json};
+use super::{Spool, Spooled};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -37,9 +36,6 @@ pub trait Document: Serialize {
     }
 
     /// Lays out the page for people.
-    ///
-    /// # Errors
-    /// When the temporary file of a long list cannot be read.
     fn table(&self, screen: &Screen, format: Format) -> io::Result<Page> {
         let mut page = Page::from(self.above(screen));
         for list in self.lists(format, screen.times) {
@@ -53,9 +49,6 @@ pub trait Document: Serialize {
     }
 
     /// Writes comma-separated values: the first list that has fields, and the lists with the same fields.
-    ///
-    /// # Errors
-    /// When the writer, or the temporary file of a long list, fails.
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut lists = self.lists(Format::Csv, Times::default());
         let fields = lists.iter().map(|list| list.fields.clone()).find(|fields| !fields.is_empty()).unwrap_or_default();
@@ -64,9 +57,6 @@ pub trait Document: Serialize {
     }
 
     /// Writes the name of each item of the first list that has fields, one a line.
-    ///
-    /// # Errors
-    /// When the writer, or the temporary file of a long list, fails.
     fn names(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut lists = self.lists(Format::Name, Times::default()).into_iter();
         let Some(list) = lists.find(|list| !list.fields.is_empty()) else { return Ok(()) };
@@ -80,9 +70,6 @@ pub trait Document: Serialize {
     }
 
     /// Writes JSON lines: a head, one object a line, and a summary.
-    ///
-    /// # Errors
-    /// When the writer, or the temporary file of a long list, fails.
     fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
         let (head, summary) = self.head_and_summary();
         line(out, "head", &head)?;
@@ -103,7 +90,6 @@ pub struct List<'a> {
     fields: String,
     /// The field that names an item: the first one of the first column that is shown.
     name: &'static str,
-    /// The items as JSON.
     json: Box<dyn Iterator<Item = io::Result<Vec<u8>>> + 'a>,
     /// Makes the table of the first items.
     table: Box<dyn FnOnce(usize) -> io::Result<Table> + 'a>,
@@ -123,11 +109,7 @@ impl<'a> List<'a> {
     }
 
     /// A list that may be in a temporary file.
-    pub(super) fn spooled<T: Clone + Serialize + DeserializeOwned>(
-        kind: &'static str,
-        items: &'a Spool<T>,
-        columns: Columns<'a, T>,
-    ) -> List<'a> {
+    pub(super) fn spooled<T: Spooled>(kind: &'static str, items: &'a Spool<T>, columns: Columns<'a, T>) -> List<'a> {
         List {
             kind,
             heading: "",
@@ -146,9 +128,6 @@ impl<'a> List<'a> {
 
 /// Writes a document in a format. Names are exact for programs and inert on a terminal. The sentence is about columns that the
 /// screen has no room for.
-///
-/// # Errors
-/// When the writer, or the temporary file of a long list, fails.
 pub fn write<D: Document>(
     document: &D,
     format: Format,
@@ -180,9 +159,6 @@ pub fn write<D: Document>(
 
 /// Writes items, given as JSON, as comma-separated values. `columns` are names of fields in the item's JSON, with spaces between; a column
 /// `rule=/reasons/0/rule` has a value from inside a field. Unknown values are empty, and the texts of a list are joined by spaces.
-///
-/// # Errors
-/// When the writer fails, or an item cannot be read from its temporary file.
 pub(super) fn csv_of(
     columns: &str,
     items: impl Iterator<Item = io::Result<Vec<u8>>>,

@@ -32,9 +32,6 @@ pub struct EnvSetting {
 
 impl Env {
     /// The settings as a table for people.
-    ///
-    /// # Errors
-    /// Never: all of it is in memory.
     pub fn table(&self) -> io::Result<Table> {
         let columns = Columns::<EnvSetting>::new()
             .add(column("setting", 0, None), "name", |setting| setting.name.as_str().into())

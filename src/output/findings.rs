@@ -185,7 +185,6 @@ impl Wording {
         findings.iter().map(|finding| self.finding(finding)).collect::<Vec<_>>().join(between)
     }
 
-    /// The value of a check.
     pub(super) fn value(self, value: &Value) -> String {
         match value {
             Value::Time(Reading::Absent) | Value::Lock(LockSign::Absent) => "-".to_owned(),

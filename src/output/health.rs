@@ -102,7 +102,6 @@ pub struct HealthError {
 }
 
 impl Health {
-    /// The name of the document.
     pub const SCHEMA: &'static str = "jobdoctor.health/v1";
 
     /// The document of a queue that could not be read.

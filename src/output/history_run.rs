@@ -108,7 +108,6 @@ impl Document for HistoryOne {
 }
 
 impl HistoryOne {
-    /// The titles of its table.
     pub fn titles() -> Vec<&'static str> {
         steps().titles()
     }

@@ -19,43 +19,35 @@ pub struct MeasuredQueue {
 /// The claims of one queue in one state.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MeasuredState {
-    /// Claims.
     pub in_flight: u64,
-    /// Claims that cannot be judged.
     pub unknown: u64,
     /// Stuck claims by their first reason. The usual reasons of this kind of queue are always present, if only with 0.
     pub stuck: BTreeMap<&'static str, u64>,
 }
 
 impl MeasuredQueue {
-    /// Claims.
     pub fn in_flight(&self) -> u64 {
         self.states.values().map(|state| state.in_flight).sum()
     }
 
-    /// Claims that cannot be judged.
     pub fn unknown(&self) -> u64 {
         self.states.values().map(|state| state.unknown).sum()
     }
 
-    /// Stuck claims.
     pub fn stuck(&self) -> u64 {
         self.states.values().flat_map(|state| state.stuck.values()).sum()
     }
 }
 
 impl Measured {
-    /// Claims.
     pub fn in_flight(&self) -> u64 {
         self.queues.values().map(MeasuredQueue::in_flight).sum()
     }
 
-    /// Claims that cannot be judged.
     pub fn unknown(&self) -> u64 {
         self.queues.values().map(MeasuredQueue::unknown).sum()
     }
 
-    /// Stuck claims.
     pub fn stuck(&self) -> u64 {
         self.queues.values().map(MeasuredQueue::stuck).sum()
     }

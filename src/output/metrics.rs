@@ -18,15 +18,12 @@ pub type OutcomeCounts = BTreeMap<(Option<String>, Action, &'static str), u64>;
 
 /// One run of a command, for monitoring.
 pub struct RunMetrics<'a> {
-    /// The command.
     pub command: &'static str,
-    /// The target's name.
     pub target: &'a str,
     /// When the run ended by this host's clock, in seconds since 1970.
     pub ended_at: f64,
     /// How long the run took.
     pub took: Duration,
-    /// Its exit code.
     pub exit_code: u8,
     /// When the last earlier run with exit code 0 ended, in seconds since 1970.
     pub last_success_at: Option<f64>,
@@ -139,7 +136,6 @@ impl RunMetrics<'_> {
     }
 }
 
-/// The queue labels.
 #[derive(Default)]
 struct Names {
     /// The queues that keep their name; `None` if all do.

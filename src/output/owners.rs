@@ -81,7 +81,6 @@ pub struct OwnerEntry {
 }
 
 impl Owners {
-    /// The titles of its table.
     pub fn titles(times: Times) -> Vec<&'static str> {
         owners(times).titles()
     }

@@ -45,16 +45,12 @@ pub fn replace_file(
 }
 
 /// Creates an unused file in the directory of that path, because a rename is atomic only within a file system.
-///
-/// # Errors
-/// When no file can be created there.
 pub fn temporary_beside(path: &Path, mode: FileMode) -> io::Result<NamedTempFile> {
     let FileMode::UpTo(mode) = mode else { return temporary_beside(path, FileMode::PRIVATE) };
     let mut builder = tempfile::Builder::new();
     builder.prefix(".jobdoctor-").permissions(Permissions::from_mode(mode)).tempfile_in(directory_of(path))
 }
 
-/// The directory of a file.
 pub fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -38,6 +38,5 @@ pub struct SavedPolicy {
 }
 
 impl SavedPlan {
-    /// The name of these documents.
     pub const SCHEMA: &'static str = "jobdoctor.plan/v1";
 }

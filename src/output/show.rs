@@ -69,7 +69,6 @@ pub struct RuleCheck {
 }
 
 impl RuleCheck {
-    /// The document of a check.
     pub fn of(check: Check) -> RuleCheck {
         let wording = Wording::default();
         RuleCheck {
@@ -94,10 +93,6 @@ pub struct Would {
     pub attempts_after: Option<i64>,
 }
 
-/// Jobs explained, for people.
-///
-/// # Errors
-/// Never: all of it is in memory.
 pub fn show(document: &Show, screen: &Screen) -> io::Result<Page> {
     let one = |shown| one(shown, document.store_time, screen);
     let jobs: Vec<String> = document.jobs.iter().map(one).collect::<io::Result<_>>()?;

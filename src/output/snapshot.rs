@@ -13,16 +13,13 @@ pub struct SavedSnapshot {
     pub schema: String,
     /// The store's own time of that snapshot.
     pub store_time: Timestamp,
-    /// Which queue.
     pub target: Target,
     /// The claims that were in flight.
     pub claims: Vec<SavedClaim>,
 }
 
-/// One claim of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedClaim {
-    /// The fingerprint of its key.
     pub key: Fingerprint,
     /// The fingerprint of the values that show life.
     pub values: Fingerprint,

@@ -110,7 +110,6 @@ impl<T: Spooled> Spool<T> {
         dropped
     }
 
-    /// The items in order.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<T>> {
         (0..self.len()).filter_map(|n| self.get(n))
     }
@@ -149,7 +148,6 @@ impl<T: Serialize> Spool<T> {
 }
 
 impl<T> Spool<T> {
-    /// How many items there are.
     pub fn len(&self) -> usize {
         self.spilled.as_ref().map_or(self.items.len(), |spilled| spilled.index.len())
     }

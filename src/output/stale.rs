@@ -119,7 +119,6 @@ impl Document for Stale {
 }
 
 impl Stale {
-    /// The titles of its table.
     pub fn titles(by: Option<Field>, format: Format, times: Times) -> Vec<&'static str> {
         match by {
             Some(by) => groups(by).titles(),
@@ -129,9 +128,6 @@ impl Stale {
 }
 
 /// A table of jobs with a mark in front of each: `+` for a new job, `-` for one that is gone.
-///
-/// # Errors
-/// Never: all of it is in memory.
 pub fn marked(jobs: &[(&str, Job)], format: Format, now: Timestamp, times: Times) -> io::Result<Table> {
     let columns = self::jobs(VerdictKind::Stuck, format, now, times);
     let mut table = columns.table(jobs.iter().map(|(_, job)| Ok(job)))?;

@@ -110,7 +110,6 @@ impl Document for Stats {
 }
 
 impl Stats {
-    /// The titles of its table.
     pub fn titles() -> Vec<&'static str> {
         queues(&[]).titles()
     }

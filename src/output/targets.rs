@@ -66,7 +66,6 @@ pub struct TargetsWriter {
 }
 
 impl Targets {
-    /// The name of the format.
     pub const SCHEMA: &'static str = "jobdoctor.targets/v1";
 }
 
@@ -78,9 +77,6 @@ impl Default for TargetsWriter {
 
 impl TargetsWriter {
     /// Adds the next target. `document` is JSON and is copied.
-    ///
-    /// # Errors
-    /// When the document cannot be read, or the temporary file not be written.
     pub fn add<R: BufRead>(
         &mut self,
         target: &str,
@@ -102,10 +98,6 @@ impl TargetsWriter {
         write!(out, "\n    }}")
     }
 
-    /// Writes the document.
-    ///
-    /// # Errors
-    /// When the writer fails, or the temporary file cannot be read.
     pub fn write(mut self, command: &str, summary: &TargetsSummary, out: &mut dyn Write) -> io::Result<()> {
         write!(out, "{{\n  \"schema\": \"{}\",\n  \"command\": \"{command}\",\n  \"targets\": [", Targets::SCHEMA)?;
         self.entries.rewind()?;
@@ -148,17 +140,11 @@ struct TargetLast<'a> {
 
 impl Targets {
     /// Writes the first line of `-o jsonl`.
-    ///
-    /// # Errors
-    /// When the writer fails.
     pub fn first_line(command: &str, out: &mut dyn Write) -> io::Result<()> {
         line(out, "head", &Head { schema: Targets::SCHEMA, command })
     }
 
     /// Writes the lines of one target: each line of the command with the target's name, then the exit.
-    ///
-    /// # Errors
-    /// When the lines cannot be read or written.
     pub fn lines_of<R: BufRead>(
         target: &str,
         exit_code: u8,
@@ -174,9 +160,6 @@ impl Targets {
     }
 
     /// Writes the last line of `-o jsonl`.
-    ///
-    /// # Errors
-    /// When the writer fails.
     pub fn last_line(summary: &TargetsSummary, out: &mut dyn Write) -> io::Result<()> {
         line(out, "summary", summary)
     }

@@ -10,7 +10,6 @@ use std::fmt;
 pub struct Unsupported {
     /// The preset or mapping of the queue.
     pub preset: String,
-    /// What it cannot serve.
     pub request: Request,
 }
 
@@ -25,14 +24,12 @@ pub enum Request {
     StartedBefore,
     /// Owner patterns of a restart sweep, one of which covers these hosts.
     OneHost {
-        /// The pattern.
         pattern: String,
         /// Some of the hosts that it covers.
         hosts: Vec<String>,
     },
     /// A host whose name its owners cut.
     WholeHostName {
-        /// The host.
         host: String,
         /// The bytes that owners keep of a name.
         longest: usize,
@@ -50,18 +47,15 @@ pub enum Request {
     GroupBy(Field),
     /// Claims in a state that is not in flight.
     State {
-        /// The state.
         state: String,
         /// A similar state, as the end of a sentence; empty if there is none.
         similar: String,
-        /// The states in flight.
         in_flight: Vec<String>,
     },
     /// A listing, where neither the operator nor the preset sets a threshold.
     Threshold,
     /// An action that the preset does not have.
     Action {
-        /// The action.
         to: Action,
         /// The actions that it has.
         offered: Vec<&'static str>,
@@ -96,7 +90,6 @@ pub enum Field {
 }
 
 impl Field {
-    /// Every field.
     pub const ALL: [Field; 5] = [Field::Queue, Field::Kind, Field::Owner, Field::Host, Field::State];
 
     /// Its name, which is that of the option too.
@@ -162,7 +155,6 @@ impl fmt::Display for Unsupported {
 impl std::error::Error for Unsupported {}
 
 impl Unsupported {
-    /// What to do instead.
     pub fn hint(&self) -> String {
         match &self.request {
             Request::LiveOwners => "stop every worker and sweep with --restart --all-owners",

@@ -70,10 +70,6 @@ pub struct WatchFailed {
 }
 
 impl WatchLine<'_> {
-    /// Writes the line.
-    ///
-    /// # Errors
-    /// When the writer fails.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         serde_json::to_writer(Inert(out), self)?;
         out.write_all(b"\n")

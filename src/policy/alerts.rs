@@ -5,18 +5,14 @@ use std::fmt;
 /// The state that a monitoring plugin reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum State {
-    /// All is well.
     Ok,
-    /// Worth a warning.
     Warning,
     /// Needs action now.
     Critical,
-    /// Not known.
     Unknown,
 }
 
 impl State {
-    /// The name used in JSON.
     pub fn name(self) -> &'static str {
         match self {
             State::Ok => "ok",
@@ -41,7 +37,6 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// Every measure.
     pub const ALL: [Measure; 4] = [Measure::Stuck, Measure::Silence, Measure::Share, Measure::Unknown];
 
     /// The name used in JSON, in performance data and before a range.
@@ -99,9 +94,6 @@ pub struct Range {
 
 impl Range {
     /// Reads one; `number` reads what stands at its ends.
-    ///
-    /// # Errors
-    /// What is wrong with it, and how to write it.
     pub fn parse(text: &str, number: impl Fn(&str) -> Result<f64, String>) -> Result<Range, String> {
         let (inside, ends) = text.strip_prefix('@').map_or((false, text), |ends| (true, ends));
         let (start, end) = match ends.split_once(':') {

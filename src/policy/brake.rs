@@ -15,7 +15,6 @@ const OWNERS: usize = 3;
 /// Counts over the whole queue in one snapshot, whatever was selected of it.
 #[derive(Debug, Clone, Default)]
 pub struct Gauge {
-    /// Claims in flight.
     pub in_flight: u64,
     /// Claims that the rules act on.
     pub dead: u64,
@@ -41,7 +40,6 @@ pub struct Circumstances {
     /// How long the server has been up, where there is one and the steps rest on heartbeats or leases; and how long a
     /// silence means death there.
     pub up: Option<Up>,
-    /// The operator's override.
     pub overridden: Option<Override>,
 }
 

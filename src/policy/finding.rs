@@ -115,6 +115,5 @@ pub enum Finding {
 pub struct Limit {
     /// The limit, and what sets it.
     pub allowed: Allowed,
-    /// The target's name.
     pub target: String,
 }

@@ -19,7 +19,6 @@ impl Digest {
     /// Hexadecimal digits that people see of it: 64 bits, which no two plans of one queue will share.
     pub const SHORT: usize = 16;
 
-    /// Takes one step in.
     pub fn add(&mut self, step: &Step) {
         let attempts = step.attempts_after.map(|n| n.to_string()).unwrap_or_default();
         let key = step.key.exact();
@@ -27,7 +26,6 @@ impl Digest {
         self.steps.push(print(parts.into_iter()));
     }
 
-    /// The digest in hexadecimal.
     pub fn finish(mut self) -> String {
         self.steps.sort_unstable();
         let mut hash = Sha256::new();

@@ -17,7 +17,6 @@ pub enum Afterwards {
     StuckAgain,
     /// No worker holds it, and the table does not say whether it waits or has ended.
     NotInFlight,
-    /// It ended well.
     Finished,
     /// It ended badly, or was cancelled.
     Failed,

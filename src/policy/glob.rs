@@ -13,10 +13,6 @@ use std::str::Chars;
 pub(super) struct Glob(Regex);
 
 impl Glob {
-    /// Reads a pattern.
-    ///
-    /// # Errors
-    /// When it is malformed, or nests braces dozens deep.
     pub(super) fn new(pattern: &str) -> Result<Glob, String> {
         GlobBuilder::new(pattern).literal_separator(false).build().map_err(|error| error.kind().to_string())?;
         Regex::new(&format!("(?s)^(?:{})$", regex(pattern))).map(Glob).map_err(|error| error.to_string())

@@ -18,7 +18,6 @@ pub enum Inconsistency {
 }
 
 impl Inconsistency {
-    /// Every inconsistency.
     pub const ALL: [Inconsistency; 4] = [
         Inconsistency::NoOwner,
         Inconsistency::OwnerMissing,
@@ -43,7 +42,6 @@ impl Inconsistency {
 pub struct Inconsistencies([u64; 4]);
 
 impl Inconsistencies {
-    /// Takes one claim in.
     pub fn note(&mut self, spec: &QueueSpec, claim: &Claim, judgement: &Judgement) {
         for (count, inconsistency) in self.0.iter_mut().zip(Inconsistency::ALL) {
             *count += u64::from(inconsistency.is_shown_by(spec, claim, judgement));

@@ -51,7 +51,6 @@ pub enum LiveOwnersError {
 /// A live-owner list, and when it was made.
 #[derive(Debug, Clone)]
 pub struct Living {
-    /// The list.
     pub live_owners: Arc<LiveOwners>,
     /// When it was made, by the database's clock. Owners that started later cannot be on it.
     pub made_at: Timestamp,
@@ -263,13 +262,11 @@ fn is_comment(line: &str) -> bool {
 /// What a live-owner list says of a claim's owner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Standing {
-    /// It is on the list.
     Listed,
     /// It is not on the list: it was dead when the list was made.
     Missing,
     /// It would be missing, but resembles this entry: the list may mean it in another spelling.
     Resembles(String),
-    /// The claim names no owner.
     NoOwner,
     /// It is not on the list, but may have claimed the job after the list was made.
     ClaimedLater,

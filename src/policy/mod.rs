@@ -11,7 +11,6 @@ mod glob;
 mod host_names;
 mod inconsistencies;
 mod judge;
-mod late;
 mod live_owners;
 mod plan;
 mod resemblance;

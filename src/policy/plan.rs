@@ -13,14 +13,12 @@ use serde::{Deserialize, Serialize};
 pub enum Draft {
     /// One action, with its precondition.
     Step(Box<Step>),
-    /// Nothing, and why.
     Skipped(Skipped),
 }
 
 /// Why a job is not acted on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
-    /// Why.
     pub reason: SkipReason,
     /// What that rests on; none where the reason says it all.
     pub findings: Vec<Finding>,
@@ -65,7 +63,6 @@ pub enum SkipReason {
 }
 
 impl SkipReason {
-    /// The name used in JSON.
     pub fn name(self) -> &'static str {
         match self {
             SkipReason::Unknown => "unknown",

@@ -34,7 +34,6 @@ pub struct Policy {
     pub restart: Option<Restart>,
     /// The live-owner list, from outside the database.
     pub living: Option<Living>,
-    /// What earlier snapshots saw.
     pub earlier: Option<Arc<EarlierSnapshot>>,
 }
 

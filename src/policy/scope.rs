@@ -20,9 +20,6 @@ pub struct ScopeError(pub String);
 
 impl Globs {
     /// Reads patterns: `*`, `?`, `[...]` and `{a,b}`; case counts.
-    ///
-    /// # Errors
-    /// When one of them is malformed.
     pub fn new(patterns: &[String]) -> Result<Globs, ScopeError> {
         let read = |pattern: &String| {
             Glob::new(pattern).map_err(|why| ScopeError(format!("the pattern `{pattern}` cannot be read: {why}")))
@@ -65,7 +62,6 @@ pub fn exactly(name: &str) -> String {
     globset::escape(name).replace('\\', "\\\\")
 }
 
-/// A restart sweep.
 #[derive(Debug, Clone)]
 pub struct Restart {
     /// Which owners are dead.

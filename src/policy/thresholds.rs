@@ -10,7 +10,6 @@ use std::time::Duration;
 /// The thresholds of a target in the config file; empty leaves each source its own.
 #[derive(Debug, Clone, Default)]
 pub struct Thresholds {
-    /// The target's name.
     pub target: String,
     /// `[[target.NAME.threshold]]`, in order: of those that match a claim, the first that has the value counts.
     pub entries: Vec<Threshold>,
@@ -36,26 +35,20 @@ pub struct Threshold {
 /// How long something is allowed, and what set that limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Allowed {
-    /// The limit.
     pub span: Duration,
-    /// What set it.
     pub set_by: SetBy,
 }
 
 /// What set a limit. Flags come before the config file, and that before the preset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum SetBy {
-    /// `--older`.
     Flag,
-    /// The target.
     Target,
     /// This entry of the target's thresholds, counted from 1.
     Entry(usize),
     /// This entry of the target's limits for states, counted from 1.
     TooLong(usize),
-    /// The row itself.
     Row,
-    /// The preset.
     Preset,
 }
 
@@ -135,9 +128,7 @@ pub(super) fn own_word(source: &Liveness) -> SetBy {
 /// `[[target.NAME.too_long]]`, in the order of the file: of those that are about a job, the first counts.
 #[derive(Debug, Clone, Default)]
 pub struct TooLong {
-    /// The target's name.
     pub target: String,
-    /// The entries.
     pub entries: Vec<StateLimit>,
 }
 
@@ -156,7 +147,6 @@ pub struct StateLimit {
     pub after: Duration,
     /// For a state before running: the column that says since when. Jobs in flight are so since their claim.
     pub since: Option<Written>,
-    /// What is done then.
     pub action: Action,
 }
 
@@ -173,5 +163,27 @@ impl TooLong {
     /// The shortest time that any entry for jobs in flight allows.
     pub fn shortest_in_flight(&self) -> Option<Duration> {
         self.entries.iter().filter(|entry| entry.since.is_none()).map(|entry| entry.after).min()
+    }
+}
+
+/// The share of its allowance, in percent, from which on a claim is late.
+const LATE: u128 = 80;
+
+/// True if a claim that was silent for `used` still counts as alive, and has used most of the silence that it is allowed.
+pub(super) fn is_late(used: Duration, allowance: Duration) -> bool {
+    used.as_nanos() * 100 >= allowance.as_nanos() * LATE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A lease of 60 s, and both sides of the boundary.
+    #[test]
+    fn late_begins_at_four_fifths() {
+        let is_late = |used, allowance| super::is_late(Duration::from_millis(used), Duration::from_millis(allowance));
+        assert!(is_late(49_000, 60_000) && is_late(48_000, 60_000) && is_late(90_000, 60_000));
+        assert!(!is_late(47_999, 60_000) && !is_late(0, 60_000));
+        assert!(super::is_late(Duration::MAX, Duration::MAX), "the largest values do not overflow");
     }
 }

@@ -5,7 +5,6 @@ use crate::model::{Claim, EvidenceRow, Timestamp};
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// What was seen of one claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SeenClaim {
     /// The print of every sign of life and of the claim itself: the precondition and the owner's row.

@@ -17,9 +17,7 @@ pub enum Rule {
     HeartbeatSilent,
     /// The heartbeat of the owner is old.
     OwnerSilent,
-    /// The owner has no row.
     OwnerMissing,
-    /// The claim names no owner.
     OwnerUnset,
     /// The claim is old, and the table shows nothing else.
     ClaimAge,
@@ -29,11 +27,9 @@ pub enum Rule {
     OwnerRestarted,
     /// A restart sweep says that this owner is dead.
     Restart,
-    /// The owner is not on the live-owner list.
     LiveOwnerList,
     /// No sign of life has changed between snapshots.
     Unchanged,
-    /// The deadline has passed.
     DeadlinePassed,
     /// It has run longer than it may.
     MaxRuntime,
@@ -44,7 +40,6 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Every rule.
     pub const ALL: [Rule; 15] = [
         Rule::LeaseExpired,
         Rule::HeartbeatSilent,
@@ -112,10 +107,8 @@ impl fmt::Display for Proves {
     }
 }
 
-/// One reason for a verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
-    /// The rule that fired.
     pub rule: Rule,
     /// The numbers it rests on.
     pub finding: Finding,
@@ -124,7 +117,6 @@ pub struct Reason {
 /// What the judge says of a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// It shows life.
     Healthy,
     /// It is stuck, for at least one reason.
     Stuck(Vec<Reason>),
@@ -145,7 +137,6 @@ pub enum VerdictKind {
 }
 
 impl VerdictKind {
-    /// The name used in JSON.
     pub fn name(self) -> &'static str {
         match self {
             VerdictKind::Healthy => "healthy",
@@ -174,7 +165,6 @@ impl Verdict {
 /// A verdict with everything that went into it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judgement {
-    /// The verdict.
     pub verdict: Verdict,
     /// The newest sign of life: of heartbeat and claim time the later one, never a lease's end.
     pub last_seen_at: Option<Timestamp>,
@@ -200,11 +190,8 @@ pub struct Check {
     pub rule: &'static str,
     /// The column or columns that were read.
     pub column: String,
-    /// The value.
     pub value: Value,
-    /// What came of it.
     pub result: CheckResult,
-    /// What was found.
     pub finding: Finding,
 }
 
@@ -215,9 +202,7 @@ pub enum Value {
     Time(Reading),
     /// A span, measured or allowed.
     Span(Duration),
-    /// What a lock says.
     Lock(LockSign),
-    /// A name.
     Name(String),
 }
 
@@ -237,7 +222,6 @@ pub enum CheckResult {
 }
 
 impl CheckResult {
-    /// The name used in JSON.
     pub fn name(self) -> &'static str {
         match self {
             CheckResult::Fires => "fires",

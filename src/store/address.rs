@@ -6,12 +6,9 @@ use super::postgres::PostgresStore;
 use super::sqlite::SqliteStore;
 use std::path::{Path, PathBuf};
 
-/// Where a database is.
 #[derive(Debug, Clone)]
 pub enum Address {
-    /// A SQLite file.
     Sqlite {
-        /// Its path.
         path: PathBuf,
         /// Whether the operator allows writing to it on a network file system.
         network_files: bool,
@@ -20,7 +17,6 @@ pub enum Address {
         /// Whether writers enforce foreign keys.
         foreign_keys: bool,
     },
-    /// A Postgres server and database.
     Postgres(Box<PostgresAddress>),
 }
 
@@ -64,26 +60,17 @@ impl Address {
     }
 
     /// Reads a path, a `sqlite:` or `postgres://` URL, or a libpq `key=value` string.
-    ///
-    /// # Errors
-    /// When a Postgres address or its service file cannot be read, or asks for something unsupported.
     pub fn parse(text: &str, surroundings: &Surroundings) -> Result<Address, AddressError> {
         Address::read(text, Author::Operator, surroundings)
     }
 
     /// Reads the value of `DATABASE_URL`: as [`Address::parse`], and with the words of frameworks
     /// ([`FRAMEWORK_WORDS`](super::FRAMEWORK_WORDS)).
-    ///
-    /// # Errors
-    /// As [`Address::parse`].
     pub fn parse_database_url(text: &str, surroundings: &Surroundings) -> Result<Address, AddressError> {
         Address::read(text, Author::Framework, surroundings)
     }
 
     /// A Postgres address made of the `PG*` variables and defaults alone.
-    ///
-    /// # Errors
-    /// As [`Address::parse`].
     pub fn of_environment(surroundings: &Surroundings) -> Result<Address, AddressError> {
         Ok(Address::Postgres(Box::new(PostgresAddress::resolve("", Author::Operator, surroundings)?)))
     }

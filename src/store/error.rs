@@ -10,7 +10,6 @@ pub enum StoreErrorKind {
     Missing,
     /// The server cannot be reached.
     Unreachable,
-    /// The connection was lost.
     Lost,
     /// Another session holds a lock; trying again may help.
     Busy,
@@ -18,7 +17,6 @@ pub enum StoreErrorKind {
     SweepLockHeld,
     /// The time limit ran out; trying again may help.
     TimedOut,
-    /// The operator interrupted.
     Interrupted,
     /// A deadlock or a serialization failure; trying again helps.
     Conflict,
@@ -40,11 +38,8 @@ pub enum StoreErrorKind {
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}{}", in_brackets(code.as_deref()))]
 pub struct StoreError {
-    /// Its kind.
     pub kind: StoreErrorKind,
-    /// What happened.
     pub message: String,
-    /// What to try.
     pub hint: Option<String>,
     /// What to try with an option or a command of jobdoctor.
     pub remedy: Option<Remedy>,
@@ -55,7 +50,6 @@ pub struct StoreError {
 }
 
 impl StoreError {
-    /// An error of that kind.
     pub fn new(kind: StoreErrorKind, message: impl Into<String>) -> StoreError {
         StoreError { kind, message: message.into(), hint: None, remedy: None, code: None, constraint: None }
     }

@@ -14,7 +14,6 @@ use std::time::Duration;
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl<S: ReadSession> SqlReader<S> {
-    /// Implements [`Reader::find`](super::Reader::find).
     pub(super) fn find_ids(&mut self, spec: &QueueSpec, ids: &[String]) -> Result<Vec<Found>, StoreError> {
         let meant = self.keys_meant(spec, ids)?;
         let mut named: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -96,7 +95,6 @@ impl<S: ReadSession> SqlReader<S> {
         }
     }
 
-    /// Implements [`Reader::find_keys`](super::Reader::find_keys).
     pub(super) fn rows_of(&mut self, spec: &QueueSpec, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {
         let mut found = Vec::new();
         for chunk in keys.chunks(LOOKUP) {

@@ -18,7 +18,6 @@ pub fn chance() -> f64 {
     (random() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// The limits of one command.
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// When the command must have ended.
@@ -61,7 +60,6 @@ pub struct Interrupt {
     cancels: Arc<Mutex<Vec<Registered>>>,
 }
 
-/// Cancels a running query.
 type Cancel = Box<dyn Fn() + Send>;
 /// A cancel callback, valid while its reader is alive.
 type Registered = (Weak<()>, Cancel);

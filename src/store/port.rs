@@ -1,4 +1,5 @@
 //! The port: what a database must offer to be read and written.
+#![warn(missing_docs)]
 
 use super::query::{Detail, FinishedRun, Found, RowCount, ServerVersion, Standby, Wanted, WantedRuns};
 use super::{Limits, Recorder, Refusal, StoreError, SweepLock};

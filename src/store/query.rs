@@ -30,7 +30,6 @@ pub enum Detail {
 /// The instants from which the pre-filter is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cutoffs {
-    /// The snapshot's `now`.
     pub now: Timestamp,
     /// The operator's threshold for all claims; `None` leaves each liveness source its own.
     pub older: Option<Duration>,
@@ -65,7 +64,6 @@ pub struct RowCount {
     pub kind: Option<String>,
     /// The state as it is stored.
     pub state: Cell,
-    /// The number of rows.
     pub rows: u64,
 }
 
@@ -76,9 +74,7 @@ pub struct FinishedRun {
     pub queue: Option<String>,
     /// Its kind, if the table says.
     pub kind: Option<String>,
-    /// When it began.
     pub started: Reading,
-    /// When it ended.
     pub ended: Reading,
 }
 
@@ -105,7 +101,6 @@ pub struct ServerVersion {
 pub struct Found {
     /// The row, read as if it were a claim.
     pub claim: Claim,
-    /// Whether it is one.
     pub in_flight: bool,
     /// The given ids that mean this job: a number or a UUID has several spellings.
     pub names: Vec<String>,
@@ -113,9 +108,6 @@ pub struct Found {
 
 /// Counts the claims in flight by [`Owner::name`](crate::model::Owner): [`Reader::count_by_owner`] added up. Memory
 /// grows with the number of owners.
-///
-/// # Errors
-/// When the statement fails.
 pub fn in_flight_by_owner(
     reader: &mut dyn Reader,
     spec: &QueueSpec,

@@ -16,7 +16,6 @@ pub struct Refusal {
     pub action: Option<Action>,
     /// The place in the preset or mapping.
     pub at: WrittenAt,
-    /// The database's error.
     pub error: StoreError,
     /// The claims for which it is refused.
     pub of: RefusedOf,
@@ -29,7 +28,6 @@ pub enum RefusedOf {
     Any,
     /// Every claim that was tried; a trigger might change that.
     EveryTried,
-    /// Some of those that were tried.
     SomeTried,
     /// Unknown: what it writes could not be tried, for the reason in the error.
     Untried,
@@ -47,7 +45,6 @@ impl fmt::Display for Refusal {
 pub(super) struct Trial {
     /// The assignment that is refused, if it is a single one.
     pub(super) at: Option<WrittenAt>,
-    /// The database's error.
     pub(super) error: StoreError,
     /// The claims for which it is refused.
     pub(super) of: RefusedOf,
@@ -60,7 +57,6 @@ impl Trial {
     }
 }
 
-/// Implements [`Reader::rehearse`](super::Reader::rehearse).
 pub(super) fn rehearse<S: ReadSession>(
     session: &mut S,
     spec: &QueueSpec,

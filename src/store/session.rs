@@ -8,7 +8,6 @@ use crate::preset::{ActionSpec, LiveSchema, QueueSpec};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-/// A connection.
 pub(super) trait Session {
     /// How this engine spells SQL.
     fn dialect(&self) -> &'static dyn Dialect;
@@ -60,10 +59,8 @@ pub(super) trait ReadSession: Session {
     /// Runs a statement and hands over its rows as they come, without keeping them, until `each` breaks off.
     fn stream(&mut self, statement: &Statement, each: Each<'_>) -> Result<(), StoreError>;
 
-    /// Implements [`Reader::server_version`](super::Reader::server_version).
     fn server_version(&self) -> Option<&ServerVersion>;
 
-    /// Implements [`Reader::up_since`](super::Reader::up_since).
     fn up_since(&mut self) -> Result<Option<Timestamp>, StoreError>;
 
     /// Limits the statements that follow to this time, until [`ReadSession::end_short`].
@@ -83,10 +80,8 @@ pub(super) trait ReadSession: Session {
         clock_and_reason: (Timestamp, &str),
     ) -> Result<Vec<Trial>, StoreError>;
 
-    /// Implements [`Reader::identity`](super::Reader::identity).
     fn identity(&mut self) -> Result<Option<String>, StoreError>;
 
-    /// Implements [`Reader::live_schema`](super::Reader::live_schema).
     fn live_schema(&mut self, names: &[String]) -> Result<LiveSchema, StoreError>;
 }
 
@@ -103,10 +98,8 @@ pub(super) trait WriteSession: Session {
     fn broken_at_commit(&mut self) -> Result<u64, StoreError>;
 }
 
-/// How a commit ended.
 #[derive(Debug)]
 pub(super) enum Commit {
-    /// The database has it.
     Done,
     /// The database does not have it.
     Failed(StoreError),

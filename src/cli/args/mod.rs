@@ -15,8 +15,7 @@ pub use alerts::AlertArgs;
 pub use claims::{ClaimArgs, ConfirmArgs, EvidenceArgs, IdArgs, OlderArgs, SelectArgs};
 pub use duration::{parse_between_snapshots, parse_up_to_1d, parse_up_to_1h, parse_up_to_7d};
 pub use output::{
-    ColorArg, ListArgs, LogFormat, OutputArgs, RowArgs, TextfileArgs, TimeArg, ToneArgs, few_formats, metrics_too,
-    text_or_json,
+    ColorArg, ListArgs, LogFormat, OutputArgs, TextfileArgs, TimeArg, ToneArgs, few_formats, metrics_too, text_or_json,
 };
 pub use store::{StoreArgs, TargetsArgs};
 pub use unattended::UnattendedArgs;

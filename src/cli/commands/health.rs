@@ -59,7 +59,6 @@ enum Unreachable {
 }
 
 impl Args {
-    /// The options about targets.
     pub(super) fn several(&mut self) -> Several<'_> {
         Several::of("health", &mut self.store, &mut self.targets)
     }

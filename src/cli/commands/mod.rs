@@ -158,7 +158,6 @@ pub fn plain_command() -> clap::Command {
     with_shared_options(Cli::command())
 }
 
-/// Runs a command.
 pub fn run(command: &Command, context: &Context) -> Result<Exit, CliError> {
     match targets::each_target(command, context)? {
         Some(each_target) => each_target.run(context),

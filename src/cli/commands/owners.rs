@@ -33,7 +33,6 @@ pub struct Args {
 }
 
 impl Args {
-    /// The options about targets.
     pub(super) fn several(&mut self) -> Several<'_> {
         Several::of("owners", &mut self.list.store, &mut self.targets)
     }

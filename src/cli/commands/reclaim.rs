@@ -1,8 +1,7 @@
 use super::pass::{Options, Pass};
 use super::selection::selection;
 use crate::cli::args::{
-    ActArgs, ConfirmArgs, EvidenceArgs, IdArgs, OlderArgs, OutputArgs, PlanArgs, RowArgs, SelectArgs, StoreArgs,
-    TimeArg,
+    ActArgs, ConfirmArgs, EvidenceArgs, IdArgs, ListArgs, OlderArgs, PlanArgs, SelectArgs, TimeArg,
 };
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
@@ -39,19 +38,15 @@ pub struct Args {
     #[command(flatten)]
     confirm: ConfirmArgs,
     #[command(flatten)]
-    store: StoreArgs,
-    #[command(flatten)]
-    output: OutputArgs,
-    #[command(flatten)]
-    rows: RowArgs,
+    list: ListArgs,
     #[command(flatten)]
     time: TimeArg,
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let have_ended = args.act.mode() != Mode::Plan;
-    args.rows.check(args.output.format(), &Reclaim::titles(have_ended, false, args.time.times()))?;
-    let mut settings = Settings::resolve(&args.store, &context.environment)?;
+    args.list.check(&Reclaim::titles(have_ended, false, args.time.times()))?;
+    let mut settings = Settings::resolve(&args.list.store, &context.environment)?;
     let mut selection = selection(&args.select, &args.ids)?;
     if let Some(list) = &args.plan.from_file {
         if args.plan.is_piped() && args.evidence.alive_from.as_deref().is_some_and(|other| other.as_os_str() == "-") {
@@ -73,12 +68,12 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     };
     let name = ("reclaim", "jobdoctor.reclaim/v1");
     let options = Options::resolve(name, &args.act, &args.confirm, &settings, Duration::ZERO)?;
-    let pass = Pass::open(context, &settings, options, (source, &args.evidence, &args.output))?;
+    let pass = Pass::open(context, &settings, options, (source, &args.evidence, &args.list.output))?;
     let mut snapshot = pass.snapshot()?;
     context.report_queue(&snapshot);
     let run_id = pass.run_id(&snapshot);
     let policy = pass.source.policy(pass.policy().with_older(args.older.older))?;
-    let (policy, list) = pass.with_evidence(&mut snapshot, policy, !args.output.format().is_machine())?;
+    let (policy, list) = pass.with_evidence(&mut snapshot, policy, !args.list.output.format().is_machine())?;
     let plan = pass.plan(snapshot, &policy, &list)?;
     let save_plan = args.plan.save_plan.as_deref();
     if let Some(path) = save_plan {

@@ -91,7 +91,6 @@ impl From<By> for Field {
 }
 
 impl Args {
-    /// The options about targets.
     pub(super) fn several(&mut self) -> Several<'_> {
         Several::of("stale", &mut self.list.store, &mut self.targets)
             .single_only("--watch", self.watch.is_some(), "one picture shows one queue")

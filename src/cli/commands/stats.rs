@@ -51,7 +51,6 @@ pub struct Args {
 }
 
 impl Args {
-    /// The options about targets.
     pub(super) fn several(&mut self) -> Several<'_> {
         Several::of("stats", &mut self.list.store, &mut self.targets)
             .file("--textfile", self.textfile.textfile.as_mut())

@@ -1,5 +1,5 @@
 use super::pass::{Options, Pass};
-use crate::cli::args::{ActArgs, EvidenceArgs, FastArgs, OutputArgs, ReasonArgs, RowArgs, StoreArgs};
+use crate::cli::args::{ActArgs, EvidenceArgs, FastArgs, ListArgs, ReasonArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
@@ -35,11 +35,7 @@ pub struct Args {
     #[command(flatten)]
     reason: ReasonArgs,
     #[command(flatten)]
-    store: StoreArgs,
-    #[command(flatten)]
-    output: OutputArgs,
-    #[command(flatten)]
-    rows: RowArgs,
+    list: ListArgs,
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
@@ -50,11 +46,11 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         reason: args.reason.clone(),
         ..ActArgs::default()
     };
-    args.rows.check(args.output.format(), &Reclaim::titles(act.apply, true, Times::default()))?;
-    let settings = settings_of_run(&args.store, &args.run, context)?;
+    args.list.check(&Reclaim::titles(act.apply, true, Times::default()))?;
+    let settings = settings_of_run(&args.list.store, &args.run, context)?;
     let source = PlanSource::Run(args.run.clone(), context.environment.journals());
     let evidence = EvidenceArgs::default();
-    let pass = Pass::open(context, &settings, Options::of_undo(&act), (source, &evidence, &args.output))?;
+    let pass = Pass::open(context, &settings, Options::of_undo(&act), (source, &evidence, &args.list.output))?;
     let snapshot = pass.snapshot()?;
     context.report_queue(&snapshot);
     let run_id = pass.run_id(&snapshot);

@@ -28,10 +28,8 @@ const MOST: usize = 1000;
 /// The newest runs that are offered.
 const RUNS: usize = 50;
 
-/// Where values come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
-    /// The config file.
     Targets,
     /// The built-in presets and the config file's mappings.
     Presets,
@@ -39,7 +37,6 @@ enum Source {
     Pages,
     /// The rules that `--rule` switches on.
     Rules,
-    /// The claims in flight.
     Claims(Field),
     /// The journals of this host and the ledger of the database.
     Runs,

@@ -97,7 +97,6 @@ impl Metrics {
         Ok(())
     }
 
-    /// The measured claims.
     pub fn in_flight(&self) -> u64 {
         self.measured.borrow().as_ref().map_or(0, Measured::in_flight)
     }

@@ -12,7 +12,6 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// The command.
 const NAME: &str = "health";
 /// The most reasons, and the most queues, that are listed.
 const MOST_LINES: usize = 10;

@@ -21,7 +21,6 @@ static REPORT_FILE: FileKind = FileKind {
     recognize: is_report,
 };
 
-/// The file of one run.
 pub struct ReportFile {
     file: AtomicFile,
     is_written: Cell<bool>,
@@ -29,9 +28,6 @@ pub struct ReportFile {
 
 impl ReportFile {
     /// Checks that the file can be written, before the run does anything.
-    ///
-    /// # Errors
-    /// When it cannot be written, or a file that is no report has that name.
     pub fn at(path: &Path) -> Result<ReportFile, CliError> {
         Ok(ReportFile { file: AtomicFile::at(path, &REPORT_FILE)?, is_written: Cell::new(false) })
     }

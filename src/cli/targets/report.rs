@@ -18,7 +18,6 @@ pub(super) struct Report {
     shape: Shape,
 }
 
-/// The shape of a report.
 enum Shape {
     /// For people: a heading for each target that printed anything, and a summary.
     Sections {
@@ -36,7 +35,6 @@ enum Shape {
 }
 
 impl Report {
-    /// An empty report.
     pub(super) fn new(format: Format, command: &'static str) -> Result<Report, CliError> {
         let shape = match format {
             Format::Table if command == "health" => Shape::Plugin { data: Vec::new(), lines: String::new() },
@@ -102,7 +100,6 @@ impl Report {
         Ok(())
     }
 
-    /// Writes the rest.
     pub(super) fn end(self, ui: &Ui, tally: &Tally) -> Result<(), CliError> {
         match self.shape {
             Shape::Sections { has_news: true } => {

@@ -8,7 +8,6 @@ use crate::output::{ErrorDocument, TargetsEnding, TargetsSummary};
 use crate::policy::State;
 use std::sync::Arc;
 
-/// The result of one target.
 pub(super) struct TargetResult {
     pub(super) target: String,
     pub(super) exit: Exit,
@@ -56,7 +55,6 @@ impl Tally {
         self.0.iter().fold(Exit::Done, |worst, (_, exit)| worst.worse(*exit))
     }
 
-    /// The counts, for a document.
     pub(super) fn summary(&self) -> TargetsSummary {
         let ending = |(exit, targets): (Exit, Vec<&str>)| TargetsEnding {
             exit_code: exit.code(),

@@ -35,14 +35,12 @@ pub struct Watch<'a> {
 /// The last snapshot that succeeded.
 struct LastSnapshot {
     diff: SnapshotDiff,
-    /// Its caveats.
     warnings: Vec<String>,
     at: Instant,
 }
 
 /// Shows snapshots. Each method returns false once stdout is closed.
 trait Viewer {
-    /// Shows a new snapshot.
     fn snapshot(&mut self, last: &LastSnapshot) -> Result<bool, CliError>;
 
     /// Shows that a snapshot failed and will be tried again.
@@ -56,9 +54,6 @@ trait Viewer {
 
 impl Watch<'_> {
     /// Refuses an output that cannot be watched, before anything is opened.
-    ///
-    /// # Errors
-    /// When the output is neither a terminal nor lines of JSON.
     pub fn check_output(context: &Context, format: Format) -> Result<(), CliError> {
         let is_drawn = matches!(format, Format::Table | Format::Wide);
         let what = match (format, context.ui.is_terminal()) {
@@ -74,9 +69,6 @@ impl Watch<'_> {
     }
 
     /// Takes snapshots until a signal comes or stdout is closed.
-    ///
-    /// # Errors
-    /// When the first snapshot fails, as `stale` would; later ones are tried again.
     pub fn run(mut self, context: &Context) -> Result<Exit, CliError> {
         let store = context.store(self.settings)?;
         // A list that was cut at the limit does not show which jobs are new.

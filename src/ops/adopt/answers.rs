@@ -66,9 +66,6 @@ const LISTS: [&str; 6] = [
 
 impl Answers {
     /// Answers to these keys; of one that is answered twice the last counts.
-    ///
-    /// # Errors
-    /// When a key is none of a mapping.
     pub fn new(given: &[(String, String)]) -> Result<Answers, OpsError> {
         for (key, _) in given {
             if !KEYS.contains(&key.as_str()) && !key.starts_with("time.") {
@@ -82,23 +79,19 @@ impl Answers {
         Ok(Answers(given.iter().cloned().collect()))
     }
 
-    /// The answer to that key.
     pub(super) fn get(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(String::as_str)
     }
 
-    /// The answer as a list.
     pub(super) fn list(&self, key: &str) -> Option<Vec<&str>> {
         self.get(key).map(|text| if text == "none" { Vec::new() } else { text.split(',').map(str::trim).collect() })
     }
 
-    /// All of them.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(key, answer)| (key.as_str(), answer.as_str()))
     }
 }
 
-/// An answer as the value of its key.
 pub(super) fn value(key: &str, answer: &str) -> Value {
     if LISTS.contains(&key) {
         return answer.split(',').map(str::trim).collect::<Array>().into();

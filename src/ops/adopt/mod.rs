@@ -34,9 +34,7 @@ use toml_edit::Array;
 
 /// What is to be adopted, and what is known of it.
 pub struct Adoption<'a> {
-    /// The database.
     pub store: &'a dyn Store,
-    /// Limits of time and memory.
     pub limits: &'a Limits,
     /// The table's schema, if it is named apart.
     pub schema: Option<&'a str>,
@@ -51,9 +49,6 @@ pub struct Adoption<'a> {
 }
 
 /// Drafts the mapping. A question that is open leaves its key out.
-///
-/// # Errors
-/// When the store cannot be read, there is no such table, or an answer does not fit it.
 pub fn adopt(adoption: &Adoption<'_>) -> Result<Adopt, OpsError> {
     let (store, answers) = (adoption.store, adoption.answers);
     let engine = store.engine();
@@ -116,7 +111,6 @@ pub fn adopt(adoption: &Adoption<'_>) -> Result<Adopt, OpsError> {
     })
 }
 
-/// Drafts every key.
 fn write(facts: &Facts<'_>, draft: &mut Draft, no_queue: Option<&str>) {
     let (subject, answers) = (facts.subject, facts.answers);
     draft.key(answers, &["claim", "table"], subject.written.as_str(), Grade::Shown, "the catalog has it");

@@ -32,7 +32,6 @@ pub(super) struct OwnersTable {
 /// How the owner is found.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum OwnerId {
-    /// A column.
     Column(String),
     /// Keys of the JSON in a column.
     Json(String, Vec<String>),
@@ -100,9 +99,6 @@ fn json_sql(engine: Engine, column: &SubjectColumn, keys: &[String]) -> String {
 }
 
 /// Looks for a table with the heartbeats of these owners: the one that a foreign key leads to, or one that has their names.
-///
-/// # Errors
-/// When the catalog cannot be read.
 pub(super) fn find_table(
     sampler: &mut Sampler<'_>,
     id: Option<&OwnerId>,
@@ -194,7 +190,6 @@ fn owners_table(
     }))
 }
 
-/// Drafts the owner.
 pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft, by_owner: bool) {
     let (waiting, in_flight) = (facts.rows(Meaning::Waiting), facts.rows(Meaning::InFlight));
     let answers = facts.answers;

@@ -19,7 +19,6 @@ const DOCUMENT: &str = "draft";
 
 /// How each action is tried on one real row.
 pub struct DryRun<'a> {
-    /// Limits for writing.
     pub limits: &'a Limits,
     /// Why nothing may be written there, not even to be rolled back: the target that is read-only.
     pub read_only: Option<&'a str>,
@@ -27,9 +26,6 @@ pub struct DryRun<'a> {
 
 /// Looks at the queue through a complete draft: what `check` says of it, what is in flight and alive, and with a dry run what
 /// each action would do to one row.
-///
-/// # Errors
-/// When the draft does not fit the tables, or the store cannot be read.
 pub fn prove(
     store: &dyn Store,
     limits: &Limits,

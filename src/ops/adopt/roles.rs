@@ -169,7 +169,6 @@ impl Meaning {
     pub(super) const ALL: [Meaning; 6] =
         [Meaning::Waiting, Meaning::InFlight, Meaning::Done, Meaning::Failed, Meaning::Cancelled, Meaning::Ignored];
 
-    /// Its key in `[states]`.
     pub(super) fn key(self) -> &'static str {
         match self {
             Meaning::Waiting => "waiting",

@@ -25,7 +25,6 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// The values of a column.
     pub(super) fn values(&self, column: &str) -> impl Iterator<Item = &Cell> {
         let at = self.columns.iter().position(|name| name == column);
         self.rows.iter().filter_map(move |row| row.get(at?))
@@ -47,7 +46,6 @@ impl Rows {
         self.values(column).all(|value| value == first).then_some(first)
     }
 
-    /// These rows and those.
     pub(super) fn and(&self, other: &Rows) -> Rows {
         let columns = if self.columns.is_empty() { other.columns.clone() } else { self.columns.clone() };
         Rows { columns, rows: self.rows.iter().chain(&other.rows).cloned().collect() }

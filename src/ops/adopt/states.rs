@@ -15,10 +15,15 @@ use toml_edit::{Array, InlineTable, Value};
 
 /// What tells the state of a row.
 pub(super) enum Shape {
-    /// One column.
-    Column { name: String, states: Vec<StateSeen> },
+    Column {
+        name: String,
+        states: Vec<StateSeen>,
+    },
     /// Several columns: the condition for a row in flight, and rows by what they mean.
-    Where { condition: String, groups: BTreeMap<Meaning, Rows> },
+    Where {
+        condition: String,
+        groups: BTreeMap<Meaning, Rows>,
+    },
 }
 
 /// A stored state with its rows.
@@ -77,9 +82,6 @@ pub(super) fn state_column<'s>(subject: &'s Subject, answers: &Answers) -> Optio
 }
 
 /// Reads the states and their rows.
-///
-/// # Errors
-/// When the table cannot be read, or the answered condition is refused.
 pub(super) fn shape(sampler: &mut Sampler<'_>, answers: &Answers, ends: &Rows) -> Result<Shape, OpsError> {
     let subject = sampler.subject;
     if let Some(column) = state_column(subject, answers) {

@@ -13,7 +13,6 @@ use crate::store::{Reader, StoreError, StoreErrorKind, catalog};
 pub(super) struct Subject {
     /// What the mapping calls it.
     pub(super) written: String,
-    /// Its name in statements.
     pub(super) sql: String,
     pub(super) live: LiveTable,
     /// Its columns that the role may read.
@@ -48,10 +47,6 @@ pub(super) struct Foreign {
 }
 
 impl Subject {
-    /// Finds the table.
-    ///
-    /// # Errors
-    /// When there is no such table, with the nearest names.
     pub(super) fn find(
         reader: &mut dyn Reader,
         engine: Engine,
@@ -87,12 +82,10 @@ impl Subject {
         Ok(subject)
     }
 
-    /// The column of that name.
     pub(super) fn column(&self, name: &str) -> Option<&SubjectColumn> {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// The columns of that role.
     pub(super) fn of_role(&self, role: Role) -> impl Iterator<Item = &SubjectColumn> {
         self.columns.iter().filter(move |column| column.role == Some(role))
     }

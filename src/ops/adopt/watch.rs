@@ -45,9 +45,6 @@ struct Look {
 }
 
 /// Takes two snapshots of the table, so far apart, and compares the rows of both.
-///
-/// # Errors
-/// When the table cannot be read, the time limit runs out, or a signal ends the wait.
 pub fn watch(
     store: &dyn Store,
     limits: &Limits,

@@ -18,7 +18,6 @@ use std::time::{Duration, Instant};
 
 /// The findings, and whether a right or a fit is missing.
 pub struct Checked {
-    /// The document.
     pub document: Check,
     /// True if jobdoctor can do everything that such a queue offers: list, and act if it has actions.
     pub is_fit: bool,
@@ -28,9 +27,6 @@ pub struct Checked {
 
 /// Checks rights, encodings, indexes and triggers. `setup` holds warnings about the connection, `unfit` entries of the config
 /// file that do not fit; `with_waiting` is true if the config file has actions for jobs that wait.
-///
-/// # Errors
-/// When the store cannot be read at all.
 pub fn check(
     snapshot: &mut Snapshot,
     setup: &[String],
@@ -207,7 +203,6 @@ impl Counted {
     }
 }
 
-/// Reports which server answered.
 fn server(findings: &mut Findings, snapshot: &Snapshot) {
     match snapshot.reader.server_version() {
         None => {}

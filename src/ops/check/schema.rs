@@ -225,9 +225,6 @@ pub(super) fn ledger(findings: &mut Findings, snapshot: &Snapshot) {
 
 /// Counts jobs that never run although no worker holds them, by the checks of the preset. Warns if there are any, and if they
 /// cannot be counted: reclaiming does not need the count.
-///
-/// # Errors
-/// When the connection is lost or the time is up.
 pub(super) fn unlisted(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<(), OpsError> {
     for check in &snapshot.spec.checks {
         let (detail, fix) = match snapshot.reader.number(&snapshot.spec, &check.sql) {

@@ -18,7 +18,6 @@ pub(in crate::ops) enum RowNow {
     Changed,
     /// As it was before the run: it was not moved, or it was reverted already.
     AsBefore,
-    /// No longer there.
     Gone,
 }
 
@@ -55,9 +54,6 @@ pub(in crate::ops) fn compared(snapshot: &mut Snapshot, steps: &[Step<End>]) -> 
 }
 
 /// Makes sure that a run was on this very queue.
-///
-/// # Errors
-/// When it was on another database, another table, or one that was taken for another queue.
 pub(in crate::ops) fn belongs(snapshot: &mut Snapshot, run_id: &str, target: &Target) -> Result<(), OpsError> {
     let Some((what, there, here)) = target.difference(&snapshot.identified()?) else { return Ok(()) };
     let renamed = match what == "database" && target.is_file() {

@@ -10,9 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 const LEDGER_RUNS: u64 = 10_000;
 
 /// Lists the runs, newest first; with `here_only` those on the database at hand.
-///
-/// # Errors
-/// When the journal or the ledger cannot be read, or is not what this program writes.
 pub fn history(records: &mut Records<'_>, limit: Option<usize>, here_only: bool) -> Result<History, OpsError> {
     let mut runs: BTreeMap<String, HistoryRun> = BTreeMap::new();
     let here = match records.snapshot.as_mut().filter(|_| here_only) {

@@ -11,9 +11,7 @@ use std::collections::BTreeMap;
 
 /// A run as it was recorded.
 pub(in crate::ops) struct Loaded {
-    /// Which run.
     pub(in crate::ops) head: RunHead,
-    /// Its steps.
     pub(in crate::ops) steps: Spool<Step<End>>,
     /// How many steps of the journal ended how.
     pub(in crate::ops) recorded: Counts,
@@ -21,7 +19,6 @@ pub(in crate::ops) struct Loaded {
     pub(in crate::ops) end: Option<RunEnd>,
     /// How many jobs the ledger says were moved, where it was read and has the run.
     pub(in crate::ops) in_ledger: Option<u64>,
-    /// `journal` or `ledger`.
     pub(in crate::ops) source: &'static str,
 }
 

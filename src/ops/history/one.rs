@@ -7,9 +7,6 @@ use crate::ops::OpsError;
 use crate::output::{HistoryOne, HistoryOneHead, HistoryOneSummary, HistoryRun, HistoryStep, HistoryUnsure, Spool};
 
 /// One run: its steps, how they ended, and where the record does not know, what the database says now.
-///
-/// # Errors
-/// When there is no such run, or its record cannot be read.
 pub fn history_run(records: &mut Records<'_>, prefix: &str) -> Result<HistoryOne, OpsError> {
     let run_id = records.find(prefix)?;
     let Loaded { head, steps, recorded, end, in_ledger, source } = load(records, &run_id)?;

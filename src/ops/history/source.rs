@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 /// So many runs are named where one is meant and several fit.
 const SHOWN: usize = 5;
 
-/// Where records are searched.
 pub struct Records<'a> {
     /// The journals of this host; `None` where no environment variable says where.
     pub journals: Option<&'a Directory>,
@@ -19,9 +18,6 @@ pub struct Records<'a> {
 
 impl Records<'_> {
     /// The ledger of the database at hand, if it has one that can be read.
-    ///
-    /// # Errors
-    /// When there is one that this role may not read, or that is not what this program makes.
     pub(in crate::ops) fn ledger(&self) -> Result<Option<LedgerSpec>, OpsError> {
         let Some(ledger) = self.snapshot.as_ref().and_then(|snapshot| snapshot.spec.ledger.clone()) else {
             return Ok(None);
@@ -45,9 +41,6 @@ impl Records<'_> {
     }
 
     /// The run that is meant: its whole id, or as much of the beginning as no other run shares.
-    ///
-    /// # Errors
-    /// When no run is called that, or several are.
     pub(in crate::ops) fn find(&mut self, prefix: &str) -> Result<String, OpsError> {
         let mut found: BTreeSet<String> = BTreeSet::new();
         if let Some(journals) = self.journals {

@@ -13,7 +13,6 @@ use std::time::Duration;
 /// The silence after which a worker that renews a lease counts as dead, without another threshold.
 const LEASE: Duration = Duration::from_secs(300);
 
-/// The brake's measurements.
 #[derive(Debug, Clone, Default)]
 pub(in crate::ops) struct Measured {
     /// Counts over the whole queue; `None` for a plan that is too small for the brake.

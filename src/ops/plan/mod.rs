@@ -43,7 +43,6 @@ use warnings::{final_actions, lost_before, run_time_warnings};
 
 /// A plan: it can be printed, saved and executed. Nothing in it can write.
 pub struct Plan {
-    /// Steps on claims.
     pub(in crate::ops) claims: Part,
     /// Steps on jobs that wait; only in a sweep.
     pub(in crate::ops) waiting: Vec<Part>,
@@ -55,14 +54,12 @@ pub struct Plan {
     pub(in crate::ops) beyond_limit: u64,
     pub(in crate::ops) not_found: Vec<String>,
     pub(in crate::ops) digest: String,
-    /// Its steps by action.
     pub(in crate::ops) by_action: BTreeMap<Action, u64>,
     pub(in crate::ops) warnings: Vec<String>,
     /// What happened to its jobs in flight.
     pub(in crate::ops) diagnosed: Diagnosed,
     /// How its claims were judged.
     pub(in crate::ops) policy: Policy,
-    /// The brake's measurements.
     pub(in crate::ops) measured: Measured,
     /// Receives the progress of its execution.
     pub(in crate::ops) progress: Rc<dyn Progress>,
@@ -105,7 +102,6 @@ impl Plan {
         ReadyPlan(self)
     }
 
-    /// How many steps there are.
     pub fn len(&self) -> usize {
         self.parts().map(Part::len).sum()
     }
@@ -151,7 +147,6 @@ impl Plan {
         &self.not_found
     }
 
-    /// Adds a warning.
     pub fn warn(&mut self, warning: String) {
         if !self.warnings.contains(&warning) {
             self.warnings.push(warning);
@@ -170,9 +165,6 @@ impl Plan {
 }
 
 /// Drafts what to do about the selected claims. The dry run and the apply use the same plan.
-///
-/// # Errors
-/// When the store cannot be read, or the request makes no sense for this queue.
 pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<Plan, OpsError> {
     if let Some(restart) = &policy.restart {
         scope_is_sound(snapshot, &restart.scope)?;
@@ -215,9 +207,6 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
 
 /// Drafts the jobs of a saved plan again. Steps that are equal to the saved ones stay; the rest is skipped, or not found.
 /// `name` is what to call the file.
-///
-/// # Errors
-/// When the file is not a plan for this queue, or the store cannot be read.
 pub fn plan_again(snapshot: &mut Snapshot, name: &str, saved: &SavedPlan, policy: &Policy) -> Result<Plan, OpsError> {
     saved::fits(name, saved, &snapshot.identified()?)?;
     action_is_offered(&snapshot.spec, policy)?;

@@ -12,7 +12,6 @@ pub(in crate::ops) struct Part {
 }
 
 impl Part {
-    /// A part without steps.
     pub(in crate::ops) fn new(spec: QueueSpec) -> Part {
         Part { spec, steps: Spool::default(), jobs: Spool::default() }
     }
@@ -69,7 +68,6 @@ impl Part {
         Ok(())
     }
 
-    /// Takes the documents away.
     pub(in crate::ops) fn take_jobs(&mut self) -> Spool<StepJob> {
         std::mem::take(&mut self.jobs)
     }

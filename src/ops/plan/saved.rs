@@ -12,9 +12,6 @@ use std::time::Duration;
 
 impl Plan {
     /// The plan as a file keeps it.
-    ///
-    /// # Errors
-    /// When the temporary file of a long plan cannot be read.
     pub fn to_save(&self) -> Result<SavedPlan, OpsError> {
         // The owners' rows are read anew.
         let saved = |step: Step| {
@@ -42,9 +39,6 @@ impl Plan {
 }
 
 /// The policy that a saved plan was judged by, over what is in force now.
-///
-/// # Errors
-/// When it makes no sense: the file was altered.
 pub(super) fn saved_policy(name: &str, saved: &SavedPolicy, policy: Policy) -> Result<Policy, OpsError> {
     let broken = |what: String| OpsError::from(SpecError::whole(name, what));
     let older = match saved.older_seconds {
@@ -63,9 +57,6 @@ pub(super) fn saved_policy(name: &str, saved: &SavedPolicy, policy: Policy) -> R
 }
 
 /// Makes sure that a file from elsewhere is a plan for this queue, and whole.
-///
-/// # Errors
-/// When it is not; nothing was read then.
 pub(super) fn fits(name: &str, saved: &SavedPlan, here: &Target) -> Result<(), OpsError> {
     let broken = |what: String| Err(OpsError::from(SpecError::whole(name, what)));
     if let Some((what, then, now)) = saved.target.difference(here) {
@@ -95,7 +86,6 @@ pub(super) fn fits(name: &str, saved: &SavedPlan, here: &Target) -> Result<(), O
 pub(super) struct ByKey<'a>(BTreeMap<String, &'a Step>);
 
 impl ByKey<'_> {
-    /// The steps of a plan.
     pub(super) fn of(saved: &SavedPlan) -> ByKey<'_> {
         ByKey(saved.steps.iter().map(|step| (step.key.exact(), step)).collect())
     }

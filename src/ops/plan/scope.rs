@@ -108,9 +108,6 @@ pub struct UnmatchedNames {
 }
 
 /// Finds the names of the scope that match no owner of a job in flight; `None` if all match.
-///
-/// # Errors
-/// When the store cannot be read.
 pub fn unmatched_names(snapshot: &mut Snapshot, scope: &RestartScope) -> Result<Option<UnmatchedNames>, OpsError> {
     let mut named = scope.single();
     if named.is_empty() {

@@ -22,10 +22,6 @@ pub enum PlanSource {
 }
 
 impl PlanSource {
-    /// Drafts the plan.
-    ///
-    /// # Errors
-    /// As [`plan`] and [`plan_again`]; for a run, when it is not recorded here, or was on another queue.
     pub fn plan(&self, snapshot: &mut Snapshot, policy: &Policy) -> Result<Plan, OpsError> {
         match self {
             PlanSource::Selection(selection) => plan(snapshot, selection, policy),
@@ -52,9 +48,6 @@ impl PlanSource {
     }
 
     /// How the claims are judged: as for the saved plan, over the settings in force.
-    ///
-    /// # Errors
-    /// When the file's policy makes no sense.
     pub fn policy(&self, policy: Policy) -> Result<Policy, OpsError> {
         match self {
             PlanSource::Selection(_) | PlanSource::Run(..) => Ok(policy),

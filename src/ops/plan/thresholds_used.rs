@@ -19,7 +19,6 @@ pub(super) struct ThresholdsUsed {
     runs: BTreeMap<(Option<String>, Option<String>), Limits>,
 }
 
-/// What is limited, and the limit.
 type Limits = BTreeSet<(Limit, Allowed)>;
 
 /// What is limited where a step rests on how long a job runs.
@@ -27,7 +26,6 @@ type Limits = BTreeSet<(Limit, Allowed)>;
 pub(super) enum Limit {
     /// The age of its claim: the table shows nothing else.
     Age,
-    /// Its run time.
     MaxRuntime,
 }
 
@@ -60,7 +58,6 @@ impl ThresholdsUsed {
         }
     }
 
-    /// The thresholds of that source.
     pub(super) fn silences(&self, source: &str) -> impl Iterator<Item = Allowed> {
         self.silences.iter().filter(move |(known, _)| *known == source).map(|(_, allowed)| *allowed)
     }

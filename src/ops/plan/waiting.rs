@@ -15,9 +15,6 @@ use std::collections::HashSet;
 
 /// Adds the steps that the config file wants for jobs that wait for too long, from one snapshot for each state and column that
 /// reads late rows only. No worker holds such a job, so the brake ignores them; `--limit` counts claims first.
-///
-/// # Errors
-/// When the store cannot be read, or an entry does not fit the queue.
 pub fn plan_waiting(
     session: &Session<'_>,
     plan: &mut Plan,

@@ -13,9 +13,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Counts jobs by queue and state, with the ages of the oldest claims. The counts come from one statement over the whole table,
 /// the rest from the claims, all in one snapshot.
-///
-/// # Errors
-/// When the store cannot be read, or the selection makes no sense for this queue.
 pub fn stats(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<Stats, OpsError> {
     selection.fits(&snapshot.spec, policy)?;
     let now = snapshot.now();
@@ -117,7 +114,6 @@ fn meaning(spec: &QueueSpec, stored: &Cell) -> Option<Meaning> {
     .find_map(|(list, meaning)| holds(list).then_some(meaning))
 }
 
-/// One queue.
 #[derive(Default)]
 struct Queue {
     states: BTreeMap<(Option<Meaning>, String), u64>,

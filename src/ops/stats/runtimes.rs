@@ -19,9 +19,6 @@ const SHORT: Duration = Duration::from_secs(2);
 
 /// How long jobs of each kind ran that succeeded within `since`, and how many of them the policy's thresholds would have hit.
 /// If the table has no kinds, they are grouped by queue.
-///
-/// # Errors
-/// When the tables do not keep run times, the selection makes no sense for this queue, or the store cannot be read.
 pub fn runtimes(
     snapshot: &mut Snapshot,
     selection: &Selection,

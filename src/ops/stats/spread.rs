@@ -22,7 +22,6 @@ pub const EDGES: [f64; 17] =
 const GROWTH: f64 = 1.02;
 
 impl Spread {
-    /// Takes one run in.
     pub fn add(&mut self, run: Duration) {
         *self.fine.entry(bucket(run)).or_default() += 1;
         let seconds = run.as_secs_f64();
@@ -34,7 +33,6 @@ impl Spread {
         self.longest = self.longest.max(run);
     }
 
-    /// How many there are.
     pub fn count(&self) -> u64 {
         self.count
     }

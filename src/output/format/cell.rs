@@ -5,7 +5,6 @@ use anstyle::{AnsiColor, Style};
 /// The colour of a cell; it only repeats what the words say, and can be read on a dark and on a light background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tone {
-    /// No colour.
     #[default]
     Plain,
     /// Dimmed.
@@ -14,7 +13,6 @@ pub enum Tone {
     Warn,
     /// Wrong, but less so than others.
     Amiss,
-    /// Wrong.
     Bad,
     /// Bold.
     Strong,
@@ -38,7 +36,6 @@ impl Tone {
 /// A piece of a table: a text, which rendering makes inert, and its tone.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cell {
-    /// The text, not yet inert.
     pub text: String,
     /// Its colour, where the screen has colours.
     pub tone: Tone,
@@ -47,7 +44,6 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A cell in a tone.
     pub fn new(text: impl Into<String>, tone: Tone) -> Cell {
         Cell { text: text.into(), tone, rank: None }
     }

@@ -17,9 +17,6 @@ pub fn csv(table_header: &[&str], rows: impl Iterator<Item = Vec<String>>, out: 
 }
 
 /// Copies CSV with another first column that has the same value in each row; with the header or without.
-///
-/// # Errors
-/// When the input cannot be read, or the output not be written.
 pub fn csv_under(column: &str, value: &str, has_header: bool, input: impl Read, out: &mut dyn Write) -> io::Result<()> {
     let mut reader = ReaderBuilder::new().has_headers(false).from_reader(input);
     let mut writer = Writer::from_writer(out);

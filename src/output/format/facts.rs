@@ -14,7 +14,6 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// No facts yet.
     pub fn new() -> Facts {
         Facts::default()
     }

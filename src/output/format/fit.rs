@@ -1,6 +1,5 @@
 //! Which columns of a table fit on the screen, and how wide.
 
-/// Spaces between two columns.
 pub(super) const GAP: usize = 2;
 
 /// The measures of a column for the layout.

@@ -11,7 +11,6 @@ pub enum Format {
     Table,
     /// Aligned columns, all of them.
     Wide,
-    /// One JSON document.
     Json,
     /// One JSON document per line.
     Jsonl,
@@ -38,7 +37,6 @@ impl Format {
         Format::None,
     ];
 
-    /// Its name for `-o`.
     pub fn name(self) -> &'static str {
         match self {
             Format::Table => "table",
@@ -77,9 +75,6 @@ impl Write for Inert<'_> {
 }
 
 /// Writes one JSON document, indented, with a newline at the end. Long lists that come as ready JSON stay one object a line.
-///
-/// # Errors
-/// When the writer fails.
 pub fn json<T: Serialize>(document: &T, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(Inert(out), document)?;
     out.write_all(b"\n")

@@ -7,13 +7,10 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table, Width};
 use std::iter::zip;
 
-/// The alignment of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Align {
-    /// For words.
     #[default]
     Left,
-    /// For numbers.
     Right,
 }
 
@@ -27,7 +24,6 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// A grid without rows.
     pub(super) fn new(columns: Vec<(usize, Align)>) -> Grid {
         Grid { columns, rows: Vec::new() }
     }

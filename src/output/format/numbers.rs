@@ -4,7 +4,6 @@
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// A full cell of a bar.
 const FULL: char = '█';
-/// No part.
 const EMPTY: char = '·';
 
 /// A number with its noun: `1 job`, `2 jobs`, `12,345 jobs`.

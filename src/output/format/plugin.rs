@@ -8,18 +8,14 @@ use super::inert::inert;
 pub struct Plugin {
     /// `OK`, `WARNING`, `CRITICAL` or `UNKNOWN`.
     pub state: &'static str,
-    /// A sentence.
     pub text: String,
-    /// The performance data.
     pub data: Vec<PerfData>,
-    /// Further lines.
     pub more: Vec<String>,
 }
 
 /// One value with its ranges. The label must not come from a database.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PerfData {
-    /// Its label.
     pub label: &'static str,
     /// The value; `None` if it is unknown.
     pub value: Option<f64>,
@@ -27,7 +23,6 @@ pub struct PerfData {
     pub unit: &'static str,
     /// The warning range, as the guidelines write it.
     pub warning: Option<String>,
-    /// The critical range.
     pub critical: Option<String>,
     /// The greatest possible value; the least is always 0.
     pub max: Option<u32>,

@@ -7,9 +7,7 @@ use std::io;
 /// A gauge, with its samples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Family {
-    /// Its name.
     pub name: &'static str,
-    /// Its help text.
     pub help: &'static str,
     /// Its samples in order. No two have the same labels.
     pub samples: Vec<Sample>,
@@ -20,14 +18,10 @@ pub struct Family {
 pub struct Sample {
     /// Names and values in order. A value may be any text.
     pub labels: Vec<(&'static str, String)>,
-    /// The value.
     pub value: f64,
 }
 
 /// The families in Prometheus' text format, which node_exporter's textfile collector reads too. A family without samples is left out.
-///
-/// # Errors
-/// Never in practice: the text is written to memory.
 pub fn prometheus(families: &[Family]) -> io::Result<String> {
     let filled: Vec<MetricFamily> = families.iter().filter(|family| !family.samples.is_empty()).map(family).collect();
     TextEncoder::new().encode_to_string(&filled).map_err(io::Error::other)

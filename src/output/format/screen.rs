@@ -13,13 +13,11 @@ const INDENT: usize = 4;
 pub struct Screen {
     /// Display cells per line; `None` is unlimited: then nothing is cut, dropped or wrapped.
     pub width: Option<usize>,
-    /// Whether tones become colours.
     pub color: bool,
     /// True if tables have no line of titles.
     pub no_header: bool,
     /// The column that tables are sorted by, with dashes for the blanks of its title; `None` keeps the order of the document.
     pub sort: Option<String>,
-    /// How instants are shown.
     pub times: Times,
 }
 

@@ -17,7 +17,6 @@ use unicode_width::UnicodeWidthStr;
 pub struct Column {
     /// Its name, shown in upper case.
     pub title: &'static str,
-    /// The alignment of its cells.
     pub align: Align,
     /// 0 is dropped last; a larger number is dropped earlier. From 3 on, it gives way before any other column is cut.
     pub importance: u8,
@@ -30,7 +29,6 @@ pub struct Column {
 /// Where a text that is too long is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Cut {
-    /// At its end.
     #[default]
     End,
     /// In its middle, for names that begin alike.
@@ -43,7 +41,6 @@ const SAME: usize = 3;
 /// Rows under a header, one line each, two spaces apart.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Table {
-    /// From left to right.
     pub columns: Vec<Column>,
     /// Cells in the order of the columns. Missing ones are empty; surplus ones are not shown.
     pub rows: Vec<Vec<Cell>>,
@@ -113,7 +110,6 @@ impl Table {
         (may_go && are_all(&|text| text == first)).then(|| Why::Always(first.to_string()))
     }
 
-    /// The titles of its columns.
     pub fn titles(&self) -> Vec<&'static str> {
         self.columns.iter().map(|column| column.title).collect()
     }

@@ -7,12 +7,10 @@ use crate::output::{Reason, StepJob};
 use crate::policy::Rule;
 use std::collections::BTreeMap;
 
-/// Owners named.
 const SHOWN: usize = 3;
 
 /// How many jobs a run usually moves at most.
 pub struct WarnAbove {
-    /// So many.
     pub jobs: u64,
     /// The flag or setting that gives this number.
     pub origin: String,

@@ -53,7 +53,6 @@ pub trait NextCommands {
     fn undo(&self, run_id: &str) -> String;
 }
 
-/// The sentences, in order.
 pub fn closing(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
     let mut messages = Vec::new();
     let mut warn = |text: String| messages.push(Message::Warn(text));

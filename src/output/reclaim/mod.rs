@@ -146,12 +146,10 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
-    /// All steps.
     pub fn total(&self) -> u64 {
         self.moved + self.changed + self.gone + self.locked + self.refused + self.not_tried + self.unknown
     }
 
-    /// The counts.
     pub fn of(counts: &BTreeMap<Outcome, u64>) -> Outcomes {
         let count = |outcome| counts.get(&outcome).copied().unwrap_or(0);
         Outcomes {

@@ -10,7 +10,6 @@ const PARTS: usize = 64;
 pub struct Holder {
     /// The host an owner runs on.
     pub host: Option<String>,
-    /// Claims in flight.
     pub claims: u64,
     /// Of them dead, listed or not.
     pub dead: u64,
@@ -33,11 +32,8 @@ pub struct Holder {
 /// Jobs of one kind in one queue.
 #[derive(Debug, Clone)]
 pub struct Part {
-    /// The kind of work.
     pub kind: Option<String>,
-    /// The queue.
     pub queue: Option<String>,
-    /// The jobs.
     pub tally: Tally,
 }
 
@@ -89,22 +85,18 @@ impl Holder {
 /// A number of jobs, and the bounds of their times.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Tally {
-    /// How many.
     pub jobs: u64,
     /// The oldest of their last signs of life.
     pub oldest: Option<Timestamp>,
     /// The newest of their last signs of life.
     pub newest: Option<Timestamp>,
-    /// The first of their claims.
     pub first_claim: Option<Timestamp>,
-    /// The last of their claims.
     pub last_claim: Option<Timestamp>,
     /// How many are dead by age alone.
     pub by_age: u64,
 }
 
 impl Tally {
-    /// Takes others in.
     pub fn add(&mut self, other: &Tally) {
         self.jobs += other.jobs;
         self.oldest = Timestamp::oldest(self.oldest, other.oldest);
@@ -114,7 +106,6 @@ impl Tally {
         self.by_age += other.by_age;
     }
 
-    /// The sum.
     pub fn of<'a>(tallies: impl Iterator<Item = &'a Tally>) -> Tally {
         tallies.fold(Tally::default(), |mut sum, tally| {
             sum.add(tally);

@@ -36,7 +36,6 @@ pub struct Diagnoses<'s> {
 /// What is likely to have happened to several jobs at once, or how their ownership data contradicts itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// What happened.
     pub what: DiagnosisKind,
     /// The host, if it is about one.
     pub host: Option<String>,
@@ -46,7 +45,6 @@ pub struct Diagnosis {
     pub kind: Option<String>,
     /// The first instant; [`DiagnosisKind`] says of what.
     pub since: Option<Timestamp>,
-    /// The last instant.
     pub until: Option<Timestamp>,
     /// How many of the listed jobs it is about.
     pub jobs: u64,
@@ -66,7 +64,6 @@ pub struct Diagnosis {
     pub claims: u64,
 }
 
-/// Which kind of diagnosis this is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DiagnosisKind {
     /// Everything in flight went silent within minutes: `since` and `until` are the last signs of life of the first and the
@@ -83,16 +80,13 @@ pub enum DiagnosisKind {
     Hangs,
     /// [`Inconsistency::NoOwner`]; for inconsistencies `since` and `until` are the oldest and the newest sign of life.
     NoOwner,
-    /// [`Inconsistency::OwnerMissing`].
     OwnerMissing,
-    /// [`Inconsistency::OwnerRestarted`].
     OwnerRestarted,
     /// [`Inconsistency::NoClaimTime`]. It alone may be about jobs of another diagnosis.
     NoClaimTime,
 }
 
 impl DiagnosisKind {
-    /// The name used in JSON.
     pub fn name(self) -> &'static str {
         match self {
             DiagnosisKind::AllSilent => "all_silent",
@@ -129,7 +123,6 @@ pub struct Grouped {
 }
 
 impl<'s> Diagnoses<'s> {
-    /// Nothing yet.
     pub fn new(spec: &'s QueueSpec) -> Diagnoses<'s> {
         Diagnoses {
             spec,

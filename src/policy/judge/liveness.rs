@@ -3,8 +3,7 @@
 use super::{Evaluation, unfit};
 use crate::model::{Clocks, FUTURE_TOLERANCE, LockSign, OwnerRow, Reading, Sign, Timestamp, is_threshold};
 use crate::policy::finding::{Finding, Limit};
-use crate::policy::late::is_late;
-use crate::policy::thresholds::{Allowed, own_word};
+use crate::policy::thresholds::{Allowed, is_late, own_word};
 use crate::policy::verdict::{Rule, Value};
 use crate::preset::{Absence, Free, LEASE_AHEAD, Liveness, SilentAfter, silence_allowed};
 use std::time::Duration;
@@ -13,9 +12,7 @@ use std::time::Duration;
 pub(super) enum Opinion {
     Dead(Rule, Finding),
     Alive(Finding),
-    /// Nothing to judge by.
     Silent(Finding),
-    /// Cannot be judged.
     Unknown(Finding),
     /// A better source has judged.
     NotAsked,

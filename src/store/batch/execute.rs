@@ -10,9 +10,7 @@ use std::time::Duration;
 
 /// What the statements of an action write besides their own values.
 pub(super) struct ActionContext<'a> {
-    /// The transaction's clock.
     pub(super) now: Timestamp,
-    /// The reason of the run.
     pub(super) reason: &'a str,
     /// True if the action was tried with more rows before.
     pub(super) again: bool,

@@ -14,7 +14,6 @@ pub(super) enum Failure {
     AtCommit(StoreError),
     /// A row's data made the database abort the whole transaction.
     Aborted(Aborted),
-    /// Nothing was written.
     Store(StoreError),
     /// It may have been written.
     CommitUnknown(Box<(Vec<End>, StoreError)>),
@@ -40,20 +39,20 @@ impl Failure {
 
 /// What made the database abort a transaction.
 pub(super) enum Aborted {
-    /// This row.
     One(usize, RowError),
-    /// One of several.
     OneOfMany,
 }
 
 /// How the verified rows are acted on.
 #[derive(PartialEq, Eq)]
 pub(super) enum BatchMode {
-    /// All at once.
     Together,
     /// Behind savepoints, because one of them is refused. Rows that abort the whole transaction are left out once
     /// known.
-    Savepoints { left_out: BTreeMap<usize, RowError>, is_row_by_row: bool },
+    Savepoints {
+        left_out: BTreeMap<usize, RowError>,
+        is_row_by_row: bool,
+    },
 }
 
 impl BatchMode {

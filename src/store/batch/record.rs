@@ -22,7 +22,6 @@ pub trait Recorder {
     fn intent(&mut self, at: Timestamp, steps: &[Step<End>]) -> Result<(), StoreError>;
 }
 
-/// Records nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unrecorded;
 

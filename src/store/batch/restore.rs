@@ -11,9 +11,6 @@ use crate::store::{StoreError, StoreErrorKind};
 use std::collections::BTreeMap;
 
 /// The columns that a batch restores; `None` if it acts. Only those that the action assigns: a record may have been altered.
-///
-/// # Errors
-/// When the preset does not say what would revert the action.
 pub(super) fn restored<'s>(spec: &'s QueueSpec, batch: &Batch<'_>) -> Result<Option<Vec<&'s Column>>, StoreError> {
     let Some(row) = batch.steps.first().and_then(|step| step.restores()) else { return Ok(None) };
     let unfit = |message: String| StoreError::new(StoreErrorKind::Unfit, message);

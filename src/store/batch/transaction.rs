@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 /// One result for each row, and warnings.
 pub(super) type Work = (Vec<End>, Vec<String>);
 
-/// What was committed.
 pub(super) struct Done {
     results: Vec<End>,
     warnings: Vec<String>,
@@ -47,7 +46,6 @@ pub(super) fn stopped(rows: usize, error: StoreError) -> BatchReport<StoreError>
     BatchReport { results, stop: Some(error), warnings: Vec::new(), took: Duration::ZERO }
 }
 
-/// How a transaction ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
     Commit,

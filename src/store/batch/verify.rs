@@ -213,7 +213,6 @@ pub(super) fn open(results: &[Option<End>]) -> Vec<usize> {
     (0..results.len()).filter(|n| results.get(*n).is_some_and(Option::is_none)).collect()
 }
 
-/// Settles a step.
 pub(super) fn set(results: &mut [Option<End>], n: usize, result: End) {
     if let Some(place) = results.get_mut(n) {
         *place = Some(result);

@@ -16,7 +16,6 @@ use crate::store::sql::{self, Statement};
 use crate::store::{StoreError, StoreErrorKind, Writer};
 use std::collections::BTreeMap;
 
-/// A writer on one connection.
 pub(in crate::store) struct SqlWriter<S> {
     session: S,
     /// The sweep lock, if each batch acquires it.

@@ -7,7 +7,6 @@ pub(super) struct Key {
     pub(super) name: &'static str,
     /// The variable that sets it where the address and the service do not.
     pub(super) variable: Option<&'static str>,
-    /// How it is treated.
     pub(super) treatment: Treatment,
 }
 

@@ -29,7 +29,6 @@ use std::path::PathBuf;
 pub struct Surroundings {
     /// The environment variables that are set and not empty.
     pub variables: Variables,
-    /// Where `~` is.
     pub home: Option<PathBuf>,
     /// The name of the user that this process runs as.
     pub user: Option<String>,
@@ -40,7 +39,6 @@ pub struct Surroundings {
 }
 
 impl Default for Surroundings {
-    /// An empty environment.
     fn default() -> Surroundings {
         let source = "the address".to_owned();
         Surroundings { variables: Variables::default(), home: None, user: None, source, password: None }

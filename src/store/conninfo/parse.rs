@@ -4,9 +4,6 @@ use super::AddressError;
 
 /// The keys and values of a `key=value` string, in order; a key may come twice. As libpq 15's `conninfo_parse`: blanks
 /// are allowed around `=`, values may stand in single quotes, and a backslash escapes any character.
-///
-/// # Errors
-/// When an `=` or a closing quote is missing.
 pub(super) fn key_value_pairs(text: &str) -> Result<Vec<(String, String)>, AddressError> {
     let mut rest = text.chars().peekable();
     let mut pairs = Vec::new();
@@ -84,9 +81,6 @@ pub(super) const URL_SCHEMES: [&str; 2] = ["postgresql://", "postgres://"];
 /// `conninfo_uri_parse_options`: empty parts are skipped, commas separate hosts. Stricter than libpq in one point: an
 /// unescaped slash in a password is refused, because the rest of the password would become the database's name and show
 /// in every message.
-///
-/// # Errors
-/// When the text does not follow these rules.
 pub(super) fn url_pairs(rest: &str) -> Result<Vec<(String, String)>, AddressError> {
     let mut pairs = Vec::new();
     let mut add = |key: &str, value: &str| -> Result<(), AddressError> {
@@ -171,7 +165,6 @@ fn url_parameter(parameter: &str) -> Result<(String, String), AddressError> {
     Ok((key, value))
 }
 
-/// Decodes %-sequences.
 fn decoded(text: &str, part: &str) -> Result<String, AddressError> {
     let wrong =
         || malformed(&format!("a % in its {part} part is not followed by two hexadecimal digits, or not by UTF-8"));

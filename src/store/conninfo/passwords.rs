@@ -55,7 +55,6 @@ pub(super) fn hand_out(
 pub(super) struct Search {
     /// Where a password was found.
     pub(super) origin: Option<Origin>,
-    /// Why none was found.
     pub(super) in_vain: Option<String>,
     /// Why a password file was not used.
     pub(super) warnings: Vec<String>,

@@ -13,9 +13,7 @@ use std::time::Duration;
 pub struct PostgresAddress {
     /// The servers to try, in this order; never empty.
     pub servers: Vec<Server>,
-    /// The user.
     pub user: String,
-    /// The database.
     pub database: String,
     /// Which of the servers is acceptable.
     pub target: TargetAttributes,
@@ -23,17 +21,13 @@ pub struct PostgresAddress {
     pub target_is_named: bool,
     /// True if the servers are tried in random order.
     pub shuffled: bool,
-    /// The TLS settings.
     pub tls: TlsSettings,
-    /// `channel_binding`.
     pub channel_binding: ChannelBinding,
     /// `connect_timeout`, for each server; zero is no limit, `None` is unset.
     pub connect_timeout: Option<Duration>,
-    /// The TCP settings.
     pub tcp: Tcp,
     /// `options`, which some poolers refuse.
     pub options: Option<String>,
-    /// `application_name`, or `fallback_application_name`.
     pub application_name: Option<String>,
     /// Each setting with its value (`None` for a secret) and where it came from.
     pub settings: Vec<(&'static str, Option<String>, Origin)>,
@@ -48,15 +42,12 @@ pub struct PostgresAddress {
 /// `target_session_attrs`: which server is acceptable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetAttributes {
-    /// Any.
     Any,
     /// One whose transactions are read-write by default.
     ReadWrite,
     /// One whose transactions are read-only by default.
     ReadOnly,
-    /// A primary.
     Primary,
-    /// A standby.
     Standby,
     /// A standby if there is one, else any.
     PreferStandby,
@@ -67,7 +58,6 @@ pub enum TargetAttributes {
 pub enum ChannelBinding {
     /// Never.
     Disable,
-    /// Where possible.
     Prefer,
     /// Always, else no connection.
     Require,
@@ -176,22 +166,13 @@ fn settings_in_force(
 /// Settings of the TCP connection; `None` where unset.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tcp {
-    /// `keepalives`.
     pub keepalives: Option<bool>,
-    /// `keepalives_idle`.
     pub idle: Option<Duration>,
-    /// `keepalives_interval`.
     pub interval: Option<Duration>,
-    /// `keepalives_count`.
     pub count: Option<u32>,
-    /// `tcp_user_timeout`.
     pub user_timeout: Option<Duration>,
 }
 
-/// Reads the TCP settings.
-///
-/// # Errors
-/// When one of them is not a number.
 pub(super) fn tcp(settings: &Settings) -> Result<Tcp, AddressError> {
     // Zero and negative numbers mean the system's default.
     let positive = |name: &str| -> Result<Option<u32>, AddressError> {

@@ -14,18 +14,14 @@ const PORT_RULE: &str = "is a number from 1 to 65535. In a URL the characters @ 
 /// Socket directories of Debian's packages and of upstream.
 const SOCKET_DIRECTORIES: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 
-/// A server to try.
 #[derive(Debug, Clone)]
 pub struct Server {
-    /// Where it is.
     pub place: ServerPlace,
     /// Its port, which is part of a socket's file name too.
     pub port: u16,
-    /// The password for it.
     pub password: Option<Password>,
 }
 
-/// Where a server is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerPlace {
     /// A directory that holds a unix socket.

@@ -18,9 +18,6 @@ pub(super) struct Entry {
 
 /// The keys of a service and the file they come from. As libpq, searches `PGSERVICEFILE`, else `~/.pg_service.conf`;
 /// then `pg_service.conf` in `PGSYSCONFDIR`.
-///
-/// # Errors
-/// When there is no such service, or its file cannot be read.
 pub(super) fn find(name: &str, surroundings: &Surroundings) -> Result<(PathBuf, Vec<Entry>), AddressError> {
     let mut looked = Vec::new();
     let named = surroundings.get("PGSERVICEFILE").map(PathBuf::from);

@@ -14,7 +14,6 @@ pub enum Origin {
     Address(String),
     /// A service file and the line in it.
     Service(PathBuf, usize),
-    /// An environment variable.
     Variable(&'static str),
     /// A line of a password file.
     PassFile(PathBuf, usize),
@@ -36,7 +35,6 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Who wrote an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Author {
     /// An operator, for libpq or for jobdoctor.
@@ -58,9 +56,6 @@ pub(super) struct Settings {
 
 impl Settings {
     /// Collects the settings from the address, the service and the environment.
-    ///
-    /// # Errors
-    /// When the address or the service cannot be read, or a key is set that cannot be honoured.
     pub(super) fn collect(text: &str, author: Author, surroundings: &Surroundings) -> Result<Settings, AddressError> {
         let (given, dropped) = read(text, author)?;
         let mut settings = Settings { set: BTreeMap::new(), dropped };
@@ -125,9 +120,6 @@ impl Settings {
     }
 
     /// The meaning of a key's value, which must be one of these words.
-    ///
-    /// # Errors
-    /// When it is another word.
     pub(super) fn word<T: Copy>(&self, name: &str, words: &[(&str, T)], default: T) -> Result<T, AddressError> {
         let Some(value) = self.text(name) else { return Ok(default) };
         let found = words.iter().find(|(word, _)| *word == value).map(|(_, meaning)| *meaning);
@@ -136,9 +128,6 @@ impl Settings {
     }
 
     /// The value of a key as a whole number.
-    ///
-    /// # Errors
-    /// When it is not a whole number.
     pub(super) fn number(&self, name: &str) -> Result<Option<i32>, AddressError> {
         let number = |value: &str| value.trim().parse().map_err(|_| self.error(name, "is a whole number"));
         self.text(name).map(number).transpose()

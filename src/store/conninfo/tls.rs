@@ -43,13 +43,11 @@ impl SslMode {
 /// A file that the address names, or a default file in `~/.postgresql`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsFile {
-    /// Its path.
     pub path: PathBuf,
     /// True if a setting names it; a default file need not exist.
     pub named: bool,
 }
 
-/// Which authorities to trust.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Root {
     /// `sslrootcert=system`: the operating system's authorities.
@@ -61,16 +59,13 @@ pub enum Root {
 /// A version of TLS. Versions older than 1.2 are not supported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TlsVersion {
-    /// TLS 1.2.
     V12,
-    /// TLS 1.3.
     V13,
 }
 
 /// The TLS settings of an address. A file is `None` if no setting names one and there is no home directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsSettings {
-    /// `sslmode`.
     pub mode: SslMode,
     /// `sslrootcert`, else `~/.postgresql/root.crt`.
     pub root: Option<Root>,
@@ -80,22 +75,15 @@ pub struct TlsSettings {
     pub key: Option<TlsFile>,
     /// `sslcrl`, else `~/.postgresql/root.crl`.
     pub revoked: Option<TlsFile>,
-    /// `sslcrldir`.
     pub revoked_directory: Option<PathBuf>,
     /// `sslsni`: whether the client sends the host name (SNI).
     pub server_name_indication: bool,
-    /// `ssl_min_protocol_version`.
     pub oldest: TlsVersion,
-    /// `ssl_max_protocol_version`.
     pub newest: TlsVersion,
     /// `sslnegotiation=direct`: TLS from the first byte, which takes Postgres 17.
     pub direct: bool,
 }
 
-/// Reads the TLS settings.
-///
-/// # Errors
-/// When a value is not one of libpq's words, or two values contradict each other.
 pub(super) fn tls(settings: &Settings, surroundings: &Surroundings) -> Result<TlsSettings, AddressError> {
     let file = |key: &str, usual: &str| match settings.text(key) {
         Some(path) => Some(TlsFile { path: PathBuf::from(path), named: true }),

@@ -11,7 +11,6 @@ use ::postgres::{Client, Config, Error, NoTls};
 use std::net::{IpAddr, ToSocketAddrs};
 use std::time::Duration;
 
-/// An attempt that failed.
 pub(super) struct Failed {
     pub(super) error: StoreError,
     /// True if no other server or address is tried.

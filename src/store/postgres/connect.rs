@@ -6,11 +6,8 @@ use super::tls::{self, Tls};
 use crate::store::conninfo::{PostgresAddress, Server, ServerPlace, SslMode, TargetAttributes};
 use crate::store::{Limits, StoreError, StoreErrorKind, random};
 
-/// An open connection.
 pub(super) struct Connected {
-    /// The connection.
     pub(super) connection: ConnectionThread,
-    /// The server.
     pub(super) server: Server,
     /// Its name in messages: user, host and database.
     pub(super) label: String,
@@ -18,9 +15,6 @@ pub(super) struct Connected {
 
 /// Connects to the first acceptable server. Apart from the operator's own `options`, the startup packet holds nothing
 /// that a pooler might refuse.
-///
-/// # Errors
-/// When there is none; the message names each server with its reason.
 pub(super) fn connect(address: &PostgresAddress, limits: &Limits) -> Result<Connected, StoreError> {
     let needs_tls = address.tls.mode != SslMode::Disable
         && address.servers.iter().any(|server| matches!(server.place, ServerPlace::Host(..)));

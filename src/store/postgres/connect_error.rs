@@ -13,11 +13,9 @@ use std::io;
 
 /// A connection attempt that failed.
 pub(super) struct FailedAttempt<'a> {
-    /// The address.
     pub(super) address: &'a PostgresAddress,
     /// The server that was tried.
     pub(super) server: &'a Server,
-    /// User, server and database.
     pub(super) label: &'a str,
     /// True if the TLS handshake had begun.
     pub(super) had_tls: bool,

@@ -40,7 +40,6 @@ FROM (
 LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.of AND a.attnum = ANY (c.keys)
 ORDER BY 1";
 
-/// Implements [`ReadSession::explain`](crate::store::session::ReadSession::explain).
 pub(super) fn explain(session: &mut PostgresSession, statement: &Statement) -> Result<(), StoreError> {
     let explained = Statement { sql: format!("EXPLAIN {}", statement.sql), params: statement.params.clone() };
     behind_savepoint(session, &explained).map(drop).map_err(|error| match error.kind {
@@ -51,7 +50,6 @@ pub(super) fn explain(session: &mut PostgresSession, statement: &Statement) -> R
     })
 }
 
-/// Implements [`ReadSession::try_out`](crate::store::session::ReadSession::try_out).
 pub(super) fn try_out(
     session: &mut PostgresSession,
     spec: &QueueSpec,

@@ -21,7 +21,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// One connection to a server.
 pub(super) struct PostgresSession {
     pub(super) connection: ConnectionThread,
     pub(super) cancel: Cancel,
@@ -59,7 +58,6 @@ pub(super) struct PostgresSession {
     alive: Arc<()>,
 }
 
-/// The rows of a statement.
 pub(super) type Answer = Vec<Vec<Cell>>;
 
 /// Rows that are handed over together.
@@ -72,7 +70,6 @@ const INTERRUPTED: Duration = Duration::from_secs(3);
 const ROLLBACK: Duration = Duration::from_millis(300);
 
 impl PostgresSession {
-    /// Connects.
     pub(super) fn connect(address: &PostgresAddress, limits: &Limits) -> Result<PostgresSession, StoreError> {
         let Connected { connection, server, label } = connect(address, limits)?;
         Ok(PostgresSession {

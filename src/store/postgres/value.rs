@@ -109,7 +109,6 @@ fn interval(raw: &[u8]) -> Cell {
 pub(super) struct Bound<'p>(pub(super) &'p Param);
 
 impl Bound<'_> {
-    /// The declared type.
     pub(super) fn declared(&self) -> Type {
         match self.0 {
             Param::Cell(_) => Type::TEXT,

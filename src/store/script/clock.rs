@@ -6,9 +6,6 @@ use crate::model::{Cell, Engine};
 use crate::preset::encoding::{Encoding, Encodings, Fraction, TextPattern, Unit};
 
 /// Now in this encoding; without one, a native timestamp.
-///
-/// # Errors
-/// When the engine cannot express it.
 pub(super) fn now(engine: Engine, encodings: Option<&Encodings>) -> Result<String, String> {
     let native = Encoding::Native(None);
     let encoding = encodings.map_or(&native, Encodings::first);

@@ -52,7 +52,6 @@ impl Inline {
         }
     }
 
-    /// The batch's temporary table.
     fn steps(&self) -> &'static str {
         match self.engine {
             Engine::Postgres => "pg_temp.jobdoctor_steps",

@@ -4,10 +4,6 @@
 use crate::model::value::hex;
 use crate::model::{Cell, Engine};
 
-/// A value as SQL.
-///
-/// # Errors
-/// When the value has no literal; the message says why.
 pub(super) fn literal(engine: Engine, cell: &Cell) -> Result<String, String> {
     match (engine, cell) {
         (_, Cell::Null) => Ok("NULL".to_owned()),

@@ -19,35 +19,27 @@ use crate::model::{Batch, Engine, Remedy, Timestamp};
 use crate::preset::{ActionSpec, QueueSpec};
 use inline::Inline;
 
-/// The head of a script.
 #[derive(Debug, Clone)]
 pub struct Heading<'a> {
     /// The database, without secrets.
     pub database: &'a str,
-    /// The table of the jobs.
     pub table: &'a str,
     /// The database's time of the plan's snapshot.
     pub store_time: Timestamp,
-    /// The plan's digest.
     pub digest: &'a str,
-    /// The reason of the run.
     pub reason: &'a str,
     /// The number of jobs for each action, in words.
     pub actions: &'a str,
-    /// The number of batches.
     pub batches: u64,
     /// Whether SQLite enforces foreign keys.
     pub foreign_keys: bool,
-    /// The plan's warnings.
     pub warnings: &'a [String],
 }
 
 /// A batch's number and the number of batches, both from 1.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
-    /// This batch.
     pub number: u64,
-    /// All batches.
     pub of: u64,
 }
 
@@ -86,10 +78,6 @@ fn batches(count: u64) -> String {
     if count == 1 { "1 batch".to_owned() } else { format!("{count} batches") }
 }
 
-/// One batch: one transaction.
-///
-/// # Errors
-/// When SQL alone cannot do it; the message says why.
 pub fn batch(spec: &QueueSpec, batch: &Batch<'_>, place: Place) -> Result<String, StoreError> {
     let Some(moved) = spec.actions.get(&batch.action).filter(|moved| moved.refused.is_none()) else {
         return Err(cannot(format!("preset {} has no {}", spec.preset, batch.action)));
@@ -130,7 +118,6 @@ fn ended(sql: &str) -> String {
     if sql.contains("--") { format!("{sql}\n;\n") } else { format!("{sql};\n") }
 }
 
-/// The input of one batch.
 struct Work<'a> {
     spec: &'a QueueSpec,
     moved: &'a ActionSpec,

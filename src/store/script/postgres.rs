@@ -29,7 +29,6 @@ SET LOCAL idle_in_transaction_session_timeout = '1min';
 SET CONSTRAINTS ALL IMMEDIATE;
 ";
 
-/// The batch as text.
 pub(super) fn batch(
     spec: &QueueSpec,
     moved: &ActionSpec,
@@ -99,7 +98,6 @@ fn kept(table: &str, columns: &str, statement: &Statement, which: &str) -> Strin
     )
 }
 
-/// A PL/pgSQL block.
 fn block(body: &str) -> String {
     let tag = tag("jobdoctor", body);
     format!("DO {tag}\n{body} {tag};\n")

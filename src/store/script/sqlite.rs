@@ -28,7 +28,6 @@ const CHECK: &str = "CREATE TEMP TABLE jobdoctor_check (did TEXT, touched INTEGE
 
 const WANTED: &str = "(SELECT count(*) FROM temp.jobdoctor_steps)";
 
-/// The batch as text.
 pub(super) fn batch(
     spec: &QueueSpec,
     moved: &ActionSpec,

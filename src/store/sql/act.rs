@@ -8,9 +8,7 @@ use crate::preset::{ActionSpec, Notify, QueueSpec, Rows, StateSource, StepSpec};
 
 /// A statement of an action and the number of rows that it must touch.
 pub struct Act {
-    /// The statement.
     pub statement: Statement,
-    /// The number of rows.
     pub rows: Rows,
 }
 

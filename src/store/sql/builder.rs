@@ -9,23 +9,19 @@ use crate::preset::{Column, Expr, Marker, OwnerRowSpec, Piece, QueueSpec, Table,
 /// A statement and its bound values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
-    /// The SQL text.
     pub sql: String,
     /// The parameters, in the order of their placeholders.
     pub params: Vec<Param>,
 }
 
-/// A bound value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Param {
-    /// One value.
     Cell(Cell),
     /// An array of texts as bytes, which need not be UTF-8. On Postgres only.
     Texts(Vec<Vec<u8>>),
 }
 
 impl Statement {
-    /// A statement without parameters.
     pub fn plain(sql: impl Into<String>) -> Statement {
         Statement { sql: sql.into(), params: Vec::new() }
     }
@@ -43,7 +39,6 @@ pub struct Sql<'d> {
 pub struct Values<'a> {
     /// The keys of the batch.
     pub(super) keys: &'a [&'a Key],
-    /// The transaction's now.
     pub(super) now: Option<Timestamp>,
     /// When the jobs may run again.
     pub(super) run_at: Option<Timestamp>,
@@ -51,21 +46,17 @@ pub struct Values<'a> {
     pub(super) assigned: Option<&'a Encodings>,
     /// The encodings of the columns that `:now.column` and `:run_at.column` name.
     pub(super) named: Option<&'a std::collections::BTreeMap<String, Encodings>>,
-    /// The reason of the run.
     pub(super) reason: &'a str,
-    /// The queue, for wake-ups.
     pub(super) queue: Option<&'a str>,
     /// The number of moved jobs, for wake-ups.
     pub(super) moved: usize,
 }
 
 impl<'d> Sql<'d> {
-    /// An empty statement.
     pub fn new(dialect: &'d dyn Dialect) -> Sql<'d> {
         Sql { dialect, text: String::new(), params: Vec::new() }
     }
 
-    /// The statement.
     pub fn finish(self) -> Statement {
         Statement { sql: self.text, params: self.params }
     }

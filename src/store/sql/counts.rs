@@ -59,7 +59,6 @@ fn owner_parts(spec: &QueueSpec) -> [Option<&Expr>; 3] {
 
 /// Counts all rows by queue and state.
 pub struct CountByState {
-    /// The statement.
     pub statement: Statement,
     /// The positions of queue and kind in its rows; the state comes first.
     queue: Option<usize>,
@@ -108,7 +107,6 @@ pub fn state_meant(spec: &QueueSpec, dialect: &dyn Dialect, stored: &Cell) -> Op
 }
 
 impl CountByState {
-    /// The count in a row.
     pub fn read(&self, row: &[Cell]) -> RowCount {
         let text = |at: Option<usize>| at.and_then(|at| row.get(at)).and_then(Cell::to_text);
         let rows = match row.last() {

@@ -8,7 +8,6 @@ use crate::preset::{Column, Marker, Table};
 
 /// What the engines spell differently. `script` has an implementation of its own, for SQL that is printed.
 pub trait Dialect: Send + Sync {
-    /// The engine.
     fn engine(&self) -> Engine;
 
     /// A table's name in a statement.
@@ -74,7 +73,6 @@ pub trait Dialect: Send + Sync {
 #[derive(Debug, Clone, Copy)]
 pub struct Postgres;
 
-/// SQLite, as bundled.
 #[derive(Debug, Clone, Copy)]
 pub struct Sqlite;
 

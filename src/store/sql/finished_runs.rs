@@ -10,7 +10,6 @@ use crate::store::{FinishedRun, WantedRuns};
 
 /// A statement that lists finished runs, and how to read its rows.
 pub struct FinishedListing<'s> {
-    /// The statement.
     pub statement: Statement,
     runs: &'s Runs,
     /// The positions of queue and kind in its rows; start and end come first.
@@ -77,7 +76,6 @@ fn ended_well(sql: &mut Sql<'_>, spec: &QueueSpec, runs: &Runs) {
 }
 
 impl FinishedListing<'_> {
-    /// The run in a row.
     pub fn read(&self, row: &[Cell]) -> FinishedRun {
         let text = |at: Option<usize>| at.and_then(|at| row.get(at)).and_then(Cell::to_text);
         let time = |at: usize, time: &TimeColumn| row.get(at).map_or(Reading::Absent, |cell| reading(time, cell));

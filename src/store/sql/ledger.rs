@@ -186,7 +186,6 @@ pub fn ledger_run_ids(dialect: &dyn Dialect, ledger: &LedgerSpec, prefix: &str, 
     sql.finish()
 }
 
-/// All rows of one run.
 pub fn ledger_rows(dialect: &dyn Dialect, ledger: &LedgerSpec, run_id: &str) -> Statement {
     let mut sql = Sql::new(dialect);
     sql.push(&format!("SELECT {} FROM {} AS l WHERE l.run_id = ", columns(dialect), dialect.table(&ledger.table)));
@@ -253,10 +252,6 @@ impl Columns<'_> {
     }
 }
 
-/// A row from its cells.
-///
-/// # Errors
-/// The id of the job, if jobdoctor did not write the row.
 pub fn ledger_row(cells: &[Cell]) -> Result<LedgerRow, String> {
     let columns = Columns(cells);
     let row = || Some(LedgerRow { moved_at: columns.moved_at()?, head: columns.head()?, step: columns.step()? });

@@ -14,13 +14,11 @@ use crate::store::{Cutoffs, Detail};
 /// It has no order. Paging by key read ties repeatedly (a million claims of one second took minutes); a stream reads
 /// each row once, and documents sort their own lists.
 pub struct Listing<'s> {
-    /// The statement.
     pub statement: Statement,
     /// How to read its rows.
     pub projection: Projection<'s>,
 }
 
-/// The listing of all suspects.
 pub fn suspects<'s>(
     spec: &'s QueueSpec,
     dialect: &'static dyn Dialect,

@@ -64,7 +64,6 @@ impl<'s> Projection<'s> {
         Projection { spec, items }
     }
 
-    /// The select list.
     pub fn select_list(&self) -> String {
         self.items.iter().map(|(_, sql)| sql.as_str()).collect::<Vec<_>>().join(", ")
     }

@@ -39,9 +39,6 @@ impl SqliteSession {
 }
 
 /// Makes a demonstration database: the reference schema, then what the statements fill it with. Replaces a file only if `demo` made it.
-///
-/// # Errors
-/// When another file is there, or the file cannot be written.
 pub fn create_demo_file(path: &Path, statements: &[String]) -> Result<(), StoreError> {
     if path.exists() {
         let ours = DatabaseFile::existing(path).ok().filter(|file| file.application_id() == Some(CREATED_BY_DEMO));

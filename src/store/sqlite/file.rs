@@ -39,10 +39,6 @@ impl fmt::Display for DatabaseFile {
 }
 
 impl DatabaseFile {
-    /// An existing database.
-    ///
-    /// # Errors
-    /// When the file does not exist, is no database, may not be read, or is in use under another name.
     pub(super) fn existing(named: &Path) -> Result<DatabaseFile, StoreError> {
         let real = fs::canonicalize(named).map_err(|error| unreadable(named, &error))?;
         let file = DatabaseFile { named: named.to_owned(), real };
@@ -77,9 +73,6 @@ impl DatabaseFile {
     }
 
     /// An existing database, or a path where one can be made.
-    ///
-    /// # Errors
-    /// When something else is there, or the directory does not exist.
     pub(super) fn existing_or_new(named: &Path) -> Result<DatabaseFile, StoreError> {
         if named.exists() {
             return DatabaseFile::existing(named);
@@ -100,7 +93,6 @@ impl DatabaseFile {
         Ok(DatabaseFile { named: named.to_owned(), real })
     }
 
-    /// The real path.
     pub(super) fn real(&self) -> &Path {
         &self.real
     }
@@ -149,9 +141,6 @@ impl DatabaseFile {
     }
 
     /// How to open the file so that no new file stays behind, and none that its owner cannot use.
-    ///
-    /// # Errors
-    /// When there is no such way.
     pub(super) fn read_mode(&self) -> Result<ReadMode, StoreError> {
         let header = self.header()?;
         let (log, index) = (self.sidecar("-wal").exists(), self.sidecar("-shm").exists());
@@ -245,7 +234,6 @@ fn is_cut_off(header: &[u8], length: u64) -> bool {
     size.is_power_of_two() && !is_wal(header) && !length.is_multiple_of(size)
 }
 
-/// The directory of a file.
 fn directory(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

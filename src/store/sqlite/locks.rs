@@ -42,7 +42,6 @@ struct FileId {
     inode: u64,
 }
 
-/// A lock that is held.
 #[derive(Debug, PartialEq, Eq)]
 struct Lock {
     pid: u32,

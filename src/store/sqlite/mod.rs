@@ -24,7 +24,6 @@ use second_name::SecondName;
 use session::SqliteSession;
 use std::path::{Path, PathBuf};
 
-/// A database file.
 pub(super) struct SqliteStore {
     path: PathBuf,
     label: String,

@@ -22,7 +22,6 @@ const BYTES: usize = 16 << 20;
 const UNIQUE: [i32; 3] =
     [ffi::SQLITE_CONSTRAINT_UNIQUE, ffi::SQLITE_CONSTRAINT_PRIMARYKEY, ffi::SQLITE_CONSTRAINT_ROWID];
 
-/// Implements [`ReadSession::try_out`].
 pub(super) fn try_out(
     session: &mut SqliteSession,
     spec: &QueueSpec,

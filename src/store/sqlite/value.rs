@@ -6,7 +6,6 @@ use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Params, Statement, ToSql};
 use std::ops::ControlFlow;
 
-/// Parameters to bind.
 pub(super) fn bound(params: &[Param]) -> impl Params + '_ {
     rusqlite::params_from_iter(params.iter().map(Bound))
 }
@@ -32,7 +31,6 @@ pub(super) fn each_row(
     Ok(())
 }
 
-/// A parameter.
 struct Bound<'p>(&'p Param);
 
 impl ToSql for Bound<'_> {

@@ -12,9 +12,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Adds the mapping at the end of the config file in use, or of a new one in the first default place.
-///
-/// # Errors
-/// When the file cannot be read or written, belongs to another user, or has a mapping of that name.
 pub(super) fn add(settings: &Settings, draft: &Adopt) -> Result<PathBuf, CliError> {
     let default = settings.config_places.first();
     let path = settings.config.as_ref().map(|(path, _)| path).or(default).ok_or_else(|| {

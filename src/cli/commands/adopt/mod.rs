@@ -124,7 +124,6 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// Asks a person.
 fn ask(context: &Context, question: &Question) {
     context.ui.note(&format!("{}: {}", question.key, question.question));
     question.seen.iter().for_each(|seen| context.ui.note(&format!("  {}", crate::output::format::inert(seen))));

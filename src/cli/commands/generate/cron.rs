@@ -22,7 +22,6 @@ pub(super) struct Args {
     pub(super) sweep: SweepArgs,
 }
 
-/// A file for /etc/cron.d.
 pub(super) fn text(args: &Args, sweep: &SweepCommand) -> Result<String, CliError> {
     let file = format!("/etc/jobdoctor/{}.env", sweep.name);
     let secrets = sweep.secrets.join(" and ");

@@ -109,7 +109,6 @@ impl HostArgs {
         self.user.clone().or_else(own).ok_or_else(unnamed)
     }
 
-    /// The path of the program.
     fn program(&self) -> Result<String, CliError> {
         let own = || std::env::current_exe().ok()?.into_os_string().into_string().ok();
         let unknown = || CliError::new(Exit::Usage, "the path of this program is unknown").hint("say --program PATH");

@@ -9,7 +9,6 @@ pub(super) struct Every(u64);
 const HOUR: u64 = 60;
 const DAY: u64 = 24 * HOUR;
 
-/// Reads an interval.
 pub(super) fn parse(text: &str) -> Result<Every, String> {
     let seconds = parse_duration(text)?.as_secs();
     let minutes = seconds / 60;

@@ -24,15 +24,12 @@ pub(super) struct SweepCommand {
     pub(super) about: String,
     /// The program and its arguments.
     pub(super) words: Vec<String>,
-    /// Variables that it needs.
     pub(super) variables: Vec<(&'static str, String)>,
     /// Variables that it needs and whose values must not be printed.
     pub(super) secrets: Vec<&'static str>,
     /// The config file that it needs.
     pub(super) config: Option<PathBuf>,
-    /// The file with the password.
     pub(super) password_file: Option<PathBuf>,
-    /// The database.
     pub(super) address: Address,
 }
 

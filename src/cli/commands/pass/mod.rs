@@ -53,9 +53,6 @@ pub(super) struct Carried<'a> {
 impl<'a> Pass<'a> {
     /// Reads the evidence files and opens the store. Where something is written, the database first recovers from a killed
     /// writer.
-    ///
-    /// # Errors
-    /// When a file or the store cannot be used.
     pub(super) fn open(
         context: &'a Context,
         settings: &'a Settings,
@@ -102,9 +99,6 @@ impl<'a> Pass<'a> {
     }
 
     /// Adds the evidence from files to a policy. The second value is what is odd about the live-owner list.
-    ///
-    /// # Errors
-    /// When the store or the files cannot be used, or `--rule no_progress` could never fire.
     pub(super) fn with_evidence(
         &self,
         snapshot: &mut Snapshot,
@@ -119,9 +113,6 @@ impl<'a> Pass<'a> {
     }
 
     /// Plans in a snapshot, which ends, and confirms the plan by a second one where that is asked for.
-    ///
-    /// # Errors
-    /// When the store cannot be read, or the request makes no sense for this queue.
     pub(super) fn plan(&self, mut snapshot: Snapshot, policy: &Policy, list: &OddList) -> Result<ReadyPlan, CliError> {
         if let Some(reason) = &self.options.act.reason.reason {
             can_be_stored(&mut snapshot, reason)?;
@@ -204,9 +195,6 @@ impl<'a> Pass<'a> {
     }
 
     /// Prints the plan as a script.
-    ///
-    /// # Errors
-    /// When the plan has no script, or stdout cannot be written.
     pub(super) fn emit(&self, plan: &ReadyPlan, apply: &ApplyOptions<'_>) -> Result<Exit, CliError> {
         let ui = &self.context.ui;
         let emitted = ops::emit(&self.limits, plan, apply, self.settings.foreign_keys())?;

@@ -8,10 +8,8 @@ use crate::model::{Action, age};
 use crate::policy::{Delay, Override};
 use std::time::Duration;
 
-/// The options of one run.
 pub(in crate::cli::commands) struct Options<'a> {
     pub(in crate::cli::commands) name: &'static str,
-    /// The schema of its document.
     pub(in crate::cli::commands) schema: &'static str,
     pub(in crate::cli::commands) act: &'a ActArgs,
     /// How much later than now requeued jobs may run.
@@ -28,9 +26,6 @@ pub(in crate::cli::commands) struct Options<'a> {
 
 impl<'a> Options<'a> {
     /// Resolves the options. `lock_wait` is how long the run may wait for the sweep lock.
-    ///
-    /// # Errors
-    /// When an option has no effect, or leaves no time for the run.
     pub(in crate::cli::commands) fn resolve(
         (name, schema): (&'static str, &'static str),
         act: &'a ActArgs,

@@ -19,7 +19,6 @@ use std::time::{Duration, Instant};
 pub(super) struct LockRequest {
     /// False for a dry run, and for a restart sweep of some owners, because workers must always start.
     is_wanted: bool,
-    /// True with `--apply`.
     applies: bool,
     /// How long it may wait for another sweep.
     pub(super) wait: Duration,

@@ -4,8 +4,8 @@ mod scope;
 use super::pass::{Options, Pass};
 use super::selection::selection;
 use crate::cli::args::{
-    ActArgs, ConfirmArgs, EvidenceArgs, IdArgs, OlderArgs, OutputArgs, RowArgs, SelectArgs, StoreArgs, TargetsArgs,
-    TextfileArgs, TimeArg, UnattendedArgs,
+    ActArgs, ConfirmArgs, EvidenceArgs, IdArgs, ListArgs, OlderArgs, SelectArgs, TargetsArgs, TextfileArgs, TimeArg,
+    UnattendedArgs,
 };
 use crate::cli::atomic_file::is_same;
 use crate::cli::context::Context;
@@ -60,23 +60,18 @@ pub struct Args {
     #[command(flatten)]
     unattended: UnattendedArgs,
     #[command(flatten)]
-    store: StoreArgs,
+    list: ListArgs,
     #[command(flatten)]
     targets: TargetsArgs,
     #[command(flatten)]
     textfile: TextfileArgs,
     #[command(flatten)]
-    output: OutputArgs,
-    #[command(flatten)]
-    rows: RowArgs,
-    #[command(flatten)]
     time: TimeArg,
 }
 
 impl Args {
-    /// The options about targets.
     pub(super) fn several(&mut self) -> Several<'_> {
-        Several::of("sweep", &mut self.store, &mut self.targets)
+        Several::of("sweep", &mut self.list.store, &mut self.targets)
             .single_only("--expect", self.act.expect.is_some(), "a digest belongs to one plan")
             .single_only("--emit-sql", self.act.emit_sql, "a script is for one database")
             .file("--snapshot-file", self.evidence.snapshot_file.as_mut())
@@ -88,7 +83,7 @@ impl Args {
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let have_ended = args.act.mode() != Mode::Plan;
-    args.rows.check(args.output.format(), &Reclaim::titles(have_ended, false, args.time.times()))?;
+    args.list.check(&Reclaim::titles(have_ended, false, args.time.times()))?;
     let (report, textfile) = (args.unattended.report_file.as_deref(), args.textfile.textfile.as_deref());
     if let (Some(report), Some(textfile)) = (report, textfile)
         && is_same(report, textfile)
@@ -97,7 +92,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         return Err(CliError::new(Exit::Usage, message).hint("name two files: each is replaced as a whole"));
     }
     let report = report.map(ReportFile::at).transpose()?;
-    let metrics = Metrics::begin("sweep", textfile, &args.store, context)?.with_outcomes();
+    let metrics = Metrics::begin("sweep", textfile, &args.list.store, context)?.with_outcomes();
     let ended = sweep(args, context, report.as_ref(), &metrics);
     if let (Err(error), Some(report)) = (&ended, &report) {
         let document = error.clone().after(context.caught.signal()).document();
@@ -112,7 +107,7 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
         wait(splay, context)?;
         metrics.restart_clock();
     }
-    let settings = Settings::resolve(&args.store, &context.environment)?;
+    let settings = Settings::resolve(&args.list.store, &context.environment)?;
     metrics.set_target(settings.target_name.as_deref());
     let mut selection = selection(&args.select, &IdArgs::default())?;
     let scope = Scope::of(args, &mut selection)?;
@@ -124,7 +119,7 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
     let mut options = Options::resolve(name, &args.act, &args.confirm, &settings, lock.wait)?;
     options.is_restart = args.restart;
     let source = PlanSource::Selection(Box::new(selection.clone()));
-    let pass = Pass::open(context, &settings, options, (source, &args.evidence, &args.output))?;
+    let pass = Pass::open(context, &settings, options, (source, &args.evidence, &args.list.output))?;
     let mut snapshot = pass.snapshot()?;
     context.report_queue(&snapshot);
     if let Some(why) = snapshot.spec.advice_only() {
@@ -148,7 +143,7 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
     let (mut snapshot, mut lock) = lock.acquire(&pass, snapshot, metrics)?;
     let policy = pass.policy().with_older(args.older.older);
     let policy = scope.policy(policy, &snapshot, pass.evidence.live_owners.as_ref(), began, first);
-    let is_noted = !args.output.format().is_machine() && context.ui.is_watched();
+    let is_noted = !args.list.output.format().is_machine() && context.ui.is_watched();
     let (policy, list) = pass.with_evidence(&mut snapshot, policy, is_noted)?;
     metrics.measure(&mut snapshot, &selection, &policy)?;
     let mut plan = pass.plan(snapshot, &policy, &list)?;

@@ -21,23 +21,16 @@ pub(super) enum Scope {
     NotListed(Started),
 }
 
-/// The bound of `--started-before`.
 #[derive(Clone, Copy)]
 pub(super) enum Started {
-    /// None.
     Any,
-    /// Before this instant.
     Before(Timestamp),
-    /// Before this host's boot.
     BeforeBoot(Boot),
 }
 
-/// The value of `--started-before`.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Before {
-    /// Before this instant.
     Instant(Timestamp),
-    /// Before this host's boot.
     Boot,
 }
 
@@ -51,9 +44,6 @@ pub(super) fn parse_before(text: &str) -> Result<Before, String> {
 
 impl Scope {
     /// The scope that the arguments name. `--host` and `--owner` leave the selection: they are the scope, not a filter.
-    ///
-    /// # Errors
-    /// When they name none, or one of workers on other hosts with `--started-before boot`.
     pub(super) fn of(args: &Args, selection: &mut Selection) -> Result<Scope, CliError> {
         if !args.restart {
             return Ok(Scope::Judged);

@@ -22,7 +22,6 @@ pub struct Tls {
     has_begun: Arc<AtomicBool>,
 }
 
-/// One handshake.
 pub struct Handshake {
     rustls: Rustls,
     has_begun: Arc<AtomicBool>,
@@ -66,9 +65,6 @@ impl TlsConnect<Socket> for Handshake {
 const PROTOCOL: &[u8] = b"postgresql";
 
 /// Builds a connector from the settings and their files.
-///
-/// # Errors
-/// When a file is missing or unfit, or the settings contradict each other.
 pub fn connector(settings: &TlsSettings) -> Result<Tls, StoreError> {
     let rustls = MakeRustlsConnect::new(config(settings)?);
     Ok(Tls { rustls, has_begun: Arc::default() })

@@ -24,9 +24,7 @@ pub fn failure(error: &Error, host: &str) -> Option<StoreError> {
 
 /// The root cause of an error.
 enum Cause<'e> {
-    /// TLS.
     Tls(&'e rustls::Error),
-    /// The connection under it.
     Io(&'e io::Error),
     /// The server has no TLS.
     Refused,
@@ -100,7 +98,6 @@ fn no_common_version() -> (String, String) {
     )
 }
 
-/// Where roots come from.
 const ROOTS: &str = "sslrootcert=FILE names the authority to trust (else ~/.postgresql/root.crt does, if it is there)";
 
 fn of_the_certificate(why: &CertificateError, host: &str) -> (String, String) {
@@ -207,7 +204,6 @@ fn of_an_alert(alert: AlertDescription, host: &str) -> (String, String) {
     }
 }
 
-/// A message and a hint.
 fn says(message: impl Into<String>, hint: impl Into<String>) -> (String, String) {
     (message.into(), hint.into())
 }

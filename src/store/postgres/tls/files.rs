@@ -10,19 +10,13 @@ use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The authorities to trust.
 #[derive(Debug)]
 pub(super) struct Roots {
-    /// The authorities.
     pub(super) store: RootCertStore,
     /// The certificates of a file as they are: a server may present one of them as its own.
     pub(super) named: Vec<CertificateDer<'static>>,
 }
 
-/// Reads the root certificates.
-///
-/// # Errors
-/// When there are none, or they cannot be read.
 pub(super) fn roots(root: &Root) -> Result<Roots, StoreError> {
     match root {
         Root::System => system_roots(),
@@ -115,16 +109,12 @@ fn no_list(path: &Path, key: &str) -> StoreError {
 pub(super) struct Identity {
     /// The client certificate, then those that signed it.
     pub(super) chain: Vec<CertificateDer<'static>>,
-    /// The private key.
     pub(super) key: PrivateKeyDer<'static>,
     /// The files of certificate and key.
     pub(super) files: (PathBuf, PathBuf),
 }
 
 /// Reads the client certificate and key; `None` if no setting names a certificate and the default file does not exist.
-///
-/// # Errors
-/// When the certificate cannot be read, or has no usable key.
 pub(super) fn identity(settings: &TlsSettings) -> Result<Option<Identity>, StoreError> {
     let Some(file) = &settings.certificate else { return Ok(None) };
     if !exists(file)? {
@@ -216,9 +206,6 @@ pub(super) fn unusable_identity((certificate, key): &(PathBuf, PathBuf), error: 
 }
 
 /// All sections of one kind in a PEM file, perhaps none. `what` names the expected contents in errors.
-///
-/// # Errors
-/// When it cannot be read or is broken.
 fn sections<T: PemObject>(path: &Path, what: &str) -> Result<Vec<T>, StoreError> {
     let text = read_plain(path).map_err(|error| unreadable(path, what, &error))?;
     // The parser's own error may repeat a line of the file, which may be a key that was named by mistake.

@@ -14,9 +14,6 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 
 /// Builds the verifier for these settings.
-///
-/// # Errors
-/// When a file is missing or unfit.
 pub(super) fn verifier(
     settings: &TlsSettings,
     provider: &Arc<CryptoProvider>,
