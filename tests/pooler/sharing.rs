@@ -4,6 +4,7 @@
 use crate::support::pgbouncer::{SERVERS, pooler};
 use crate::support::postgres::fresh;
 use postgres::Client;
+use std::time::Duration;
 
 fn session(client: &mut Client) -> i32 {
     client.query_typed("SELECT pg_backend_pid()", &[]).unwrap()[0].get(0)
@@ -69,5 +70,6 @@ fn what_is_left_behind_is_found() {
     let database = fresh();
     let mut client = pooler().client(&database);
     client.batch_execute("BEGIN; SELECT 1").unwrap();
-    assert_eq!(pooler().left_behind(&database), ["open transaction: BEGIN; SELECT 1"]);
+    let left = pooler().left_behind_after(Duration::ZERO, &database);
+    assert_eq!(left, ["open transaction: BEGIN; SELECT 1"]);
 }

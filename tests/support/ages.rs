@@ -51,6 +51,12 @@ impl Aged {
     }
 }
 
+/// Makes sure that a text is the expected one but for its ages, which may have gone on since it was begun.
+#[track_caller]
+pub fn is_aged(text: &str, expected: &str, began: Instant) {
+    assert!(Aged::of(text).is_like(&Aged::of(expected), began.elapsed().as_secs()), "{text}");
+}
+
 /// Takes snapshots that may differ from the stored ones in their ages, by as much as `work` takes.
 pub fn while_ages_go_on<T>(work: impl FnOnce() -> T) -> T {
     let mut settings = Settings::clone_current();

@@ -99,9 +99,14 @@ impl Pooler {
     /// What the runs so far have left behind in that database and in the sessions that the pooler keeps for it. Nothing
     /// may be under way.
     pub fn left_behind(&self, database: &TestDatabase) -> Vec<String> {
-        let mut watcher = database.client();
         // The server hears of a client that is gone a moment later.
-        let patience = Instant::now() + Duration::from_secs(300);
+        self.left_behind_after(Duration::from_secs(300), database)
+    }
+
+    /// The same, where transactions are given that long to end.
+    pub fn left_behind_after(&self, patience: Duration, database: &TestDatabase) -> Vec<String> {
+        let mut watcher = database.client();
+        let patience = Instant::now() + patience;
         while !column(&mut watcher, OPEN).is_empty() && Instant::now() < patience {
             std::thread::sleep(Duration::from_millis(5));
         }
