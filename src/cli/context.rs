@@ -88,7 +88,7 @@ impl Context {
         snapshot.progress = self.progress();
         // With a stall budget, the action of a job depends on how often it was lost before.
         match settings.target.max_stalls {
-            Some(_) => Ok(snapshot.counting_losses(self.environment.journals().as_ref())?),
+            Some(_) => Ok(snapshot.counting_losses()?),
             None => Ok(snapshot),
         }
     }

@@ -1,24 +1,23 @@
-//! Counts how often a job was lost before: in a column of its row, in the ledger, or in the journals of this host.
+//! Counts how often a job was lost before: in a column of its row, or in the ledger.
 
 use super::OpsError;
 use super::delay::can_return_later;
-use super::history::{Records, belongs};
+use super::history::Records;
 use super::session::Snapshot;
 use super::sweep_lock::ignored_ledger;
-use crate::history::{self, Directory};
-use crate::model::{Action, Claim, Loss, Step};
+use crate::model::{Claim, Loss};
 use crate::output::Request;
 use crate::policy::Delay;
 use crate::store::catalog;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 /// Counts, outside of the rows, how often the job of a claim was lost before; 0 for an unknown job.
 pub type CountLosses = Box<dyn Fn(&Claim) -> i64>;
 
 impl Snapshot {
-    /// The snapshot with losses counted: by the rows themselves; if they do not, by the queue's ledger; and without a ledger by
-    /// the journals of this host, which hold its own runs only.
-    pub fn counting_losses(mut self, journals: Option<&Directory>) -> Result<Snapshot, OpsError> {
+    /// The snapshot with losses counted: by the rows themselves; if they do not, by the queue's ledger. The journal of one host would
+    /// know its own runs only.
+    pub fn counting_losses(mut self) -> Result<Snapshot, OpsError> {
         if self.counts_stalls() {
             return Ok(self);
         }
@@ -26,15 +25,9 @@ impl Snapshot {
         if self.spec.attempts.column.is_none() && self.reuses_ids()? {
             return Ok(self);
         }
-        let ledger = Records { journals, snapshot: Some(&mut self) }.ledger()?;
+        let Some(ledger) = (Records { journals: None, snapshot: Some(&mut self) }).ledger()? else { return Ok(self) };
         let mut losses = Losses::default();
-        match (ledger, journals) {
-            (Some(ledger), _) => {
-                self.reader.ledger_losses(&ledger, &self.target.table, &mut |loss| losses.add(&loss))?;
-            }
-            (None, Some(journals)) => of_journals(&mut self, journals, &mut losses)?,
-            (None, None) => return Ok(self),
-        }
+        self.reader.ledger_losses(&ledger, &self.target.table, &mut |loss| losses.add(&loss))?;
         Ok(self.counting_stalls(Box::new(move |claim| losses.of(claim))))
     }
 
@@ -44,7 +37,7 @@ impl Snapshot {
         if self.counts_stalls() { self } else { Snapshot { losses: Some(count), ..self } }
     }
 
-    /// True if the rows, the ledger or the journals tell how often its claims were lost before.
+    /// True if the rows or the ledger tell how often its claims were lost before.
     fn counts_stalls(&self) -> bool {
         self.spec.attempts.stalls.is_some() || self.losses.is_some()
     }
@@ -58,7 +51,7 @@ impl Snapshot {
     }
 }
 
-/// Losses by job, as the ledger or the journals record them.
+/// Losses by job, as the ledger records them.
 #[derive(Default)]
 struct Losses(HashMap<String, Lost>);
 
@@ -100,7 +93,6 @@ impl Losses {
 /// Refuses a stall budget where nothing counts stalls: it would never be spent.
 pub(super) fn must_be_counted(snapshot: &Snapshot, max_stalls: Option<u32>) -> Result<(), OpsError> {
     match (max_stalls, ignored_ledger(snapshot)) {
-        // The journals of this host know less than the ledger was made for.
         (Some(_), Some(error)) if snapshot.spec.attempts.stalls.is_none() => Err(error.into()),
         (Some(_), _) if !snapshot.counts_stalls() => Err(OpsError::unsupported(&snapshot.spec, Request::Stalls)),
         _ => Ok(()),
@@ -112,34 +104,4 @@ pub fn unfit_for_target(snapshot: &Snapshot, max_stalls: Option<u32>, delay: &De
     let budget = must_be_counted(snapshot, max_stalls).err().map(|error| ("max_stalls", error.to_string()));
     let delay = can_return_later(&snapshot.spec, delay).err().map(|error| ("delay", error.to_string()));
     budget.into_iter().chain(delay).collect()
-}
-
-fn of_journals(snapshot: &mut Snapshot, journals: &Directory, losses: &mut Losses) -> Result<(), OpsError> {
-    let mut heads = Vec::new();
-    for run in journals.runs()? {
-        let Some((head, _)) = history::read(journals, &run)? else { continue };
-        let is_other = head.target.engine != snapshot.target.engine || head.target.table != snapshot.target.table;
-        if !is_other && belongs(snapshot, &run, &head.target).is_ok() {
-            heads.push((head.store_time, run));
-        }
-    }
-    // Oldest first: an undo comes after its run, and attempts grow. Run ids have no fractions of a second.
-    heads.sort_by(|(a, a_run), (b, b_run)| (a.micros(), a_run).cmp(&(b.micros(), b_run)));
-    let mut undoes = BTreeSet::new();
-    for (_, run) in heads {
-        let Some((head, lines)) = history::read(journals, &run)? else { continue };
-        // An undo counts against its run; an undo of that undo counts for it again.
-        let reverted = head.undoes.as_ref().is_some_and(|undone| !undoes.contains(undone));
-        if reverted {
-            undoes.insert(run);
-        }
-        history::steps::<OpsError>(lines, &mut |step| {
-            if step.may_have_moved() && step.action == Action::Requeue {
-                let Step { key, kind, attempts, attempts_after, .. } = step;
-                losses.add(&Loss { key, kind, attempts, attempts_after, reverted });
-            }
-            Ok(())
-        })?;
-    }
-    Ok(())
 }

@@ -40,7 +40,6 @@ mod target;
 mod targets;
 mod unsupported;
 mod verified;
-mod watch;
 
 pub use crate::model::{Standby, Target};
 pub use adopt::{Adopt, DraftKey, Grade, Proof, Question, Tried, mapping_toml};
@@ -77,4 +76,3 @@ pub use target::{Filter, FilterThreshold};
 pub use targets::{TargetEnd, Targets, TargetsEnding, TargetsSummary, TargetsWriter};
 pub use unsupported::{Field, Request, Unsupported};
 pub use verified::Verified;
-pub use watch::{WatchFailed, WatchHead, WatchLine, WatchSnapshot};

@@ -1,13 +1,13 @@
 use super::presets::{PresetPage, Presets};
 use super::{
     Adopt, Check, ConfigCheck, Env, ErrorDocument, Health, History, HistoryOne, Init, LogLine, Owners, Reclaim,
-    SavedPlan, Show, Stale, Stats, StatsRuntimes, Targets, WatchLine,
+    SavedPlan, Show, Stale, Stats, StatsRuntimes, Targets,
 };
 use schemars::{Schema, schema_for};
 use serde_json::Value;
 
 /// The documents with a schema, by their names for `jobdoctor schema`.
-pub const NAMES: [&str; 23] = [
+pub const NAMES: [&str; 22] = [
     "adopt",
     "check",
     "config-check",
@@ -25,7 +25,6 @@ pub const NAMES: [&str; 23] = [
     "reclaim",
     "show",
     "stale",
-    "stale-watch",
     "stats",
     "stats-runtimes",
     "sweep",
@@ -72,7 +71,6 @@ pub fn derived_schema(name: &str) -> Option<Schema> {
         "stale" => schema_for!(Stale),
         "stats" => schema_for!(Stats),
         "stats-runtimes" => schema_for!(StatsRuntimes),
-        "stale-watch" => schema_for!(WatchLine<'_>),
         "targets" => schema_for!(Targets),
         _ => return None,
     };

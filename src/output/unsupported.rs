@@ -186,8 +186,8 @@ impl Unsupported {
                 "leave --delay and --jitter out, in the config file too; --limit N requeues a few at a time"
             }
             Request::Stalls => {
-                "leave it out, in the config file too; a mapping can name a column that its requeue counts up: `stalls` in \
-                 [attempts]. On SQLite a run counts losses only where attempts are counted or the key is AUTOINCREMENT"
+                "`jobdoctor init --ledger` makes a table that counts; or a mapping names a column that its requeue counts up, `stalls` in \
+                 [attempts]. On SQLite a ledger counts only where attempts are counted or the key is AUTOINCREMENT"
             }
             Request::RunTimes(_) => {
                 "run times are told only by tables that keep, of a job that has ended well, when it began and ended"

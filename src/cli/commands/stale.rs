@@ -40,8 +40,8 @@ pub struct Args {
     /// Count the jobs by this and list one row a group, most stuck jobs first; --limit is the number of groups
     #[arg(long, value_name = "FIELD", value_enum, conflicts_with_all = ["summary", "watch"])]
     by: Option<By>,
-    /// Take a snapshot again and again, with this pause in between: redraws a terminal, with + for new jobs and - for those that are
-    /// gone; with -o jsonl one line for each. Each snapshot has its own time limit [default: 10s]
+    /// Take a snapshot again and again, with this pause in between, and redraw the terminal, with + for new jobs and - for those that
+    /// are gone. Each snapshot has its own time limit [default: 10s]
     #[arg(long, value_name = "INTERVAL", value_parser = parse_duration, allow_hyphen_values = true)]
     #[arg(conflicts_with_all = ["exit_code", "alive_from", "snapshot_file"])]
     watch: Option<Duration>,

@@ -1,7 +1,6 @@
 //! `stale --watch`: snapshot after snapshot, each a short transaction on a connection of its own, so that a database that was away is
 //! found again.
 
-mod lines;
 mod terminal;
 
 use super::context::Context;
@@ -14,6 +13,7 @@ use crate::output::format::Format;
 use crate::policy::Policy;
 use crate::store::Store;
 use std::time::{Duration, Instant};
+use terminal::Terminal;
 
 /// How soon a signal or a new size of the terminal is noticed.
 const NOTICE: Duration = Duration::from_millis(100);
@@ -39,32 +39,19 @@ struct LastSnapshot {
     at: Instant,
 }
 
-/// Shows snapshots. Each method returns false once stdout is closed.
-trait Viewer {
-    fn snapshot(&mut self, last: &LastSnapshot) -> Result<bool, CliError>;
-
-    /// Shows that a snapshot failed and will be tried again.
-    fn failed(&mut self, last: &LastSnapshot, error: &CliError) -> Result<bool, CliError>;
-
-    /// Called every 100 ms between two snapshots.
-    fn tick(&mut self, _last: &LastSnapshot) -> Result<bool, CliError> {
-        Ok(true)
-    }
-}
-
 impl Watch<'_> {
     /// Refuses an output that cannot be watched, before anything is opened.
     pub fn check_output(context: &Context, format: Format) -> Result<(), CliError> {
-        let is_drawn = matches!(format, Format::Table | Format::Wide);
-        let what = match (format, context.ui.is_terminal()) {
-            (Format::Jsonl, _) => return Ok(()),
-            (_, true) if is_drawn && context.is_dumb() => {
-                "--watch redraws the terminal, but this one cannot move its cursor (TERM=dumb)"
+        let is_drawn = matches!(format, Format::Table | Format::Wide) && context.ui.is_terminal();
+        let (what, hint) = match is_drawn {
+            true if !context.is_dumb() => return Ok(()),
+            true => {
+                ("--watch redraws the terminal, but this one cannot move its cursor (TERM=dumb)", "leave --watch out")
             }
-            (_, true) if is_drawn => return Ok(()),
-            _ => "--watch needs a table on a terminal, or -o jsonl",
+            false => {
+                ("--watch needs a table on a terminal", "a script runs `jobdoctor stale -o jsonl` once for each look")
+            }
         };
-        let hint = "-o jsonl writes a line for each job that appears or is gone, and for each snapshot";
         Err(CliError::new(Exit::Usage, what).hint(hint))
     }
 
@@ -73,32 +60,26 @@ impl Watch<'_> {
         let store = context.store(self.settings)?;
         // A list that was cut at the limit does not show which jobs are new.
         let rows = self.selection.limit.take();
-        let (document, warnings) = self.snapshot(context, store.as_ref(), true)?;
+        let (document, warnings) = self.snapshot(context, store.as_ref())?;
         let mut last = LastSnapshot { diff: SnapshotDiff::first(document)?, warnings, at: Instant::now() };
-        let mut viewer: Box<dyn Viewer> = match self.format {
-            Format::Jsonl => Box::new(lines::Lines::begin(&context.ui, self.interval)),
-            format => Box::new(terminal::Terminal::begin(context, self.interval, rows, format)),
-        };
-        let mut has_reader = viewer.snapshot(&last)?;
-        while has_reader && self.pause(context, viewer.as_mut(), &last)? {
-            has_reader = match self.snapshot(context, store.as_ref(), false) {
+        let mut terminal = Terminal::begin(context, self.interval, rows, self.format);
+        let mut has_reader = terminal.snapshot(&last)?;
+        while has_reader && self.pause(context, &mut terminal, &last)? {
+            has_reader = match self.snapshot(context, store.as_ref()) {
                 Ok((document, warnings)) => {
                     last = LastSnapshot { diff: last.diff.then(document)?, warnings, at: Instant::now() };
-                    viewer.snapshot(&last)?
+                    terminal.snapshot(&last)?
                 }
                 Err(_) if context.interrupt.is_raised() => break,
-                Err(error) => viewer.failed(&last, &error)?,
+                Err(error) => terminal.failed(&last, &error)?,
             };
         }
         Ok(Exit::Done)
     }
 
-    fn snapshot(&self, context: &Context, store: &dyn Store, first: bool) -> Result<(Stale, Vec<String>), CliError> {
+    fn snapshot(&self, context: &Context, store: &dyn Store) -> Result<(Stale, Vec<String>), CliError> {
         let limits = self.settings.limits("stale --watch", READING, &context.interrupt, false);
         let mut snapshot = self.settings.session(store, &limits).snapshot()?;
-        if first && self.format == Format::Jsonl {
-            context.report_queue(&snapshot);
-        }
         let most = self.summary.then_some(0);
         let document = ops::stale(&mut snapshot, &self.selection, &self.policy, most)?;
         let warnings = warnings(&snapshot, &document);
@@ -106,14 +87,14 @@ impl Watch<'_> {
     }
 
     /// False if it is time to end.
-    fn pause(&self, context: &Context, viewer: &mut dyn Viewer, last: &LastSnapshot) -> Result<bool, CliError> {
+    fn pause(&self, context: &Context, terminal: &mut Terminal<'_>, last: &LastSnapshot) -> Result<bool, CliError> {
         let until = Instant::now() + self.interval;
         loop {
             let left = until.saturating_duration_since(Instant::now());
             if context.interrupt.sleep(left.min(NOTICE)) {
                 return Ok(false);
             }
-            if left.is_zero() || !viewer.tick(last)? {
+            if left.is_zero() || !terminal.tick(last)? {
                 return Ok(left.is_zero());
             }
         }

@@ -1,6 +1,6 @@
 //! `stale --watch` on a terminal.
 
-use super::{LastSnapshot, Viewer};
+use super::LastSnapshot;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::secret::masked;
@@ -34,6 +34,24 @@ impl<'a> Terminal<'a> {
         // A terminal that is gone is noticed at the first picture.
         let _ = context.ui.report_part(|out| out.write_all(b"\x1b[?25l\x1b[2J"));
         Terminal { context, interval, rows, format, snapshots: 0, failure: None, size: size(context) }
+    }
+
+    /// Shows a new snapshot; false once stdout is closed.
+    pub(super) fn snapshot(&mut self, last: &LastSnapshot) -> Result<bool, CliError> {
+        self.snapshots += 1;
+        self.failure = None;
+        self.draw(last)
+    }
+
+    /// Shows that a snapshot failed and will be tried again; false once stdout is closed.
+    pub(super) fn failed(&mut self, last: &LastSnapshot, error: &CliError) -> Result<bool, CliError> {
+        self.failure = Some(masked(&error.message));
+        self.draw(last)
+    }
+
+    /// Fits the picture to a terminal that has another size; false once stdout is closed.
+    pub(super) fn tick(&mut self, last: &LastSnapshot) -> Result<bool, CliError> {
+        if size(self.context) == self.size { Ok(true) } else { self.draw(last) }
     }
 
     fn draw(&mut self, last: &LastSnapshot) -> Result<bool, CliError> {
@@ -139,23 +157,6 @@ impl<'a> Terminal<'a> {
             table.extend(lines(&screen.paragraph(&more)));
         }
         Ok(table)
-    }
-}
-
-impl Viewer for Terminal<'_> {
-    fn snapshot(&mut self, last: &LastSnapshot) -> Result<bool, CliError> {
-        self.snapshots += 1;
-        self.failure = None;
-        self.draw(last)
-    }
-
-    fn failed(&mut self, last: &LastSnapshot, error: &CliError) -> Result<bool, CliError> {
-        self.failure = Some(masked(&error.message));
-        self.draw(last)
-    }
-
-    fn tick(&mut self, last: &LastSnapshot) -> Result<bool, CliError> {
-        if size(self.context) == self.size { Ok(true) } else { self.draw(last) }
     }
 }
 

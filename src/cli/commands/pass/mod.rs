@@ -75,7 +75,7 @@ impl<'a> Pass<'a> {
         snapshot.progress = self.context.progress();
         snapshot.return_later(&self.options.delay)?;
         match self.options.max_stalls {
-            Some(_) => snapshot.counting_losses(self.context.environment.journals().as_ref()),
+            Some(_) => snapshot.counting_losses(),
             None => Ok(snapshot),
         }
     }
