@@ -70,6 +70,11 @@ impl Engine {
         self == Engine::Sqlite
     }
 
+    /// True if a plan can be written as a script for the engine's own shell.
+    pub fn has_scripts(self) -> bool {
+        self == Engine::Postgres
+    }
+
     /// True if `check` tries an action on a copy of the claims, not on the claims themselves.
     pub fn tries_on_copies(self) -> bool {
         self == Engine::Sqlite

@@ -6,7 +6,7 @@ use super::plan::{Part, Plan};
 use super::reclaim::ApplyOptions;
 use super::record::Cause;
 use crate::model::{Action, Batch, Step};
-use crate::output::{Spool, advice};
+use crate::output::{Request, Spool, advice};
 use crate::preset::QueueSpec;
 use crate::store::script::{self, Heading, Place};
 use crate::store::{Limits, StoreError, StoreErrorKind};
@@ -25,8 +25,11 @@ pub struct Emitted {
     pub warnings: Vec<String>,
 }
 
-/// The script of what `apply` would do, in the same batches. `foreign_keys` says whether SQLite enforces foreign keys.
-pub fn emit(limits: &Limits, plan: &Plan, order: &ApplyOptions<'_>, foreign_keys: bool) -> Result<Emitted, OpsError> {
+/// The script of what `apply` would do, in the same batches.
+pub fn emit(limits: &Limits, plan: &Plan, order: &ApplyOptions<'_>) -> Result<Emitted, OpsError> {
+    if !plan.claims.spec.engine.has_scripts() {
+        return Err(OpsError::unsupported(&plan.claims.spec, Request::Script));
+    }
     if let Some(why) = order.guard.refusal_of_script(plan) {
         return Err(StoreError::new(StoreErrorKind::Refused, format!("{why}; there is no script of it")).into());
     }
@@ -46,7 +49,6 @@ pub fn emit(limits: &Limits, plan: &Plan, order: &ApplyOptions<'_>, foreign_keys
         reason: &reason,
         actions: &in_words(&counts),
         batches,
-        foreign_keys,
         warnings: &warnings,
     };
     let mut writer =

@@ -71,6 +71,8 @@ pub enum Request {
     Stalls,
     /// Run times, which the table does not keep.
     RunTimes(String),
+    /// A script, on an engine without.
+    Script,
 }
 
 /// What a pattern selects by, and what jobs are grouped by.
@@ -148,6 +150,7 @@ impl fmt::Display for Unsupported {
                 write!(f, "--max-stalls: nothing counts how often a job of preset {preset} was lost before")
             }
             Request::RunTimes(why) => write!(f, "--runtimes: {why}"),
+            Request::Script => f.write_str("--emit-sql: scripts are written for psql alone"),
         }
     }
 }
@@ -189,6 +192,7 @@ impl Unsupported {
                 "`jobdoctor init --ledger` makes a table that counts; or a mapping names a column that its requeue counts up, `stalls` in \
                  [attempts]. On SQLite a ledger counts only where attempts are counted or the key is AUTOINCREMENT"
             }
+            Request::Script => "review the plan instead: --save-plan FILE writes it, --plan FILE --apply carries it out",
             Request::RunTimes(_) => {
                 "run times are told only by tables that keep, of a job that has ended well, when it began and ended"
             }

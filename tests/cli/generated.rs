@@ -51,7 +51,7 @@ fn a_page_that_is_not_there() {
 fn a_schema_that_is_not_there() {
     assert_snapshot!(fails_plainly(&["schema", "stail"]), @r"
 error: invalid value 'stail' for '<DOCUMENT>'
-  [possible values: adopt, check, config-check, env, error, health, history, history-run, init, log, owners, plan, presets, presets-show, reclaim, show, stale, stale-watch, stats, stats-runtimes, sweep, targets, undo]
+  [possible values: adopt, check, config-check, env, error, health, history, history-run, init, log, owners, plan, presets, presets-show, reclaim, show, stale, stats, stats-runtimes, sweep, targets, undo]
 
   tip: a similar value exists: 'stale'
 

@@ -3,10 +3,9 @@
 use crate::security::hostile_operators::{OF_QUEUE, traps};
 use crate::support::cli::Doctor;
 use crate::support::postgres::fresh;
-use crate::support::shells::{psql, sqlite3};
+use crate::support::shells::psql;
 use jobdoctor::model::{Cell, Reading, Timestamp};
 use jobdoctor::preset::encoding::{Encoding, Encodings};
-use rusqlite::types::Value;
 use std::fs;
 
 const NUMBERS: [&str; 5] = ["epoch s", "epoch ms", "epoch us", "epoch ns", "epoch s float"];
@@ -58,30 +57,6 @@ fn is_now(encoding: &str, cell: &Cell, now: Timestamp) {
     assert!(now.seconds_since(at).abs() < 60.0, "{encoding}: {cell:?}");
     // What the program would have written for that instant is the very same.
     assert_eq!(encodings.encode(at).to_string(), cell.to_string(), "{encoding}");
-}
-
-#[test]
-fn on_sqlite() {
-    let doctor = Doctor::new();
-    let encodings: Vec<&str> = NUMBERS.iter().chain(&TEXTS[..9]).copied().collect();
-    let columns: String = (0..encodings.len()).map(|n| format!(", c{n}")).collect();
-    doctor.sql("tasks.db", &format!("CREATE TABLE tasks (id INTEGER PRIMARY KEY, state TEXT, began INTEGER{columns})"));
-    doctor.sql("tasks.db", "INSERT INTO tasks (id, state, began) VALUES (1, 'busy', unixepoch() - 5000)");
-    let script = script(&encodings, "epoch s", "tasks.db", &doctor);
-    sqlite3(&doctor.path("tasks.db"), &script).exits(0);
-    let connection = doctor.connect("tasks.db");
-    let seconds: i64 = connection.query_row("SELECT unixepoch()", [], |row| row.get(0)).unwrap();
-    let now = Timestamp::from_micros(seconds * 1_000_000).unwrap();
-    for (n, encoding) in encodings.iter().enumerate() {
-        let value = connection.query_row(&format!("SELECT c{n} FROM tasks"), [], |row| row.get(0)).unwrap();
-        let cell = match value {
-            Value::Integer(n) => Cell::Integer(n),
-            Value::Real(x) => Cell::Real(x),
-            Value::Text(text) => Cell::Text(text),
-            other => panic!("{encoding}: {other:?}"),
-        };
-        is_now(encoding, &cell, now);
-    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ const SOME: &str = "INSERT INTO jobs (id, queue, kind, status, owner_id, claimed
         CASE WHEN n = 3 THEN 4 ELSE 0 END
     FROM generate_series(1, 3) AS n";
 
-fn queue() -> (Doctor, TestDatabase, String) {
+pub(super) fn queue() -> (Doctor, TestDatabase, String) {
     let (doctor, database) = (Doctor::new(), fresh());
     let url = database.url();
     doctor.run(&["init", "--db", &url]).exits(0);
@@ -25,7 +25,7 @@ fn rows(database: &TestDatabase, sql: &str) -> Vec<String> {
     database.client().query(sql, &[]).unwrap().iter().map(|row| row.get(0)).collect()
 }
 
-fn states(database: &TestDatabase) -> Vec<String> {
+pub(super) fn states(database: &TestDatabase) -> Vec<String> {
     rows(database, "SELECT id || ' ' || status || ' ' || attempts FROM jobs ORDER BY id")
 }
 

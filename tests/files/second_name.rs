@@ -13,14 +13,13 @@ use std::process::{Child, Command, Stdio};
 const JOURNALS: [&str; 2] = ["delete", "wal"];
 
 /// What judges claims, or writes.
-const REFUSED: [&[&str]; 10] = [
+const REFUSED: [&[&str]; 9] = [
     &["stale"],
     &["show", "1"],
     &["owners"],
     &["stats"],
     &["reclaim"],
     &["reclaim", "--apply"],
-    &["reclaim", "--emit-sql"],
     &["sweep", "--apply"],
     &["sweep", "--restart", "--all-owners", "--apply"],
     &["init", "--ledger"],

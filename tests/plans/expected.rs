@@ -90,7 +90,7 @@ fn digests_that_are_none() {
 /// A script for a ticket is held to it too.
 #[test]
 fn a_script_of_another_plan_is_refused() {
-    let shop = Shop::on_sqlite();
+    let shop = Shop::on_postgres();
     shop.run(&["init"]).exits(0);
     queue(&shop);
     let digest = digest(&shop);

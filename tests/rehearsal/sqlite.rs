@@ -67,8 +67,6 @@ fn a_foreign_key_that_cannot_be_enforced() {
         doctor.run(&["reclaim", "--apply", "--config", "config.toml"]).exits(78);
         configure(&doctor, "u.db", "epoch s", &[("preset =", "foreign_keys = false\npreset =")]);
         assert_eq!(findings(&doctor, 0), [""; 0], "{says}");
-        let script = doctor.run(&["reclaim", "--emit-sql", "--config", "config.toml"]).exits(0);
-        assert!(script.stdout.contains("PRAGMA foreign_keys = OFF;"), "{script:#?}");
         assert_eq!(moved(&doctor, 0), 1, "{says}");
     }
 }

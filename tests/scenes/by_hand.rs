@@ -1,4 +1,4 @@
-//! Scenes once more, with the plan's script run through psql or sqlite3 in the place of `--apply`: it leaves the same rows, and wakes the
+//! Scenes once more, with the plan's script run through psql in the place of `--apply`: it leaves the same rows, and wakes the
 //! same workers. A third of the scenes on one version of each queue, and by night all on all: from one to the next, scripts differ in nothing but what
 //! [`super::every_scene_ends_as_it_says`] sees of the actions each time. Times of the write are told as distances from now, so that they may differ.
 
@@ -40,15 +40,8 @@ pub(super) fn scenes(stage: &Stage) -> impl Iterator<Item = (&Stage, &Scene)> {
     stage
         .scenes
         .iter()
-        .filter(|scene| !scene.expected.contains_key("refusal") && can_be_done(stage, scene))
+        .filter(|scene| stage.engine == Engine::Postgres && !scene.expected.contains_key("refusal"))
         .map(move |scene| (stage, scene))
-}
-
-/// SQLite's own time functions know no zone; and the shell of Debian 12 refuses to trust json_valid() in the CHECK of Django's table,
-/// and knows no JSONB, which River's needs.
-fn can_be_done(stage: &Stage, scene: &Scene) -> bool {
-    let is_beyond_the_shell = ["django-tasks", "river"].contains(&stage.queue.as_str());
-    stage.engine == Engine::Postgres || !(is_beyond_the_shell || scene.name == "local-times")
 }
 
 fn is_the_same_by_hand(scenes: Vec<(&Stage, &Scene)>) {
@@ -56,11 +49,7 @@ fn is_the_same_by_hand(scenes: Vec<(&Stage, &Scene)>) {
     let work = || {
         let mut databases = Databases::default();
         while let Some((stage, scene)) = scenes.get(next.fetch_add(1, Ordering::SeqCst)) {
-            let mut comparison = compared(&mut databases, stage, scene);
-            if comparison.is_err() && stage.may_leave_out_a_fraction() {
-                comparison = compared(&mut databases, stage, scene);
-            }
-            match comparison {
+            match compared(&mut databases, stage, scene) {
                 Ok(changes) => drop(moved.fetch_add(usize::from(changes > 0), Ordering::SeqCst)),
                 Err(why) => {
                     wrong.lock().unwrap().push(format!("{stage}, scene {}: {why}", scene.name));
@@ -104,7 +93,7 @@ pub(super) fn played_by_hand(
 ) -> Result<(Vec<String>, Option<String>), String> {
     let mut failed = None;
     let by_hand = played(databases, stage, scene, |database, _, plan, order| {
-        let emitted = ops::emit(&limits(), &plan, order, true).map_err(|error| error.to_string())?;
+        let emitted = ops::emit(&limits(), &plan, order).map_err(|error| error.to_string())?;
         let ran = database.shell(&edit(emitted.parts.iter().map(|part| part.unwrap()).collect()));
         failed = (ran.code != 0).then_some(ran.stderr);
         Ok(())

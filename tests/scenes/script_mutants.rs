@@ -3,7 +3,6 @@
 use super::by_hand::{played_by_hand, scenes};
 use super::database::Databases;
 use super::preconditions::newest;
-use jobdoctor::model::Engine;
 
 /// Makes another script of one.
 type Edit = fn(&str) -> String;
@@ -39,8 +38,8 @@ fn without_deletes(script: &str, by: &str) -> String {
 #[test]
 fn each_comparison_of_a_script_matters_to_some_scene() {
     let stages = newest();
-    let of_postgres = stages.iter().filter(|stage| stage.engine == Engine::Postgres).flat_map(scenes);
-    let contested = of_postgres.filter(|(_, scene)| !(scene.meanwhile.is_empty() && scene.others.is_empty()));
+    let contested =
+        stages.iter().flat_map(scenes).filter(|(_, scene)| !(scene.meanwhile.is_empty() && scene.others.is_empty()));
     let (mut databases, mut unnoticed) = (Databases::default(), COMPARISONS.to_vec());
     for (stage, scene) in contested {
         // What a script changes, and whether the shell came to its end.

@@ -200,12 +200,7 @@ impl Running {
         Ran::of(self.0.wait_with_output().unwrap())
     }
 
-    /// Its report as it comes.
-    pub fn stdout(&mut self) -> Box<dyn std::io::Read> {
-        Box::new(self.0.stdout.take().unwrap())
-    }
-
-    /// Everything else as it comes.
+    /// What it says on stderr, as it comes.
     pub fn stderr(&mut self) -> Box<dyn std::io::Read> {
         Box::new(self.0.stderr.take().unwrap())
     }

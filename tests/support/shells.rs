@@ -1,9 +1,9 @@
-//! The shells that people run a script in: psql and sqlite3, as their users have them but for their own start files.
+//! The shell that people run a script in: psql, as its users have it but for their own start files.
 
 use super::cli::Ran;
 use super::postgres::{TestDatabase, USER, binaries};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::LazyLock;
 
@@ -33,22 +33,6 @@ pub fn psql_as(database: &TestDatabase, role: &str, script: &str) -> Ran {
         .arg(file.path())
         .output()
         .expect("psql: tests/run installs it");
-    Ran::of(ran)
-}
-
-/// Runs a script as its heading says.
-pub fn sqlite3(database: &Path, script: &str) -> Ran {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    fs::write(file.path(), script).unwrap();
-    let ran = Command::new("sqlite3")
-        .env_clear()
-        .env("PATH", path())
-        .env("HOME", "/nonexistent")
-        .arg("-bail")
-        .arg(database)
-        .stdin(fs::File::open(file.path()).unwrap())
-        .output()
-        .expect("sqlite3: tests/run installs it");
     Ran::of(ran)
 }
 

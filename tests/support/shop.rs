@@ -3,7 +3,7 @@
 use super::cli::{Doctor, Ran};
 use super::labs::without_server;
 use super::postgres::{TestDatabase, fresh};
-use super::shells::{psql, sqlite3};
+use super::shells::psql;
 
 /// See the module.
 pub struct Shop {
@@ -60,12 +60,9 @@ impl Shop {
         self.server().client()
     }
 
-    /// Runs a script through the engine's own shell.
+    /// Runs a script through psql.
     pub fn script(&self, script: &str) -> Ran {
-        match &self.server {
-            Some(server) => psql(server, script),
-            None => sqlite3(&self.doctor.path("queue.db"), script),
-        }
+        psql(self.server(), script)
     }
 
     /// Runs the program on this queue.

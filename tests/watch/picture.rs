@@ -148,7 +148,7 @@ fn what_a_database_says_does_nothing_to_the_picture() {
 #[test]
 fn only_a_terminal_can_be_drawn_on() {
     let doctor = incident();
-    for format in ["table", "wide", "csv", "name", "none"] {
+    for format in ["table", "wide", "csv", "jsonl", "name", "none"] {
         let ran = doctor.run(&[&WATCH[..], &["-o", format]].concat()).exits(2);
         assert!(ran.stdout.is_empty() && ran.stderr.contains("-o jsonl"), "{ran:#?}");
     }
@@ -159,7 +159,7 @@ fn only_a_terminal_can_be_drawn_on() {
     let dumb = incident().env("TERM", "dumb");
     let (end, written) = OnTerminal::start(&dumb, &WATCH, SIZE, On::Both).end();
     assert_eq!(end, Ok(2), "{written}");
-    assert!(written.contains("TERM=dumb") && written.contains("-o jsonl"), "{written}");
+    assert!(written.contains("TERM=dumb") && written.contains("leave --watch out"), "{written}");
 }
 
 /// A first snapshot that fails ends it as it ends `stale`, with the terminal as it was.

@@ -53,7 +53,7 @@ pub struct ActArgs {
     /// Fail a job whose requeue a unique key refuses, because a job that is there already holds the key
     #[arg(long, value_name = "ACTION", value_parser = ["fail"], conflicts_with_all = ["to", "emit_sql"])]
     pub if_refused: Option<String>,
-    /// Print a script for psql or sqlite3 that does what --apply would do, one transaction a batch
+    /// Print a script for psql that does what --apply would do, one transaction a batch
     #[arg(long, group = "writing", conflicts_with_all = ["apply", "verify", "output", "json", "delay", "jitter"])]
     pub emit_sql: bool,
     /// Watch the requeued jobs for this time, at most 1d, or until all have ended, and report how they stand; end with 3 if some

@@ -1,16 +1,16 @@
-//! The dialect of a script: an engine's own, with literals instead of parameters.
+//! The dialect of a script: that of Postgres, with literals instead of parameters.
 
 use super::clock;
 use super::literal::literal;
 use crate::model::{Cell, Engine, Key};
 use crate::preset::encoding::Encodings;
 use crate::preset::{Column, Marker};
-use crate::store::sql::{Dialect, Postgres, Sql, Sqlite};
+use crate::store::sql::{Dialect, Postgres, Sql};
 use std::sync::OnceLock;
 
 /// A dialect without parameters, whose wanted rows are those in the batch's temporary table.
+#[derive(Default)]
 pub(super) struct Inline {
-    engine: Engine,
     /// True if keys are the owners'.
     of_owners: bool,
     /// The first value without a literal.
@@ -18,13 +18,9 @@ pub(super) struct Inline {
 }
 
 impl Inline {
-    pub(super) fn new(engine: Engine) -> Inline {
-        Inline { engine, of_owners: false, problem: OnceLock::new() }
-    }
-
     /// For statements about the owners' rows.
-    pub(super) fn of_owners(engine: Engine) -> Inline {
-        Inline { of_owners: true, ..Inline::new(engine) }
+    pub(super) fn of_owners() -> Inline {
+        Inline { of_owners: true, ..Inline::default() }
     }
 
     /// Why the text cannot be used, if so.
@@ -34,7 +30,7 @@ impl Inline {
 
     /// A value as a literal.
     pub(super) fn literal(&self, cell: &Cell) -> String {
-        self.or_problem(literal(self.engine, cell))
+        self.or_problem(literal(cell))
     }
 
     /// The text, or NULL and a problem.
@@ -44,31 +40,20 @@ impl Inline {
             "NULL".to_owned()
         })
     }
-
-    fn plain(&self) -> &'static dyn Dialect {
-        match self.engine {
-            Engine::Postgres => &Postgres,
-            Engine::Sqlite => &Sqlite,
-        }
-    }
-
-    fn steps(&self) -> &'static str {
-        match self.engine {
-            Engine::Postgres => "pg_temp.jobdoctor_steps",
-            Engine::Sqlite => "temp.jobdoctor_steps",
-        }
-    }
 }
+
+/// The table of the batch.
+const STEPS: &str = "pg_temp.jobdoctor_steps";
 
 impl Dialect for Inline {
     fn engine(&self) -> Engine {
-        self.engine
+        Engine::Postgres
     }
 
     /// The literal, with the cast that its parameter would have.
     fn placeholder(&self, n: usize, value: &Cell) -> String {
         let value_sql = self.literal(value);
-        let parameter = self.plain().placeholder(n, value);
+        let parameter = Postgres.placeholder(n, value);
         match parameter.split_once("::") {
             Some((_, cast)) => format!("{value_sql}::{cast}"),
             None => value_sql,
@@ -76,13 +61,13 @@ impl Dialect for Inline {
     }
 
     fn whole(&self, values: &[String]) -> Vec<String> {
-        self.plain().whole(values)
+        Postgres.whole(values)
     }
 
     fn stands_for(&self, marker: &Marker, encodings: Option<&Encodings>) -> Option<String> {
         match marker {
-            Marker::Now(_) | Marker::RunAt(_) => Some(self.or_problem(clock::now(self.engine, encodings))),
-            Marker::NowRfc3339 => Some(clock::rfc3339(self.engine)),
+            Marker::Now(_) | Marker::RunAt(_) => Some(self.or_problem(clock::now(encodings))),
+            Marker::NowRfc3339 => Some(clock::rfc3339()),
             Marker::Queue => Some("jobdoctor_moved.queue".to_owned()),
             Marker::Moved => Some("jobdoctor_moved.moved".to_owned()),
             Marker::Ids | Marker::Reason | Marker::Schema => None,
@@ -90,61 +75,57 @@ impl Dialect for Inline {
     }
 
     fn as_text(&self, sql: &str) -> String {
-        self.plain().as_text(sql)
+        Postgres.as_text(sql)
     }
 
     fn image(&self, values: &[String]) -> String {
-        self.plain().image(values)
+        Postgres.image(values)
     }
 
     fn same(&self, values: &[String]) -> String {
-        match self.engine {
-            Engine::Postgres => self.plain().same(values),
-            Engine::Sqlite => super::sqlite::same(values),
-        }
+        Postgres.same(values)
     }
 
     fn equals(&self) -> &'static str {
-        self.plain().equals()
+        Postgres.equals()
     }
 
     fn among(&self) -> &'static str {
-        self.plain().among()
+        Postgres.among()
     }
 
     fn keys(&self, sql: &mut Sql<'_>, columns: &[Column], _keys: &[&Key]) {
-        let steps = self.steps();
         if self.of_owners {
             let cast = columns.first().map(|column| column.type_name.as_str()).filter(|name| !name.is_empty());
             let cast = cast.map(|name| format!("::{name}")).unwrap_or_default();
-            sql.push(&format!("(SELECT owner{cast} FROM {steps} WHERE owner IS NOT NULL)"));
+            sql.push(&format!("(SELECT owner{cast} FROM {STEPS} WHERE owner IS NOT NULL)"));
             return;
         }
         let names: Vec<String> = (1..=columns.len()).map(|n| format!("k{n}")).collect();
-        sql.push(&format!("(SELECT {} FROM {steps})", names.join(", ")));
+        sql.push(&format!("(SELECT {} FROM {STEPS})", names.join(", ")));
     }
 
     fn wanted(&self, sql: &mut Sql<'_>, _columns: &[Column], _rows: &[(&Key, &str)]) {
-        sql.push(&format!("{} AS w", self.steps()));
+        sql.push(&format!("{STEPS} AS w"));
     }
 
     fn bytewise(&self, column: &str) -> String {
-        self.plain().bytewise(column)
+        Postgres.bytewise(column)
     }
 
     fn lock(&self, alias: &str, for_update: bool) -> String {
-        self.plain().lock(alias, for_update)
+        Postgres.lock(alias, for_update)
     }
 
     fn stored_otherwise(&self, column: &str, storage: &[&str]) -> Option<String> {
-        self.plain().stored_otherwise(column, storage)
+        Postgres.stored_otherwise(column, storage)
     }
 
     fn infinite(&self, column: &str) -> Option<String> {
-        self.plain().infinite(column)
+        Postgres.infinite(column)
     }
 
     fn span(&self, seconds: &str, per_second: Option<i64>) -> String {
-        self.plain().span(seconds, per_second)
+        Postgres.span(seconds, per_second)
     }
 }

@@ -1,5 +1,5 @@
-//! A plan as a SQL script for a change ticket: the statements that [`Writer`](super::Writer) would run, for psql and
-//! sqlite3, with the same guard. Pure text; nothing runs here.
+//! A plan as a SQL script for a change ticket: the statements that [`Writer`](super::Writer) would run, for psql, with the same
+//! guard. Pure text; nothing runs here.
 //!
 //! The statements come from `store/sql`, through a dialect (`Inline`) whose parameters are literals, whose `now` is
 //! SQL, and whose keys are in a temporary table. That table holds first all jobs of the batch, and at the end only
@@ -12,10 +12,9 @@ mod clock;
 mod inline;
 mod literal;
 mod postgres;
-mod sqlite;
 
 use super::{StoreError, StoreErrorKind};
-use crate::model::{Batch, Engine, Remedy, Timestamp};
+use crate::model::{Batch, Remedy, Timestamp};
 use crate::preset::{ActionSpec, QueueSpec};
 use inline::Inline;
 
@@ -31,8 +30,6 @@ pub struct Heading<'a> {
     /// The number of jobs for each action, in words.
     pub actions: &'a str,
     pub batches: u64,
-    /// Whether SQLite enforces foreign keys.
-    pub foreign_keys: bool,
     pub warnings: &'a [String],
 }
 
@@ -45,18 +42,14 @@ pub struct Place {
 
 /// The beginning of a script: settings of the shell, and comments.
 pub fn heading(spec: &QueueSpec, heading: &Heading<'_>) -> String {
-    let (settings, run, needs) = match spec.engine {
-        Engine::Postgres => (postgres::SETTINGS.to_owned(), postgres::RUN, postgres::NEEDS),
-        Engine::Sqlite => (sqlite::settings(heading.foreign_keys), sqlite::RUN, sqlite::NEEDS),
-    };
     let facts = [
         ("what", format!("{} of preset {}, table {}", heading.actions, spec.preset, heading.table)),
         ("database", heading.database.to_owned()),
         ("planned at", format!("{}, by the database's clock", heading.store_time)),
         ("digest", heading.digest.to_owned()),
         ("reason", heading.reason.to_owned()),
-        ("run with", run.to_owned()),
-        ("needs", needs.to_owned()),
+        ("run with", postgres::RUN.to_owned()),
+        ("needs", postgres::NEEDS.to_owned()),
     ];
     let facts = facts.iter().map(|(name, text)| format!("-- {name}: {}\n", comment(text)));
     let about = ABOUT.lines().map(|line| format!("-- {line}\n"));
@@ -64,7 +57,7 @@ pub fn heading(spec: &QueueSpec, heading: &Heading<'_>) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let title = format!("-- jobdoctor {version}: {} to run by hand\n", batches(heading.batches));
     let lines = std::iter::once(title).chain(facts).chain(std::iter::once("--\n".to_owned())).chain(about);
-    format!("{settings}{}", lines.chain(warnings).collect::<String>())
+    format!("{}{}", postgres::SETTINGS, lines.chain(warnings).collect::<String>())
 }
 
 /// The comment in every script.
@@ -90,10 +83,7 @@ pub fn batch(spec: &QueueSpec, batch: &Batch<'_>, place: Place) -> Result<String
         if batch.steps.len() == 1 { "1 job".to_owned() } else { format!("{} jobs", batch.steps.len()) },
         comment(&moved.to.name)
     );
-    let text = match spec.engine {
-        Engine::Postgres => postgres::batch(spec, moved, batch, place)?,
-        Engine::Sqlite => sqlite::batch(spec, moved, batch, place)?,
-    };
+    let text = postgres::batch(spec, moved, batch, place)?;
     match text.replace("\r\n", "\n").chars().find(|c| c.is_control() && !"\n\t".contains(*c)) {
         // Values are escaped, so a name in the catalog or the preset holds it.
         Some(c) => Err(cannot(format!("a name or a statement holds the control character U+{:04X}", u32::from(c)))),
@@ -127,7 +117,7 @@ struct Work<'a> {
 
 impl<'a> Work<'a> {
     fn new(spec: &'a QueueSpec, moved: &'a ActionSpec, batch: &'a Batch<'a>) -> Work<'a> {
-        Work { spec, moved, batch, inline: Inline::new(spec.engine) }
+        Work { spec, moved, batch, inline: Inline::default() }
     }
 
     /// The text, unless a value in it has no literal.

@@ -2,7 +2,7 @@
 
 use super::inline::Inline;
 use super::{Place, Work, ended};
-use crate::model::{Action, Batch, Cell, Engine, EvidenceRow, Timestamp};
+use crate::model::{Action, Batch, Cell, EvidenceRow, Timestamp};
 use crate::preset::ident::quoted;
 use crate::preset::{ActionSpec, OwnerRowSpec, QueueSpec, Rows};
 use crate::store::StoreError;
@@ -154,7 +154,7 @@ impl Work<'_> {
 
     /// Locks the owners' rows on which verdicts rest, against heartbeats.
     fn evidence_rows(&self, row: &OwnerRowSpec) -> Result<String, StoreError> {
-        let owners = Inline::of_owners(Engine::Postgres);
+        let owners = Inline::of_owners();
         let locked = row.can_lock.then(|| sql::evidence_rows(self.spec, &owners, row, &[]).sql);
         let writers = sql::evidence_writers(self.spec, &owners, row).sql;
         if let Some(why) = owners.problem() {

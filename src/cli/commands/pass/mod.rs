@@ -197,7 +197,7 @@ impl<'a> Pass<'a> {
     /// Prints the plan as a script.
     pub(super) fn emit(&self, plan: &ReadyPlan, apply: &ApplyOptions<'_>) -> Result<Exit, CliError> {
         let ui = &self.context.ui;
-        let emitted = ops::emit(&self.limits, plan, apply, self.settings.foreign_keys())?;
+        let emitted = ops::emit(&self.limits, plan, apply)?;
         ui.report(|out| emitted.parts.iter().try_for_each(|part| out.write_all(part?.as_bytes())))?;
         emitted.warnings.iter().for_each(|warning| ui.warn(warning));
         let not_found = plan.not_found();
