@@ -1,5 +1,5 @@
-//! jobdoctor finds jobs that a database says are running although the worker behind them is dead, shows why it thinks so,
-//! and puts them back without hurting one that is alive.
+//! jobdoctor finds jobs that a database says are running although the worker behind them is dead, shows why it thinks
+//! so, and puts them back without hurting one that is alive.
 //!
 //! # The promise
 //!

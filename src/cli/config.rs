@@ -97,7 +97,8 @@ fn unreadable(path: &Path) -> String {
     format!("config file {} cannot be read", path.display())
 }
 
-/// Refuses a password that other users can read. The rule is libpq's for keys: ours alone; or root's, and then its group may read.
+/// Refuses a password that other users can read. The rule is libpq's for keys: ours alone; or root's, and then its
+/// group may read.
 fn must_be_private(path: &Path) -> Result<(), CliError> {
     let metadata = std::fs::metadata(path).with_context(|| unreadable(path)).or_end(Exit::Config)?;
     let (mode, open) = (metadata.mode() & 0o777, if metadata.uid() == 0 { 0o037 } else { 0o077 });

@@ -32,7 +32,8 @@ pub struct Context {
 }
 
 impl Context {
-    /// Reads the environment and begins to watch for signals. `program` makes the command line with all of its commands.
+    /// Reads the environment and begins to watch for signals. `program` makes the command line with all of its
+    /// commands.
     pub fn new(tone: &ToneArgs, format: Format, program: fn() -> clap::Command, arguments: &[OsString]) -> Context {
         let environment = Environment::read();
         let (ui, interrupt) = (Ui::new(tone, format, &environment), environment.interrupt.clone());
@@ -141,8 +142,8 @@ impl Context {
         }
     }
 
-    /// Warns of a report's caveats: that rows are overlooked always, the others, which are about mistakes in what was typed or
-    /// set up, at a terminal or with `--verbose`.
+    /// Warns of a report's caveats: that rows are overlooked always, the others, which are about mistakes in what was
+    /// typed or set up, at a terminal or with `--verbose`.
     pub fn warn_of_caveats(&self, caveats: &[String], are_overlooked: bool) {
         if are_overlooked || self.ui.shows_details() {
             caveats.iter().for_each(|caveat| self.ui.warn(caveat));

@@ -65,8 +65,8 @@ impl ConfiguredAddress {
     pub const BY_TARGET: &str = "db";
     pub const BY_URL: &str = "DATABASE_URL";
 
-    /// The address that counts: flag, then `JOBDOCTOR_DB`, then target, then `DATABASE_URL`, then libpq's variables; but a target
-    /// named by a flag comes before `JOBDOCTOR_DB`.
+    /// The address that counts: flag, then `JOBDOCTOR_DB`, then target, then `DATABASE_URL`, then libpq's variables;
+    /// but a target named by a flag comes before `JOBDOCTOR_DB`.
     pub fn find(args: &StoreArgs, target: &Target, environment: &Environment) -> Option<ConfiguredAddress> {
         let variable = |name| (environment.get(name).map(OsString::from), name);
         let flag = (args.db.clone(), Self::BY_FLAG);
@@ -96,7 +96,8 @@ impl ConfiguredAddress {
     }
 }
 
-/// Reads a password: the first line of a file. The file's mode is not checked, because containers mount secrets readable for all.
+/// Reads a password: the first line of a file. The file's mode is not checked, because containers mount secrets
+/// readable for all.
 pub fn read_password(path: &Path, interrupt: &Interrupt) -> Result<Password, CliError> {
     let exits = (Exit::Config, Exit::Config);
     let source =

@@ -1,4 +1,5 @@
-//! The only place that reads environment variables, and what follows from them and the system: user, host and state directory.
+//! The only place that reads environment variables, and what follows from them and the system: user, host and state
+//! directory.
 
 use crate::history::Directory;
 use crate::model::Actor;

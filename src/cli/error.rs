@@ -51,7 +51,8 @@ impl CliError {
     }
 }
 
-/// Turns the error of an operation on a file or a stream, whose contexts name the operation, into one that ends the program.
+/// Turns the error of an operation on a file or a stream, whose contexts name the operation, into one that ends the
+/// program.
 pub(super) trait OrEnd<T> {
     /// The value, or an error that ends with this code and names every cause.
     fn or_end(self, exit: Exit) -> Result<T, CliError>;

@@ -47,8 +47,8 @@ impl EvidenceFiles {
         Ok(EvidenceFiles { live_owners, snapshot_file })
     }
 
-    /// Adds the evidence to a policy and saves this snapshot. The second value is what is odd about the list. `is_noted` is false
-    /// where a note would disturb.
+    /// Adds the evidence to a policy and saves this snapshot. The second value is what is odd about the list.
+    /// `is_noted` is false where a note would disturb.
     pub fn add_to(
         &self,
         snapshot: &mut Snapshot,
@@ -105,6 +105,7 @@ fn changes_with_life(spec: &QueueSpec) -> bool {
 /// A live-owner list and its age; claims made after the list are not judged by it.
 pub struct LiveOwnerList {
     live_owners: Arc<LiveOwners>,
+    /// When reading it began.
     began: Instant,
     /// The age of the file then; zero for a pipe.
     age: Duration,

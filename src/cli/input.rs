@@ -40,6 +40,7 @@ pub(super) struct Source<'a> {
 
 pub(super) struct Input<T = String> {
     pub(super) text: T,
+    /// When reading it began.
     pub(super) began: Instant,
     /// The age of the file then; zero for a pipe.
     pub(super) age: Duration,
@@ -158,8 +159,8 @@ pub(super) fn read_ids(path: &Path, interrupt: &Interrupt, patience: Duration) -
     })
 }
 
-/// The ids of a list, each once. A list that begins with a line of `-o jsonl` consists of such lines; any other has one id a line.
-/// Blanks around an id stay, because a stored id may have them; the lookup tries without them too.
+/// The ids of a list, each once. A list that begins with a line of `-o jsonl` consists of such lines; any other has one
+/// id a line. Blanks around an id stay, because a stored id may have them; the lookup tries without them too.
 pub fn parse_ids(text: &str) -> Result<Vec<String>, (usize, String)> {
     let text = text.trim_start_matches('\u{feff}');
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
@@ -174,7 +175,8 @@ pub fn parse_ids(text: &str) -> Result<Vec<String>, (usize, String)> {
     Ok(ids)
 }
 
-/// True if a list that begins with these lines is JSON: that of `-o jsonl`, or another, which is refused. No id is spelled like that.
+/// True if a list that begins with these lines is JSON: that of `-o jsonl`, or another, which is refused. No id is
+/// spelled like that.
 fn is_json(line: &str, next: Option<&str>) -> bool {
     let begins = |beginning: &&str| line.starts_with(*beginning);
     let is_document = line == "{" && next.is_some_and(|next| next.starts_with("\"schema\": "));

@@ -4,14 +4,15 @@ use super::args::{OutputArgs, StoreArgs};
 use clap::{Arg, Args, Command};
 use std::ffi::{OsStr, OsString};
 
-/// Adds the options that may stand before the command name to a command: those that say where the queue is and how to report.
+/// Adds the options that may stand before the command name to a command: those that say where the queue is and how to
+/// report.
 pub(super) fn with_shared_options(program: Command) -> Command {
     let shared = OutputArgs::augment_args(StoreArgs::augment_args(Command::new("shared")));
     program.args(shared.get_arguments())
 }
 
-/// Moves leading shared options behind the name of the command, and of the command below it. Any other leading option stays for
-/// clap to refuse: `--apply` belongs to one command.
+/// Moves leading shared options behind the name of the command, and of the command below it. Any other leading option
+/// stays for clap to refuse: `--apply` belongs to one command.
 pub(super) fn behind_command(program: &Command, mut words: Vec<OsString>) -> Vec<OsString> {
     let shared = with_shared_options(Command::new("shared"));
     let mut options = 0;

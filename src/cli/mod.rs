@@ -55,8 +55,8 @@ use std::process::ExitCode;
 
 /// Runs the program with these arguments and returns its exit code.
 ///
-/// A run that was ended by SIGINT or SIGTERM does not come back: after the batch in hand is finished or rolled back and the report is
-/// printed, the process dies by that signal.
+/// A run that was ended by SIGINT or SIGTERM does not come back: after the batch in hand is finished or rolled back and
+/// the report is printed, the process dies by that signal.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     if let Some(exit) = completion::answer(&arguments) {

@@ -26,8 +26,8 @@ const NOT_REPEATED: [&str; 18] = [
     "watch",
 ];
 
-/// A command line that goes on from these words, the command first: the options that the next command has too, without those of
-/// [`NOT_REPEATED`] and `dropped`, then more words.
+/// A command line that goes on from these words, the command first: the options that the next command has too, without
+/// those of [`NOT_REPEATED`] and `dropped`, then more words.
 pub(super) fn next_command(
     mut program: Command,
     words: &[String],

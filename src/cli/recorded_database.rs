@@ -11,8 +11,8 @@ use crate::ops::Records;
 use std::fs::canonicalize;
 use std::path::Path;
 
-/// The settings for the database of a run. A command line that names a database decides, and so does a database at hand that is
-/// the run's. Otherwise the journal of the run decides, by the target or by the address that it records.
+/// The settings for the database of a run. A command line that names a database decides, and so does a database at hand
+/// that is the run's. Otherwise the journal of the run decides, by the target or by the address that it records.
 pub(super) fn settings_of_run(args: &StoreArgs, run: &str, context: &Context) -> Result<Settings, CliError> {
     let settings = Settings::resolve(args, &context.environment)?;
     let journals = context.environment.journals();

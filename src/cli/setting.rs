@@ -1,4 +1,5 @@
-//! The keys of a target in the config file, each declared once: its name, what counts before it, and the field it is read into.
+//! The keys of a target in the config file, each declared once: its name, what counts before it, and the field it is
+//! read into.
 
 use super::args::{ActArgs, ConfirmArgs, OlderArgs, StoreArgs, UnattendedArgs};
 use super::args::{parse_between_snapshots, parse_up_to_1h, parse_up_to_7d};
@@ -36,6 +37,7 @@ pub struct Target {
     pub delay: Option<Duration>,
     pub jitter: Option<Duration>,
     pub max_stalls: Option<u32>,
+    /// `if_refused = "fail"`.
     pub fails_refused: bool,
     pub warn_above: Option<u64>,
     pub min_interval: Option<Duration>,

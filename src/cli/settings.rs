@@ -115,7 +115,8 @@ impl Settings {
         })
     }
 
-    /// The named targets, or all if none is named, in the order of the config file, each once; and what is wrong with mappings.
+    /// The named targets, or all if none is named, in the order of the config file, each once; and what is wrong with
+    /// mappings.
     pub fn targets(args: &StoreArgs, environment: &Environment) -> Result<(Vec<String>, Vec<SpecError>), CliError> {
         let path = config_path(args, environment).map(|(path, _)| path);
         let Some(file) = &path else {
@@ -138,7 +139,8 @@ impl Settings {
         Ok((config.order.into_iter().filter(is_meant).collect(), broken))
     }
 
-    /// The database that the settings name. Call it once a run: a password file may be a pipe, which can be read only once.
+    /// The database that the settings name. Call it once a run: a password file may be a pipe, which can be read only
+    /// once.
     pub fn database(&self) -> Result<Database, CliError> {
         let mut surroundings = self.surroundings.clone();
         surroundings.source = self.address_origin();
@@ -253,8 +255,8 @@ fn no_such_target(name: &str, config: &Config, file: Option<&Path>) -> CliError 
     }
 }
 
-/// The config file that counts, and what named it. A named file must exist; the default ones need not. Never a file in the
-/// working directory: a user who can write there could make jobdoctor write to another database.
+/// The config file that counts, and what named it. A named file must exist; the default ones need not. Never a file in
+/// the working directory: a user who can write there could make jobdoctor write to another database.
 pub(super) fn config_path(args: &StoreArgs, environment: &Environment) -> Option<(PathBuf, &'static str)> {
     if args.no_config {
         return None;

@@ -1,4 +1,5 @@
-//! SIGINT and SIGTERM: the first ends the run after the batch in hand, the second rolls that batch back, a third ends the process.
+//! SIGINT and SIGTERM: the first ends the run after the batch in hand, the second rolls that batch back, a third ends
+//! the process.
 
 use super::error::CliError;
 use super::exit::Exit;

@@ -22,8 +22,9 @@ pub(super) struct Stranger {
     pub(super) fix: String,
 }
 
-/// Walks a path like the kernel, and refuses the first directory, link or file on it that another user could change. What has
-/// passed can no longer be exchanged by others, so the file that is opened afterwards is this one; the reader compares them.
+/// Walks a path like the kernel, and refuses the first directory, link or file on it that another user could change.
+/// What has passed can no longer be exchanged by others, so the file that is opened afterwards is this one; the reader
+/// compares them.
 pub(super) fn find_trusted(path: &Path) -> anyhow::Result<Result<Identity, Stranger>> {
     let names = |path: &Path| path.iter().rev().map(OsStr::to_owned).collect::<Vec<OsString>>();
     let identity = |metadata: &Metadata| (metadata.dev(), metadata.ino());
@@ -63,8 +64,8 @@ pub(super) fn find_trusted(path: &Path) -> anyhow::Result<Result<Identity, Stran
     Ok(Ok(found))
 }
 
-/// Who but root and the user who runs the program could change what has this name: its owner, or those who may write to it. In a
-/// sticky directory and on a read-only mount others change nothing.
+/// Who but root and the user who runs the program could change what has this name: its owner, or those who may write to
+/// it. In a sticky directory and on a read-only mount others change nothing.
 fn stranger(place: &Path, metadata: &Metadata) -> anyhow::Result<Option<Stranger>> {
     let (kind, mode) = (metadata.file_type(), metadata.mode());
     let (owner, gid) = (Uid::from_raw(metadata.uid()), Gid::from_raw(metadata.gid()));
@@ -91,8 +92,8 @@ fn stranger(place: &Path, metadata: &Metadata) -> anyhow::Result<Option<Stranger
     Ok(Some(Stranger { who: format!("{place} {who}"), fix: format!("{fix} {}", shell_word(&place)) }))
 }
 
-/// True for a group of the owner's name without another member. Who has it as the primary group is looked up in /etc/passwd
-/// alone: a directory service may hold any number of users, and most refuse to list them.
+/// True for a group of the owner's name without another member. Who has it as the primary group is looked up in
+/// /etc/passwd alone: a directory service may hold any number of users, and most refuse to list them.
 fn is_private(owner: Uid, gid: Gid) -> anyhow::Result<bool> {
     let (Some(user), Some(group)) = (User::from_uid(owner)?, Group::from_gid(gid)?) else { return Ok(false) };
     let passwd = fs::read("/etc/passwd")?;

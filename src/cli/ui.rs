@@ -1,4 +1,5 @@
-//! The only writer to stdout and stderr: the report goes to stdout, everything else to stderr, and database text is made inert.
+//! The only writer to stdout and stderr: the report goes to stdout, everything else to stderr, and database text is
+//! made inert.
 
 use super::args::{ColorArg, LogFormat, ToneArgs};
 use super::environment::Environment;
@@ -270,7 +271,8 @@ impl Ui {
         }
     }
 
-    /// Writes an error that does not change how the run ends, even with `--quiet`; never as a document, because the run has its own.
+    /// Writes an error that does not change how the run ends, even with `--quiet`; never as a document, because the run
+    /// has its own.
     pub fn side_error(&self, text: &str) {
         self.write("error", AnsiColor::Red.on_default().bold(), "error: ", text);
     }

@@ -1,4 +1,5 @@
-//! The end of a command line that clap refuses, or answers with help: what is printed, with secrets hidden and text made inert.
+//! The end of a command line that clap refuses, or answers with help: what is printed, with secrets hidden and text
+//! made inert.
 
 use super::error::CliError;
 use super::exit::Exit;
@@ -60,8 +61,8 @@ fn wants_json(words: &[String]) -> bool {
         || words.windows(2).any(in_two)
 }
 
-/// Clap's message with its styles and lines, and the typed words made inert: clap quotes them as they are, and a script's value may
-/// hold control characters.
+/// Clap's message with its styles and lines, and the typed words made inert: clap quotes them as they are, and a
+/// script's value may hold control characters.
 fn harmless(message: &str, words: &[String]) -> String {
     // The typed words first: they may hold the sequences that are styles elsewhere.
     let message = words.iter().fold(message.to_owned(), |message, word| match inert(word) {

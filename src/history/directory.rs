@@ -6,8 +6,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// The directory of the journals, or that of the locks. Neither it nor a file in it is ever reached through a symbolic link, and
-/// what another user could have written is not believed.
+/// The directory of the journals, or that of the locks. Neither it nor a file in it is ever reached through a symbolic
+/// link, and what another user could have written is not believed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Directory(PathBuf);
 
@@ -77,8 +77,8 @@ impl Directory {
         Ok(file.into())
     }
 
-    /// Removes the file of a run that was made in vain. Where that fails, a file without a whole line is left, which says
-    /// nothing either.
+    /// Removes the file of a run that was made in vain. Where that fails, a file without a whole line is left, which
+    /// says nothing either.
     pub(super) fn remove(&self, run_id: &str) {
         if let Ok(directory) = self.open(true) {
             let _ = sys::unlinkat(&directory, format!("{run_id}.jsonl"), sys::AtFlags::empty());

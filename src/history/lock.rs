@@ -1,5 +1,5 @@
-//! The lock of one queue on this host: a file that the system locks for one process, and lets go of however that process
-//! ends. Safety does not rest on it; it keeps two runs from doing the same work twice.
+//! The lock of one queue on this host: a file that the system locks for one process, and lets go of however that
+//! process ends. Safety does not rest on it; it keeps two runs from doing the same work twice.
 
 use super::{Directory, JournalError};
 use crate::model::Timestamp;

@@ -21,8 +21,8 @@ pub struct Summary {
     pub end: Option<RunEnd>,
 }
 
-/// The head of a run's journal, and the file for what comes after; `None` if this host has none, or one without a whole line,
-/// which does not say what the run did: its first write failed, or was cut short.
+/// The head of a run's journal, and the file for what comes after; `None` if this host has none, or one without a whole
+/// line, which does not say what the run did: its first write failed, or was cut short.
 pub fn read(directory: &Directory, run_id: &str) -> Result<Option<(RunHead, JournalLines)>, JournalError> {
     let Some(file) = directory.read(run_id)? else { return Ok(None) };
     let path = directory.file(run_id);
@@ -52,7 +52,8 @@ pub struct JournalLines {
 }
 
 impl JournalLines {
-    /// The next line; `None` at the end. What is left of a line that was being written when the power went is the end too.
+    /// The next line; `None` at the end. What is left of a line that was being written when the power went is the end
+    /// too.
     fn next_line(&mut self) -> Result<Option<JournalLine>, JournalError> {
         let mut text = Vec::new();
         let mut limited = std::io::Read::take(&mut self.reader, LONGEST_LINE);
@@ -89,7 +90,8 @@ impl JournalLines {
     }
 }
 
-/// Hands over the steps of a journal in order, at most a batch of them in memory, and returns how the run ended, if it says.
+/// Hands over the steps of a journal in order, at most a batch of them in memory, and returns how the run ended, if it
+/// says.
 pub fn steps<E: From<JournalError>>(
     mut lines: JournalLines,
     each: &mut dyn FnMut(Step<End>) -> Result<(), E>,

@@ -75,12 +75,14 @@ impl Recording {
         trouble.map(|trouble| required(&trouble))
     }
 
-    /// Writes no journal from now on. Rows for the ledger are still made: the transaction that adds them is rolled back.
+    /// Writes no journal from now on. Rows for the ledger are still made: the transaction that adds them is rolled
+    /// back.
     pub fn keep_nothing(&mut self) {
         (self.journal, self.keep) = (None, Keep::Off);
     }
 
-    /// The recorder of a batch of that action. Wake-ups are not recorded: they change no row, and each sweep repeats them.
+    /// The recorder of a batch of that action. Wake-ups are not recorded: they change no row, and each sweep repeats
+    /// them.
     pub fn batch(&mut self, action: Option<Action>) -> BatchRecorder<'_> {
         self.batch += 1;
         let wakes = action == Some(Action::Wake);
@@ -165,8 +167,8 @@ impl BatchRecorder<'_> {
         (self.recording.keeps() && !self.wakes).then_some(&self.recording.head)
     }
 
-    /// Writes the intent to the journal. It is not waited for until it is on the disk, because workers would wait too: a
-    /// killed process loses nothing of it, and [`BatchRecorder::ended`] waits.
+    /// Writes the intent to the journal. It is not waited for until it is on the disk, because workers would wait too:
+    /// a killed process loses nothing of it, and [`BatchRecorder::ended`] waits.
     ///
     /// # Errors
     /// When it cannot be written although the journal is required, with why; and what to try.
@@ -188,7 +190,8 @@ impl BatchRecorder<'_> {
         Ok(())
     }
 
-    /// Records how the steps ended, and the places of those that another batch tries again. When this returns, the batch is on the disk.
+    /// Records how the steps ended, and the places of those that another batch tries again. When this returns, the
+    /// batch is on the disk.
     pub fn ended(self, steps: Vec<Step<End>>, tried_again: Vec<usize>) {
         if self.wakes {
             return;

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// The journal of one run, being written. The file is made with the first intent, because only a run that writes something to
-/// the database has anything to record.
+/// The journal of one run, being written. The file is made with the first intent, because only a run that writes
+/// something to the database has anything to record.
 #[derive(Debug)]
 pub struct JournalWriter {
     directory: Directory,
@@ -46,8 +46,8 @@ impl JournalWriter {
         self.directory.ready()
     }
 
-    /// Writes a line now, and what waited for it. With `sync` it is on the disk when this returns. A line that was written in
-    /// part only is removed, so that the file stays readable; with the first line, the file is.
+    /// Writes a line now, and what waited for it. With `sync` it is on the disk when this returns. A line that was
+    /// written in part only is removed, so that the file stays readable; with the first line, the file is.
     pub fn write(&mut self, line: &JournalLine, sync: bool) -> Result<(), JournalError> {
         let before = self.waiting.len();
         self.wait(line)?;

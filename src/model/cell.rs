@@ -14,7 +14,8 @@ pub enum Cell {
     Real(f64),
     /// Text.
     Text(String),
-    /// Text that is not UTF-8, as bytes: a key must be found again as it is stored. Printed with replacement characters.
+    /// Text that is not UTF-8, as bytes: a key must be found again as it is stored. Printed with replacement
+    /// characters.
     BrokenText(Vec<u8>),
     /// A blob.
     Bytes(Vec<u8>),

@@ -2,16 +2,16 @@ use super::Cell;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A fingerprint of a whole row: SHA-256 in hexadecimal over the names of its columns and every value in them. Two rows have
-/// the same one only if no column differs.
+/// A fingerprint of a whole row: SHA-256 in hexadecimal over the names of its columns and every value in them. Two rows
+/// have the same one only if no column differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fingerprint(pub String);
 
 /// A row as a record keeps it: some values, and a fingerprint of them all.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowImage {
-    /// The values of the columns that were asked for, in that order: exact text on Postgres, on SQLite the value in its own
-    /// storage class.
+    /// The values of the columns that were asked for, in that order: exact text on Postgres, on SQLite the value in its
+    /// own storage class.
     pub values: Vec<Cell>,
     /// Of the whole row.
     pub fingerprint: Fingerprint,

@@ -64,7 +64,8 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// The owner that a row names. An id that is NULL, empty or blank names none, and a blank name or host says nothing.
+    /// The owner that a row names. An id that is NULL, empty or blank names none, and a blank name or host says
+    /// nothing.
     pub fn named(
         id: Option<String>,
         name: Option<String>,
@@ -93,8 +94,8 @@ impl HostSpelling {
         kept.map(|c| self.dot.filter(|_| c == '.').unwrap_or(c)).collect()
     }
 
-    /// True if a longer host name may be stored as this one is. A name of exactly the longest length is stored whole, but so is
-    /// the beginning of every longer one.
+    /// True if a longer host name may be stored as this one is. A name of exactly the longest length is stored whole,
+    /// but so is the beginning of every longer one.
     pub fn cuts(self, host: &str) -> bool {
         self.longest.is_some_and(|longest| host.len() >= longest)
     }
@@ -170,8 +171,9 @@ pub enum LockSign {
 
 /// The exact stored values that a verdict rests on, as one text that is equal only if every value is.
 ///
-/// The store makes it (`ROW(...)::text` on Postgres with all but ASCII escaped, a join of `quote()` on SQLite) and compares it
-/// again inside the write. It holds raw values because decoding loses: two spellings of one instant are different rows.
+/// The store makes it (`ROW(...)::text` on Postgres with all but ASCII escaped, a join of `quote()` on SQLite) and
+/// compares it again inside the write. It holds raw values because decoding loses: two spellings of one instant are
+/// different rows.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Precondition(pub String);
 

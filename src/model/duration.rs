@@ -32,7 +32,8 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     Ok(duration)
 }
 
-/// Whether a span can be a threshold, wherever it comes from: from one second, before which every claim is silent, to ten years.
+/// Whether a span can be a threshold, wherever it comes from: from one second, before which every claim is silent, to
+/// ten years.
 pub fn is_threshold(span: Duration) -> bool {
     (SHORTEST..=LONGEST_THRESHOLD).contains(&span)
 }

@@ -16,7 +16,8 @@ impl Key {
         Key(vec![Cell::Text(id.to_owned())])
     }
 
-    /// The parts as text. Text that is not UTF-8 is hexadecimal like a blob: replacement characters could not be told apart.
+    /// The parts as text. Text that is not UTF-8 is hexadecimal like a blob: replacement characters could not be told
+    /// apart.
     pub fn parts(&self) -> Vec<String> {
         let part = |cell: &Cell| match cell {
             Cell::BrokenText(bytes) => hex(bytes),
@@ -33,8 +34,9 @@ impl fmt::Display for Key {
     }
 }
 
-/// The id of a job, which is unique for its parts and one line that no terminal acts on: the parts joined by slashes. A part that is
-/// empty, has blanks around it, or holds a quote, a character that deceives or the slash that separates is quoted as in JSON.
+/// The id of a job, which is unique for its parts and one line that no terminal acts on: the parts joined by slashes. A
+/// part that is empty, has blanks around it, or holds a quote, a character that deceives or the slash that separates is
+/// quoted as in JSON.
 pub fn spell_id(parts: &[String]) -> String {
     let is_quoted = |part: &String| {
         let has_slash = parts.len() > 1 && part.contains('/');
@@ -80,8 +82,8 @@ pub fn is_blank(text: &str) -> bool {
 
 /// Whether a terminal would act on this character, or show nothing for it.
 ///
-/// The invisible ones are Unicode's `Default_Ignorable_Code_Point`, with every bidi control. Emoji joiners and variation selectors are
-/// included: they make different ids appear equal, and terminals disagree on their width.
+/// The invisible ones are Unicode's `Default_Ignorable_Code_Point`, with every bidi control. Emoji joiners and
+/// variation selectors are included: they make different ids appear equal, and terminals disagree on their width.
 pub fn deceives(c: char) -> bool {
     c.is_control()
         || matches!(c,

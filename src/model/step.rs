@@ -68,7 +68,8 @@ pub enum AttemptsChange {
 }
 
 impl AttemptsChange {
-    /// The counter after the action; `None` when it would leave the range of 64 bits, or goes to a maximum that there is not.
+    /// The counter after the action; `None` when it would leave the range of 64 bits, or goes to a maximum that there
+    /// is not.
     pub fn after(self, before: i64, max: Option<i64>) -> Option<i64> {
         match self {
             AttemptsChange::Keep => Some(before),
@@ -79,9 +80,9 @@ impl AttemptsChange {
     }
 }
 
-/// One action on one job. It is this type when it is planned, applied, recorded, listed and reverted; what its `stage` holds is
-/// known then: a [`Write`] before it is tried, its [`End`] afterwards. A journal line, a ledger row and an item of `history` are a
-/// `Step<End>`.
+/// One action on one job. It is this type when it is planned, applied, recorded, listed and reverted; what its `stage`
+/// holds is known then: a [`Write`] before it is tried, its [`End`] afterwards. A journal line, a ledger row and an
+/// item of `history` are a `Step<End>`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Step<S = Write> {
     /// The job, as people see it.
@@ -134,11 +135,11 @@ pub enum Write {
 pub struct End {
     /// The end; until a commit is answered it is [`Outcome::Unknown`].
     pub outcome: Outcome,
-    /// The reason of [`Outcome::Refused`]; of a fail in the place of a requeue, what refused the requeue. A record has no message:
-    /// the database's words may hold anything.
+    /// The reason of [`Outcome::Refused`]; of a fail in the place of a requeue, what refused the requeue. A record has
+    /// no message: the database's words may hold anything.
     pub error: Option<RowError>,
-    /// The row before and after; null where the step moved nothing, or is more than one UPDATE of the claim's own table, so that
-    /// nothing short of the queue's own knowledge would revert it. A line without the field is refused.
+    /// The row before and after; null where the step moved nothing, or is more than one UPDATE of the claim's own
+    /// table, so that nothing short of the queue's own knowledge would revert it. A line without the field is refused.
     #[serde(deserialize_with = "Option::deserialize")]
     pub row: Option<RowChange>,
 }
@@ -214,8 +215,8 @@ impl Step<End> {
     }
 }
 
-/// Steps that are executed together: one transaction, one kind of action. Either all of them restore rows, with values of the same
-/// columns, or none does.
+/// Steps that are executed together: one transaction, one kind of action. Either all of them restore rows, with values
+/// of the same columns, or none does.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batch<'a> {
     /// What is done.
@@ -224,11 +225,11 @@ pub struct Batch<'a> {
     pub steps: &'a [Step],
     /// Why, for the column where the queue keeps its last error.
     pub reason: &'a str,
-    /// For each step, how long after the transaction's now its job may run again, where the action says when; a step without
-    /// one goes back at once.
+    /// For each step, how long after the transaction's now its job may run again, where the action says when; a step
+    /// without one goes back at once.
     pub waits: &'a [Duration],
-    /// For each step of a fail in the place of a requeue, the unique key that refused the requeue: the job is failed only while the
-    /// row that holds that key is seen. Empty otherwise.
+    /// For each step of a fail in the place of a requeue, the unique key that refused the requeue: the job is failed
+    /// only while the row that holds that key is seen. Empty otherwise.
     pub instead: &'a [RowError],
 }
 
@@ -323,7 +324,8 @@ pub struct BatchReport<E> {
 }
 
 impl<E> BatchReport<E> {
-    /// Whether nothing was written because the commit was refused on account of some row: each half is to be tried by itself.
+    /// Whether nothing was written because the commit was refused on account of some row: each half is to be tried by
+    /// itself.
     pub fn is_to_be_split(&self) -> bool {
         let is_not_tried = |result: &End| result.outcome == Outcome::NotTried;
         self.stop.is_none() && self.results.len() > 1 && self.results.iter().all(is_not_tried)

@@ -15,8 +15,8 @@ pub struct Target {
     pub name: Option<String>,
     /// What the database is called in front of people.
     pub database: String,
-    /// What tells it from every other database, whatever it is called: the full path of a file; null where that was not asked, or may
-    /// not be.
+    /// What tells it from every other database, whatever it is called: the full path of a file; null where that was not
+    /// asked, or may not be.
     pub identity: Option<String>,
     /// Schema and name of the table whose rows are the jobs.
     pub table: String,
@@ -50,8 +50,8 @@ impl Target {
         }
     }
 
-    /// In what this queue differs from another one, if it is not the same. Files are called by their paths: two of one name in
-    /// different directories are different databases.
+    /// In what this queue differs from another one, if it is not the same. Files are called by their paths: two of one
+    /// name in different directories are different databases.
     pub fn difference(&self, other: &Target) -> Option<Difference> {
         let path = |target: &Target| target.identity.clone().filter(|path| path.starts_with('/'));
         let names = match (path(self), path(other)) {

@@ -4,12 +4,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::time::Duration;
 
-/// The error of a stored instant. Applications write whole seconds into finer columns, so no column is trusted to be finer; no
-/// encoding is coarser.
+/// The error of a stored instant. Applications write whole seconds into finer columns, so no column is trusted to be
+/// finer; no encoding is coarser.
 const UNIT_MICROS: i64 = 1_000_000;
 
-/// The tolerated difference of two clocks: a sign of life up to this far ahead of `now` is fresh, and closer instants of two
-/// clocks have no order.
+/// The tolerated difference of two clocks: a sign of life up to this far ahead of `now` is fresh, and closer instants
+/// of two clocks have no order.
 pub const FUTURE_TOLERANCE: Duration = Duration::from_secs(60);
 
 /// How many clocks wrote the two instants of a comparison.
@@ -23,8 +23,8 @@ pub enum Clocks {
 
 /// An instant: microseconds since 1970-01-01T00:00:00Z, between the years -9999 and 9999.
 ///
-/// There is deliberately no `now()` here: the only clock that counts is the database's. And there is no `<`: two instants
-/// were written with a unit and by a clock, and [`Timestamp::is_after`] knows both.
+/// There is deliberately no `now()` here: the only clock that counts is the database's. And there is no `<`: two
+/// instants were written with a unit and by a clock, and [`Timestamp::is_after`] knows both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Timestamp(i64);
 

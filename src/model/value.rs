@@ -1,10 +1,12 @@
-//! Stored values as JSON, exactly: NULL, '' and 0 differ, and so do a text, a blob and a broken text with the same bytes.
+//! Stored values as JSON, exactly: NULL, '' and 0 differ, and so do a text, a blob and a broken text with the same
+//! bytes.
 
 use super::{Cell, Key};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-/// A value as JSON. Integers are numbers and texts are strings; what JSON has no word for is an object that says what it is.
+/// A value as JSON. Integers are numbers and texts are strings; what JSON has no word for is an object that says what
+/// it is.
 pub fn to_json(cell: &Cell) -> Value {
     match cell {
         Cell::Null => Value::Null,
@@ -58,8 +60,8 @@ impl<'de> Deserialize<'de> for Cell {
 }
 
 impl Key {
-    /// The key as a text that no other key has: 42 and '42' differ, and so do the pairs a/b, c and a, b/c. For people there is
-    /// [`Display`](std::fmt::Display).
+    /// The key as a text that no other key has: 42 and '42' differ, and so do the pairs a/b, c and a, b/c. For people
+    /// there is [`Display`](std::fmt::Display).
     pub fn exact(&self) -> String {
         Value::Array(self.0.iter().map(to_json).collect()).to_string()
     }

@@ -17,8 +17,8 @@ use crate::store::{Limits, Store};
 use std::io;
 use std::time::Instant;
 
-/// Executes a plan batch by batch, each a short transaction of its own. Killing it at any point leaves whole batches, and
-/// running it again is safe, because every step carries its precondition.
+/// Executes a plan batch by batch, each a short transaction of its own. Killing it at any point leaves whole batches,
+/// and running it again is safe, because every step carries its precondition.
 ///
 /// # Errors
 /// When the store cannot be opened for writing. Nothing was written then.
@@ -121,8 +121,8 @@ struct Applying<'a> {
 }
 
 impl Applying<'_> {
-    /// Executes a batch, then fails what a unique key refused to requeue, if that was asked for: `instead` has the refusals of such a
-    /// second batch.
+    /// Executes a batch, then fails what a unique key refused to requeue, if that was asked for: `instead` has the
+    /// refusals of such a second batch.
     fn batch(&mut self, spec: &QueueSpec, kind: &BatchKind, batch: Vec<Planned>, instead: &[RowError]) {
         let action = kind.action;
         // Jobs that were waiting get no delay or jitter.

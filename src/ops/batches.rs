@@ -90,9 +90,9 @@ impl<'a> BatchRunner<'a> {
         self.pace.rows()
     }
 
-    /// Executes steps of one kind, in as many batches as the pace asks for; with each step goes its document, and the place of that
-    /// in the list. `locks_owners` is true where the rows of owners are locked meanwhile. Steps that are `tried_again` are given back
-    /// with their place among the steps, and not counted.
+    /// Executes steps of one kind, in as many batches as the pace asks for; with each step goes its document, and the
+    /// place of that in the list. `locks_owners` is true where the rows of owners are locked meanwhile. Steps that are
+    /// `tried_again` are given back with their place among the steps, and not counted.
     pub(super) fn batch(
         &mut self,
         steps: &[Step],

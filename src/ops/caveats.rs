@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 /// The most names of a kind that are kept.
 const MOST_NAMES: usize = 1000;
 
-/// The caveats of a report about so many claims in flight, some of which cannot be judged if `has_unknown`. With a `selection`
-/// that found nothing, its filters that match no claim are among them, which costs a pass over all claims.
+/// The caveats of a report about so many claims in flight, some of which cannot be judged if `has_unknown`. With a
+/// `selection` that found nothing, its filters that match no claim are among them, which costs a pass over all claims.
 pub fn caveats(
     snapshot: &mut Snapshot,
     selection: Option<&Selection>,

@@ -19,8 +19,9 @@ const BLINK: Duration = Duration::from_millis(20);
 /// Changed jobs that one query reads, to report how they changed.
 const LOOKUP: usize = 500;
 
-/// Waits, takes a second snapshot, and keeps of a plan the steps that are equal in both: the same precondition, evidence row and
-/// action. A step that changed in between is skipped. A step of the second snapshot alone is left to the next run.
+/// Waits, takes a second snapshot, and keeps of a plan the steps that are equal in both: the same precondition,
+/// evidence row and action. A step that changed in between is skipped. A step of the second snapshot alone is left to
+/// the next run.
 ///
 /// The two snapshots are `after` apart by the database's clock. No connection stays open during the wait.
 pub fn confirm(

@@ -41,8 +41,8 @@ impl Job {
     }
 }
 
-/// No worker runs that could renew a lease. So the living hold leases for a month, and the clock of the worker that makes no sense
-/// is a month ahead: the demonstration shows the same tomorrow.
+/// No worker runs that could renew a lease. So the living hold leases for a month, and the clock of the worker that
+/// makes no sense is a month ahead: the demonstration shows the same tomorrow.
 const MONTH: i64 = 30 * 86_400;
 
 /// The incident: `web2` was killed 14 minutes ago with four jobs, one of them on its last attempt and one with a cancel

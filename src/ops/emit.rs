@@ -5,6 +5,7 @@ use super::batches::Waiting;
 use super::plan::{Part, Plan};
 use super::reclaim::ApplyOptions;
 use super::record::Cause;
+use super::session::Snapshot;
 use crate::model::{Action, Batch, Step};
 use crate::output::{Request, Spool, advice};
 use crate::preset::QueueSpec;
@@ -25,11 +26,15 @@ pub struct Emitted {
     pub warnings: Vec<String>,
 }
 
+impl Snapshot {
+    /// Refuses a script on an engine that has none, before anything is read for it.
+    pub fn must_have_scripts(&self) -> Result<(), OpsError> {
+        if self.spec.engine.has_scripts() { Ok(()) } else { Err(OpsError::unsupported(&self.spec, Request::Script)) }
+    }
+}
+
 /// The script of what `apply` would do, in the same batches.
 pub fn emit(limits: &Limits, plan: &Plan, order: &ApplyOptions<'_>) -> Result<Emitted, OpsError> {
-    if !plan.claims.spec.engine.has_scripts() {
-        return Err(OpsError::unsupported(&plan.claims.spec, Request::Script));
-    }
     if let Some(why) = order.guard.refusal_of_script(plan) {
         return Err(StoreError::new(StoreErrorKind::Refused, format!("{why}; there is no script of it")).into());
     }

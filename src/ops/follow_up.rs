@@ -43,8 +43,8 @@ impl RequeuedJobs {
     }
 }
 
-/// Watches the jobs for `time`, or until each of them has ended, or until an interrupt. `limits` gives the limits of one
-/// snapshot; `report` receives the result of each.
+/// Watches the jobs for `time`, or until each of them has ended, or until an interrupt. `limits` gives the limits of
+/// one snapshot; `report` receives the result of each.
 ///
 /// # Errors
 /// When the last snapshot fails: an earlier one is no answer.

@@ -47,8 +47,8 @@ impl Guard<'_> {
         self.refusal_of_place().or_else(|| self.refusal_of_script(plan)).or_else(pulled)
     }
 
-    /// Why there is no script of the plan, if so. A read-only target and a standby are what scripts are for, and the script
-    /// itself warns of the brake.
+    /// Why there is no script of the plan, if so. A read-only target and a standby are what scripts are for, and the
+    /// script itself warns of the brake.
     pub(super) fn refusal_of_script(&self, plan: &Plan) -> Option<Refusal> {
         let steps = plan.len() as u64;
         let expected = self.expect.filter(|expected| !plan.digest.starts_with(*expected));

@@ -16,7 +16,8 @@ pub fn init(store: &dyn Store, limits: &Limits, place: &Place, create: bool) -> 
 /// Creates the ledger in the schema of a queue, or says what it would run.
 ///
 /// # Errors
-/// When the store cannot be written, the ledger exists (nothing is ever replaced), or the queue's library would refuse it.
+/// When the store cannot be written, the ledger exists (nothing is ever replaced), or the queue's library would refuse
+/// it.
 pub fn init_ledger(store: &dyn Store, limits: &Limits, snapshot: Snapshot, create: bool) -> Result<Init, OpsError> {
     let spec = &snapshot.spec;
     let table = spec.tables.get(&spec.claim.lock_table);

@@ -15,8 +15,8 @@ use std::collections::HashMap;
 pub type CountLosses = Box<dyn Fn(&Claim) -> i64>;
 
 impl Snapshot {
-    /// The snapshot with losses counted: by the rows themselves; if they do not, by the queue's ledger. The journal of one host would
-    /// know its own runs only.
+    /// The snapshot with losses counted: by the rows themselves; if they do not, by the queue's ledger. The journal of
+    /// one host would know its own runs only.
     pub fn counting_losses(mut self) -> Result<Snapshot, OpsError> {
         if self.counts_stalls() {
             return Ok(self);
@@ -64,8 +64,8 @@ struct Lost {
 }
 
 impl Lost {
-    /// False if a job of that kind with so many attempts must be another one under the same key: SQLite reuses the id of a
-    /// deleted row. A job keeps its kind, and its attempts never become fewer.
+    /// False if a job of that kind with so many attempts must be another one under the same key: SQLite reuses the id
+    /// of a deleted row. A job keeps its kind, and its attempts never become fewer.
     fn may_be(&self, kind: Option<&str>, attempts: Option<i64>) -> bool {
         self.kind.as_deref() == kind && attempts.zip(self.attempts).is_none_or(|(now, then)| now >= then)
     }

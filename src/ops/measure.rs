@@ -11,8 +11,8 @@ use crate::preset::{Liveness, QueueSpec};
 use crate::store::Wanted;
 use std::collections::BTreeMap;
 
-/// Counts what is in flight by queue and state, and what is stuck by reason. Reads every claim of the queue: healthy ones count
-/// too.
+/// Counts what is in flight by queue and state, and what is stuck by reason. Reads every claim of the queue: healthy
+/// ones count too.
 pub fn measure(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<Measured, OpsError> {
     selection.check(&snapshot.spec, policy)?;
     let now = snapshot.now();
@@ -47,7 +47,8 @@ pub fn measure(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) 
     Ok(measured)
 }
 
-/// The rules that usually call a claim of this queue dead. Their counts are always present, zeros included: a graph needs them.
+/// The rules that usually call a claim of this queue dead. Their counts are always present, zeros included: a graph
+/// needs them.
 fn usual_rules(spec: &QueueSpec, policy: &Policy) -> Vec<Rule> {
     if policy.restart.is_some() {
         return vec![if policy.list().is_some() { Rule::LiveOwnerList } else { Rule::Restart }];

@@ -1,5 +1,5 @@
-//! Use cases: each takes a snapshot, a selection and a policy, and returns a document. They never print, read no environment and
-//! know no command line.
+//! Use cases: each takes a snapshot, a selection and a policy, and returns a document. They never print, read no
+//! environment and know no command line.
 
 mod adopt;
 mod apply;

@@ -4,8 +4,8 @@ use crate::model::{Engine, Remedy};
 use crate::preset::{Catalog, Place, SpecError, candidates, did_you_mean, known, renamed, tables_of, telling_columns};
 use crate::store::{Reader, StoreError, catalog};
 
-/// Says more in the error that no queue was recognised: a known queue under other names, a product that is known and cannot be
-/// helped, else the tables that look like a queue; nothing where a table is named.
+/// Says more in the error that no queue was recognised: a known queue under other names, a product that is known and
+/// cannot be helped, else the tables that look like a queue; nothing where a table is named.
 pub(super) fn with_seen(
     mut error: SpecError,
     reader: &mut dyn Reader,

@@ -12,8 +12,9 @@ use crate::policy::{Inconsistencies, Judgement, Policy, Verdict, judge};
 use crate::store::Wanted;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Lists who holds what, who is dead and who is alive, and where the ownership data contradicts itself; with `dead_only` lists
-/// the dead, and counts all. Claims that the selection leaves out still show whether their owner lives.
+/// Lists who holds what, who is dead and who is alive, and where the ownership data contradicts itself; with
+/// `dead_only` lists the dead, and counts all. Claims that the selection leaves out still show whether their owner
+/// lives.
 pub fn owners(
     snapshot: &mut Snapshot,
     selection: &Selection,

@@ -15,8 +15,8 @@ const FIRST: usize = 20;
 /// The pace of a run, which learns from each batch.
 #[derive(Debug)]
 pub(super) struct Pace {
-    /// How long the statements of a batch may take, without its beginning and its commit, which are the same for any number
-    /// of rows.
+    /// How long the statements of a batch may take, without its beginning and its commit, which are the same for any
+    /// number of rows.
     budget: Duration,
     /// The most rows of a batch.
     most: usize,
@@ -36,9 +36,9 @@ enum Pauses {
 }
 
 impl Pace {
-    /// On SQLite one writer keeps all others out, so a batch takes 5 ms and a pause follows; with four workers that write 400
-    /// heartbeats a second, 20 ms made them wait up to 630 ms. On Postgres only those wait who want the same rows. `fast` is
-    /// for when all workers are stopped: it never pauses.
+    /// On SQLite one writer keeps all others out, so a batch takes 5 ms and a pause follows; with four workers that
+    /// write 400 heartbeats a second, 20 ms made them wait up to 630 ms. On Postgres only those wait who want the same
+    /// rows. `fast` is for when all workers are stopped: it never pauses.
     pub(super) fn new(engine: Engine, fast: bool) -> Pace {
         let (budget, most, pauses) = match (engine.has_one_writer(), fast) {
             (true, false) => (5, 2_000, Pauses::Always),
@@ -54,8 +54,8 @@ impl Pace {
         self.rows
     }
 
-    /// Takes in how long the statements of a batch took, and whether it locked the rows of owners; no time at all means that it
-    /// was not carried out.
+    /// Takes in how long the statements of a batch took, and whether it locked the rows of owners; no time at all means
+    /// that it was not carried out.
     pub(super) fn learn(&mut self, rows: usize, took: Duration, locks_owners: bool) {
         if took.is_zero() {
             return;
@@ -63,8 +63,8 @@ impl Pace {
         self.has_locked_long = locks_owners && took > self.budget;
         let (budget, took, count) = (self.budget.as_secs_f64(), took.as_secs_f64(), rows as f64);
         let mut fixed = 0.0;
-        // What a statement trigger or a distant server adds to every batch is no reason for smaller ones. Two sizes that differ
-        // little show only noise.
+        // What a statement trigger or a distant server adds to every batch is no reason for smaller ones. Two sizes
+        // that differ little show only noise.
         if let Some((before, time)) = self.last.replace((count, took))
             && took > budget
             && (count >= 2.0 * before || before >= 2.0 * count)

@@ -69,7 +69,8 @@ pub struct Reclaimed {
     pub is_recorded: bool,
 }
 
-/// Prints a plan or executes it, if the mode asks for it, no guard refuses it, the store may be written to and a record can be kept.
+/// Prints a plan or executes it, if the mode asks for it, no guard refuses it, the store may be written to and a record
+/// can be kept.
 ///
 /// # Errors
 /// When the plan could not be begun; nothing was written then.

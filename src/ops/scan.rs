@@ -23,8 +23,8 @@ pub(super) fn detail_for_listing(policy: &Policy) -> Detail {
     if policy.earlier.is_some() { Detail::ForAction } else { Detail::ForListing }
 }
 
-/// Judges the whole queue and hands over every claim that is stuck or unknown, selected or not; with ids, only the named
-/// claims. Returns the ids that name no job.
+/// Judges the whole queue and hands over every claim that is stuck or unknown, selected or not; with ids, only the
+/// named claims. Returns the ids that name no job.
 pub(super) fn judged(
     snapshot: &mut Snapshot,
     selection: &Selection,
@@ -129,8 +129,8 @@ pub fn in_flight(snapshot: &mut Snapshot) -> Result<EarlierSnapshot, OpsError> {
     Ok(snapshot_now)
 }
 
-/// Passes over all claims in flight: whether any of their owners is on the list, and what to save of them. This is the cost of
-/// a live-owner list or a snapshot file: one more full read of what is in flight, without an index.
+/// Passes over all claims in flight: whether any of their owners is on the list, and what to save of them. This is the
+/// cost of a live-owner list or a snapshot file: one more full read of what is in flight, without an index.
 pub fn prescan(
     snapshot: &mut Snapshot,
     living: Option<&Living>,

@@ -223,8 +223,8 @@ fn is_known(spec: &QueueSpec, stored: &str) -> bool {
 /// The most rows whose states are read without an index.
 const MOST_ROWS: u64 = 100_000;
 
-/// Refuses a table that resembles a known one but has states that the preset does not have. An enum of known states needs no
-/// check; else the rows are read, by an index on the state or if they are few.
+/// Refuses a table that resembles a known one but has states that the preset does not have. An enum of known states
+/// needs no check; else the rows are read, by an index on the state or if they are few.
 fn states_are_known(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpec) -> Result<(), OpsError> {
     if let (Some((live_table, column)), Some(table)) =
         (state_column(live, spec), spec.tables.get(&spec.claim.lock_table))

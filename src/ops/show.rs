@@ -11,8 +11,8 @@ use crate::store::{Found, parts};
 /// The most bytes of a last error.
 const LAST_ERROR: usize = 4096;
 
-/// Explains jobs one by one: the evidence, the checks, and what reclaim would do. `payload` is the most bytes of a payload to
-/// read; without it none is read.
+/// Explains jobs one by one: the evidence, the checks, and what reclaim would do. `payload` is the most bytes of a
+/// payload to read; without it none is read.
 pub fn show(
     snapshot: &mut Snapshot,
     ids: &[String],
@@ -73,7 +73,7 @@ fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy, limits: [Optio
     if !found.in_flight {
         // No worker holds it, so it cannot be stuck.
         job.verdict = Some(VerdictKind::Healthy);
-        job.reasons = Vec::new();
+        (job.reasons, job.findings) = (Vec::new(), Vec::new());
         job.liveness = None;
     }
     let (extra, mut texts) = claim.extra.split_at_checked(spec.show.len()).unwrap_or_default();

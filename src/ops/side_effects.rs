@@ -1,5 +1,5 @@
-//! What an action does beyond its own statements, because the schema says so: rows that go with the ones that are deleted, and rules
-//! that rewrite a statement.
+//! What an action does beyond its own statements, because the schema says so: rows that go with the ones that are
+//! deleted, and rules that rewrite a statement.
 
 use super::OpsError;
 use super::session::Snapshot;
@@ -53,7 +53,8 @@ fn changes_of(spec: &QueueSpec, action: Action) -> impl Iterator<Item = Change> 
     })
 }
 
-/// The rules on the queue's tables and the ledger that rewrite what is written there, a sentence for each table; Postgres alone has rules.
+/// The rules on the queue's tables and the ledger that rewrite what is written there, a sentence for each table;
+/// Postgres alone has rules.
 pub(super) fn rules(snapshot: &mut Snapshot) -> Result<Vec<String>, OpsError> {
     let Some(rules) = catalog::rules(snapshot.spec.engine, &snapshot.written_tables()) else { return Ok(Vec::new()) };
     let rules = snapshot.reader.texts(&rules)?;

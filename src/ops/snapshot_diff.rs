@@ -7,8 +7,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A snapshot compared with the one before it: which findings are new, and which are gone.
 ///
-/// A finding is a job with its claim: a job that was requeued, claimed again and is stuck again is gone and new. It takes
-/// some 50 bytes of memory a finding.
+/// A finding is a job with its claim: a job that was requeued, claimed again and is stuck again is gone and new. It
+/// takes some 50 bytes of memory a finding.
 pub struct SnapshotDiff {
     pub document: Stale,
     /// What the snapshot before it found and this one did not, as it was then.

@@ -10,8 +10,8 @@ use super::session::Snapshot;
 use crate::output::{Field, Job, Spool, Stale, StaleHead, StaleSummary, order};
 use crate::policy::{Diagnoses, Policy, Verdict, draft};
 
-/// Lists the claims that are stuck, and those that are unknown, under what is likely to have happened. The caller has a use
-/// for at most `most` jobs of each list; what is counted does not depend on it.
+/// Lists the claims that are stuck, and those that are unknown, under what is likely to have happened. The caller has a
+/// use for at most `most` jobs of each list; what is counted does not depend on it.
 pub fn stale(
     snapshot: &mut Snapshot,
     selection: &Selection,

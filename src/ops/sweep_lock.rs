@@ -27,7 +27,8 @@ impl LockOptions {
     }
 }
 
-/// Applies a batch under the sweep lock. A batch that did not get the lock was not begun, so it is tried again, until `until`.
+/// Applies a batch under the sweep lock. A batch that did not get the lock was not begun, so it is tried again, until
+/// `until`.
 pub(super) fn apply_with_lock(
     writer: &mut dyn Writer,
     spec: &QueueSpec,
@@ -50,8 +51,8 @@ pub(super) fn apply_with_lock(
     }
 }
 
-/// The error of a batch that has waited for another run. If the time ran out in a later attempt, the error of the cancelled
-/// statement does not say that the other run held the lock; the earlier error does.
+/// The error of a batch that has waited for another run. If the time ran out in a later attempt, the error of the
+/// cancelled statement does not say that the other run held the lock; the earlier error does.
 fn in_vain(stop: StoreError, waited_for: Option<StoreError>) -> StoreError {
     match (waited_for, stop.kind) {
         (Some(_), StoreErrorKind::SweepLockHeld) => stop.hint(advice::WAITED),

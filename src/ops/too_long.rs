@@ -147,8 +147,8 @@ pub(super) fn waiting(spec: &QueueSpec, too_long: &TooLong) -> Vec<Group> {
     groups
 }
 
-/// Refuses an action that leaves the job late by the same entry, at once or through other entries: every sweep would move it
-/// again.
+/// Refuses an action that leaves the job late by the same entry, at once or through other entries: every sweep would
+/// move it again.
 fn ends(spec: &QueueSpec, entry: &StateLimit, all: &TooLong) -> Result<(), SpecError> {
     let mut seen = vec![entry.number];
     let mut ahead = vec![entry];

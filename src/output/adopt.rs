@@ -166,7 +166,8 @@ fn mapping_table(keys: &[DraftKey]) -> Table {
     mapping
 }
 
-/// A value whose texts hold nothing that a terminal would act on: such characters are escaped, where toml_edit may write them raw.
+/// A value whose texts hold nothing that a terminal would act on: such characters are escaped, where toml_edit may
+/// write them raw.
 fn inert_value(value: &Value) -> Value {
     match value {
         Value::String(text) => {

@@ -146,7 +146,8 @@ pub fn job_silence(job: &Job, times: Times) -> Cell {
     silence(job.silence_seconds, job.last_seen_at, times, tone)
 }
 
-/// Colours the silences of stuck jobs by their rank: the longest third stands out most, the shortest is plain. Equal ones look alike.
+/// Colours the silences of stuck jobs by their rank: the longest third stands out most, the shortest is plain. Equal
+/// ones look alike.
 pub fn shade(table: &mut Table) {
     let Some(at) = table.columns.iter().position(|column| matches!(column.title, "silent" | "last seen")) else {
         return;

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 /// The probable cause of several stuck jobs, or an inconsistency in their ownership data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Diagnosis {
-    /// `all_silent` (everything in flight went silent within minutes), `vanished` (hosts or owners of which every claim is
-    /// dead, silent since the same minute), `one_by_one` (the same at different times, each with one job of one kind), `silent`
-    /// (dead by age alone, or with claims that cannot be judged), `hangs` (stuck jobs of owners that hold healthy ones or
-    /// show life); and inconsistencies: `no_owner`, `owner_missing`, `owner_restarted`, `no_claim_time`. A stuck job is part of one diagnosis at
-    /// most, but for `no_claim_time`.
+    /// `all_silent` (everything in flight went silent within minutes), `vanished` (hosts or owners of which every claim
+    /// is dead, silent since the same minute), `one_by_one` (the same at different times, each with one job of one
+    /// kind), `silent` (dead by age alone, or with claims that cannot be judged), `hangs` (stuck jobs of owners that
+    /// hold healthy ones or show life); and inconsistencies: `no_owner`, `owner_missing`, `owner_restarted`,
+    /// `no_claim_time`. A stuck job is part of one diagnosis at most, but for `no_claim_time`.
     pub diagnosis: String,
     /// In words.
     pub text: String,
@@ -24,10 +24,12 @@ pub struct Diagnosis {
     pub owner: Option<String>,
     /// The kind of work, if it is about one.
     pub kind: Option<String>,
-    /// When it began: the last sign of life of the first that went; of what hangs the first claim; of an inconsistency the oldest sign.
+    /// When it began: the last sign of life of the first that went; of what hangs the first claim; of an inconsistency
+    /// the oldest sign.
     #[schemars(with = "Option<String>")]
     pub since_at: Option<Timestamp>,
-    /// When it was complete: the last sign of life of the last that went; of what hangs the last claim; of an inconsistency the newest.
+    /// When it was complete: the last sign of life of the last that went; of what hangs the last claim; of an
+    /// inconsistency the newest.
     #[schemars(with = "Option<String>")]
     pub until_at: Option<Timestamp>,
     /// The stuck jobs that it explains, whatever the limit; for `no_claim_time` also unknown ones.

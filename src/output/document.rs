@@ -126,8 +126,8 @@ impl<'a> List<'a> {
     }
 }
 
-/// Writes a document in a format. Names are exact for programs and inert on a terminal. The sentence is about columns that the
-/// screen has no room for.
+/// Writes a document in a format. Names are exact for programs and inert on a terminal. The sentence is about columns
+/// that the screen has no room for.
 pub fn write<D: Document>(
     document: &D,
     format: Format,
@@ -157,8 +157,9 @@ pub fn write<D: Document>(
     .map(|()| None)
 }
 
-/// Writes items, given as JSON, as comma-separated values. `columns` are names of fields in the item's JSON, with spaces between; a column
-/// `rule=/reasons/0/rule` has a value from inside a field. Unknown values are empty, and the texts of a list are joined by spaces.
+/// Writes items, given as JSON, as comma-separated values. `columns` are names of fields in the item's JSON, with
+/// spaces between; a column `rule=/reasons/0/rule` has a value from inside a field. Unknown values are empty, and the
+/// texts of a list are joined by spaces.
 pub(super) fn csv_of(
     columns: &str,
     items: impl Iterator<Item = io::Result<Vec<u8>>>,

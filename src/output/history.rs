@@ -61,12 +61,13 @@ pub struct HistoryRun {
     pub outcomes: Option<Outcomes>,
     /// Jobs whose rows are recorded, so that `undo` could revert them while they are unchanged.
     pub undoable: u64,
-    /// Jobs that it moved and that no record names, so that `undo` cannot revert them; null where their number is not known.
+    /// Jobs that it moved and that no record names, so that `undo` cannot revert them; null where their number is not
+    /// known.
     pub unrecorded: Option<u64>,
     /// The runs that reverted this one.
     pub undone_by: Vec<String>,
-    /// False if its journal has no end: it was stopped, could not write the journal, or is still at work. Null where only the ledger
-    /// knows it.
+    /// False if its journal has no end: it was stopped, could not write the journal, or is still at work. Null where
+    /// only the ledger knows it.
     pub complete: Option<bool>,
     /// Why it stopped early.
     pub stop: Option<String>,

@@ -40,8 +40,8 @@ pub struct HistoryOneSummary {
     pub unsure: HistoryUnsure,
 }
 
-/// Jobs whose outcome the record does not know, because it ends before it says so or the answer to a commit was lost, by what
-/// the database says of them now.
+/// Jobs whose outcome the record does not know, because it ends before it says so or the answer to a commit was lost,
+/// by what the database says of them now.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct HistoryUnsure {
     /// Not compared: no database was at hand, or no row is recorded.

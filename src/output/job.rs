@@ -42,8 +42,8 @@ pub struct Job {
     pub stalls: Option<i64>,
     /// What the judge says; null for a job that was not judged, as in an undo.
     pub verdict: Option<VerdictKind>,
-    /// What judged: `lease`, `heartbeat`, `owner`, `lock` or `age`; `live_owner_list` for a list of living owners; `change` (of signs of
-    /// life) or `progress` for what has changed between snapshots.
+    /// What judged: `lease`, `heartbeat`, `owner`, `lock` or `age`; `live_owner_list` for a list of living owners;
+    /// `change` (of signs of life) or `progress` for what has changed between snapshots.
     pub liveness: Option<String>,
     /// Why; for an unknown one, what is missing.
     pub reasons: Vec<Reason>,
@@ -65,8 +65,8 @@ pub struct Reason {
     pub detail: String,
 }
 
-/// A job that is to be moved, or was: the document of a [`Step`](crate::model::Step), which has the stored values that are
-/// compared and is never printed.
+/// A job that is to be moved, or was: the document of a [`Step`](crate::model::Step), which has the stored values that
+/// are compared and is never printed.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct StepJob {
     /// The job.
@@ -78,7 +78,8 @@ pub struct StepJob {
     pub attempts_after: Option<i64>,
     /// How it ended; null if the plan was only printed.
     pub outcome: Option<Outcome>,
-    /// Why the database refused it; in a plan, why it will; of a fail in the place of a requeue, what refused the requeue.
+    /// Why the database refused it; in a plan, why it will; of a fail in the place of a requeue, what refused the
+    /// requeue.
     pub error: Option<RowError>,
 }
 
@@ -232,7 +233,8 @@ impl StepJob {
     }
 }
 
-/// The place of a job in a list, by its last sign of life: longest silent first, and last those whose silence is unknown.
+/// The place of a job in a list, by its last sign of life: longest silent first, and last those whose silence is
+/// unknown.
 pub fn order(last_seen_at: Option<Timestamp>) -> i64 {
     last_seen_at.map_or(i64::MAX, Timestamp::micros)
 }

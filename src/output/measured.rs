@@ -12,7 +12,8 @@ pub struct Measured {
 pub struct MeasuredQueue {
     /// The states of its jobs in flight, in the queue's own words.
     pub states: BTreeMap<String, MeasuredState>,
-    /// The longest silence of its stuck claims; `None` where none is stuck, or none of the stuck ones ever showed a sign of life.
+    /// The longest silence of its stuck claims; `None` where none is stuck, or none of the stuck ones ever showed a
+    /// sign of life.
     pub oldest_silence_seconds: Option<f64>,
 }
 

@@ -6,7 +6,8 @@ use crate::output::{Measured, MeasuredQueue};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// Queues with series of their own. Of more queues, those with stuck or unknown jobs come first; the rest share one series.
+/// Queues with series of their own. Of more queues, those with stuck or unknown jobs come first; the rest share one
+/// series.
 const MOST_QUEUES: usize = 200;
 /// The queue label of that series.
 const OTHER: &str = "other";

@@ -1,8 +1,9 @@
-//! Every document that the program prints: one file each holds its fields, its columns, its table and its JSON lines. This is the
-//! only place where a JSON field name is spelled.
+//! Every document that the program prints: one file each holds its fields, its columns, its table and its JSON lines.
+//! This is the only place where a JSON field name is spelled.
 //!
-//! Rules for all of them: ids are texts; times are RFC 3339 in UTC and end in `_at` (or are `store_time`); durations are
-//! numbers of seconds and end in `_seconds`; what is not known is `null` and never absent; within v1 fields are only added.
+//! Rules for all of them: ids are texts; times are RFC 3339 in UTC and end in `_at` (or are `store_time`); durations
+//! are numbers of seconds and end in `_seconds`; what is not known is `null` and never absent; within v1 fields are
+//! only added.
 
 mod adopt;
 pub mod advice;

@@ -60,8 +60,8 @@ pub struct OwnerEntry {
     pub owner: Option<String>,
     /// Its host, where owners name one.
     pub host: Option<String>,
-    /// What all of its claims say, whatever the filter: `alive`, `late` (alive, but 80 % of its lease, or of the silence that it is
-    /// allowed, are over), `dead`, `mixed` (some claims prove its death, some do not) or `unknown`.
+    /// What all of its claims say, whatever the filter: `alive`, `late` (alive, but 80 % of its lease, or of the
+    /// silence that it is allowed, are over), `dead`, `mixed` (some claims prove its death, some do not) or `unknown`.
     pub status: String,
     /// Claims it holds.
     pub claims: u64,
@@ -113,8 +113,8 @@ impl Document for Owners {
         vec![List::of("owner", &self.owners, owners(times))]
     }
 
-    /// The dead alone, each as a pattern that `--owner` takes and that matches no other name: the list is made to be swept. A name
-    /// with a line break would be two names, so it is left out.
+    /// The dead alone, each as a pattern that `--owner` takes and that matches no other name: the list is made to be
+    /// swept. A name with a line break would be two names, so it is left out.
     fn names(&self, out: &mut dyn Write) -> io::Result<()> {
         let dead = self.owners.iter().filter(|owner| owner.is_dead()).filter_map(|owner| owner.owner.as_ref());
         dead.filter(|owner| !owner.contains(['\n', '\r', '\0']))

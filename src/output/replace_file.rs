@@ -1,5 +1,5 @@
-//! Replaces a file as a whole, for every document that outlives a run: a reader finds the old file or the new one, also after a crash
-//! of the machine.
+//! Replaces a file as a whole, for every document that outlives a run: a reader finds the old file or the new one, also
+//! after a crash of the machine.
 
 use std::fs::Permissions;
 use std::io::{self, BufWriter, Write};

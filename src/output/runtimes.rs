@@ -50,7 +50,8 @@ pub struct StatsRuntimesSummary {
     pub kinds: u64,
     /// Jobs whose run time is known.
     pub jobs: u64,
-    /// Jobs without a usable run time: a time is missing, unreadable or implausible, or the end is before the beginning.
+    /// Jobs without a usable run time: a time is missing, unreadable or implausible, or the end is before the
+    /// beginning.
     pub unusable: u64,
     /// Jobs of kinds that were left out.
     pub left_out: u64,

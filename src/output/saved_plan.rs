@@ -2,8 +2,9 @@ use crate::model::{Action, Step, Target, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `jobdoctor.plan/v1`: a plan in a file. It says what was to be done and what the rows were like; what is done in the end is
-/// drafted anew and must come to the same, so a file that was altered can ask for no more than a command line can.
+/// `jobdoctor.plan/v1`: a plan in a file. It says what was to be done and what the rows were like; what is done in the
+/// end is drafted anew and must come to the same, so a file that was altered can ask for no more than a command line
+/// can.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct SavedPlan {
     /// Always `jobdoctor.plan/v1`.
@@ -28,7 +29,8 @@ pub struct SavedPlan {
 pub struct SavedPolicy {
     /// `--older`; null left each source of liveness its own threshold.
     pub older_seconds: Option<f64>,
-    /// True if that was said on the command line, and so counts for every claim, whatever the config file says of its queue.
+    /// True if that was said on the command line, and so counts for every claim, whatever the config file says of its
+    /// queue.
     #[serde(default)]
     pub older_overrules: bool,
     /// Rules about trouble that were acted on.

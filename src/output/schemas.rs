@@ -32,7 +32,8 @@ pub const NAMES: [&str; 22] = [
     "undo",
 ];
 
-/// The files of docs/schemas by name, as `build.rs` lists them. The text takes less than half the room of the code that derives it.
+/// The files of docs/schemas by name, as `build.rs` lists them. The text takes less than half the room of the code that
+/// derives it.
 const COMMITTED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/schemas.rs"));
 
 /// The JSON Schema of a document.
@@ -49,7 +50,8 @@ fn title(name: &str) -> String {
     format!("jobdoctor.{name}/v1")
 }
 
-/// The JSON Schema of a document as its type has it now, which a test compares with docs/schemas. None for `sweep` and `undo`.
+/// The JSON Schema of a document as its type has it now, which a test compares with docs/schemas. None for `sweep` and
+/// `undo`.
 pub fn derived_schema(name: &str) -> Option<Schema> {
     let mut schema = match name {
         "adopt" => schema_for!(Adopt),

@@ -138,7 +138,8 @@ fn one(shown: &ShownJob, now: Timestamp, screen: &Screen) -> io::Result<String> 
     Ok(text)
 }
 
-/// A text of a job's, and how much of it is missing. What a terminal would act on becomes visible where facts are rendered.
+/// A text of a job's, and how much of it is missing. What a terminal would act on becomes visible where facts are
+/// rendered.
 fn excerpt(text: &str, left_out: u64) -> Cell {
     match left_out {
         0 => text.into(),
@@ -173,7 +174,8 @@ fn would(shown: &ShownJob) -> Cell {
     }
 }
 
-/// The rules, a row each. On a narrow screen what a rule means stands below its row, so that column and value stay whole.
+/// The rules, a row each. On a narrow screen what a rule means stands below its row, so that column and value stay
+/// whole.
 fn checks(shown: &ShownJob, now: Timestamp, screen: &Screen) -> io::Result<String> {
     let wording = Wording { times: Some((now, screen.times)), ..Wording::default() };
     let means = |rule: &RuleCheck| wording.check(&rule.check);

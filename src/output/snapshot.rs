@@ -6,7 +6,8 @@ use std::fmt;
 /// The schema of a saved snapshot.
 pub const SNAPSHOT_SCHEMA: &str = "jobdoctor.snapshot/v1";
 
-/// `jobdoctor.snapshot/v1`: a saved snapshot, with which the next run compares. It holds fingerprints only, no text of the queue.
+/// `jobdoctor.snapshot/v1`: a saved snapshot, with which the next run compares. It holds fingerprints only, no text of
+/// the queue.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SavedSnapshot {
     /// [`SNAPSHOT_SCHEMA`].

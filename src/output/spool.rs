@@ -70,7 +70,8 @@ impl<T: Spooled> Spool<T> {
     /// Adds an item. Smaller orders come first; equal ones stay in the order of adding.
     ///
     /// # Errors
-    /// When the temporary file cannot be written. The list stays complete: what the file has no room for stays in memory.
+    /// When the temporary file cannot be written. The list stays complete: what the file has no room for stays in
+    /// memory.
     pub fn push(&mut self, order: i64, item: T) -> io::Result<()> {
         if let Some(spilled) = &mut self.spilled {
             return spilled.push(order, item);

@@ -29,12 +29,14 @@ pub struct Filter {
     pub restart: bool,
     /// The entries of the live-owner list; null without `--alive-from`.
     pub living_owners: Option<u64>,
-    /// The store's time of the saved snapshot that this one is compared with; null without `--snapshot-file`, and for a first snapshot.
+    /// The store's time of the saved snapshot that this one is compared with; null without `--snapshot-file`, and for a
+    /// first snapshot.
     #[schemars(with = "Option<String>")]
     pub compared_with_at: Option<Timestamp>,
 }
 
-/// A threshold of the config file, for claims of some queues or kinds. The first one that matches and has the value counts.
+/// A threshold of the config file, for claims of some queues or kinds. The first one that matches and has the value
+/// counts.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct FilterThreshold {
     /// Its number among the target's entries, from 1.

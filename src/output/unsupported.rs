@@ -189,10 +189,10 @@ impl Unsupported {
                 "leave --delay and --jitter out, in the config file too; --limit N requeues a few at a time"
             }
             Request::Stalls => {
-                "`jobdoctor init --ledger` makes a table that counts; or a mapping names a column that its requeue counts up, `stalls` in \
+                "`jobdoctor init --ledger` makes a table that counts, where the queue's library takes one; or a mapping names a column that its requeue counts up, `stalls` in \
                  [attempts]. On SQLite a ledger counts only where attempts are counted or the key is AUTOINCREMENT"
             }
-            Request::Script => "review the plan instead: --save-plan FILE writes it, --plan FILE --apply carries it out",
+            Request::Script => "review a plan instead: `jobdoctor reclaim --save-plan FILE` writes it, --plan FILE --apply carries it out",
             Request::RunTimes(_) => {
                 "run times are told only by tables that keep, of a job that has ended well, when it began and ended"
             }

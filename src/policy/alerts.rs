@@ -83,8 +83,8 @@ impl Alerts {
     }
 }
 
-/// A range as the Monitoring Plugins Development Guidelines write it, `[@][start:][end]`: what lies outside of it is an alert;
-/// with `@`, what lies inside. Both ends belong to it.
+/// A range as the Monitoring Plugins Development Guidelines write it, `[@][start:][end]`: what lies outside of it is an
+/// alert; with `@`, what lies inside. Both ends belong to it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Range {
     start: f64,

@@ -5,8 +5,8 @@ use std::time::Duration;
 /// The most slices of one batch: each is a statement of its own, and the batch's locks block the workers meanwhile.
 const SLICES: usize = 50;
 
-/// How much later than now requeued jobs may run: `delay`, plus a share of `jitter` for each job, so that they do not all
-/// start at once.
+/// How much later than now requeued jobs may run: `delay`, plus a share of `jitter` for each job, so that they do not
+/// all start at once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Delay {
     /// For all jobs; up to 7 days.
@@ -22,8 +22,8 @@ impl Delay {
     }
 
     /// How long each of `count` jobs waits: those from number `first` on, of `of` requeued jobs. The window is cut into
-    /// slices, and each slice gets an instant of its own part, so that no part stays empty however long the run is; `chance`
-    /// picks it, from 0 to below 1. Empty without a delay or jitter.
+    /// slices, and each slice gets an instant of its own part, so that no part stays empty however long the run is;
+    /// `chance` picks it, from 0 to below 1. Empty without a delay or jitter.
     pub fn waits(&self, first: usize, count: usize, of: usize, mut chance: impl FnMut() -> f64) -> Vec<Duration> {
         if !self.is_asked() {
             return Vec::new();

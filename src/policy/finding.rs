@@ -1,4 +1,5 @@
-//! What the judge and the planner find about a claim, as data: numbers, names and instants, which `output` puts into sentences.
+//! What the judge and the planner find about a claim, as data: numbers, names and instants, which `output` puts into
+//! sentences.
 
 use super::live_owners::Standing;
 use super::plan::Skipped;

@@ -7,8 +7,8 @@ use sha2::{Digest as _, Sha256};
 /// The first half of a SHA-256: enough to tell apart values that are not forged.
 pub type Print = [u8; 16];
 
-/// The fingerprint of a plan: key, precondition, action, state after and attempts after of every step, in whatever order. No clock
-/// and no ages go into it, so the same plan drafted a minute later has the same digest.
+/// The fingerprint of a plan: key, precondition, action, state after and attempts after of every step, in whatever
+/// order. No clock and no ages go into it, so the same plan drafted a minute later has the same digest.
 #[derive(Debug, Clone, Default)]
 pub struct Digest {
     /// Of each step; prints of their own keep a long plan small.
@@ -26,6 +26,7 @@ impl Digest {
         self.steps.push(print(parts.into_iter()));
     }
 
+    /// In hexadecimal.
     pub fn finish(mut self) -> String {
         self.steps.sort_unstable();
         let mut hash = Sha256::new();

@@ -31,8 +31,8 @@ impl Afterwards {
     }
 }
 
-/// What became of a job, by what a snapshot found under its key: the claim, and whether it is in flight. The job was moved, so
-/// a claim in flight is a new one.
+/// What became of a job, by what a snapshot found under its key: the claim, and whether it is in flight. The job was
+/// moved, so a claim in flight is a new one.
 pub fn afterwards(spec: &QueueSpec, found: Option<(&Claim, bool)>, policy: &Policy, now: Timestamp) -> Afterwards {
     match found {
         None if returns_by_delete(spec) => Afterwards::NotInFlight,

@@ -1,7 +1,7 @@
 //! Matches names against glob patterns, in time linear in both.
 //!
-//! globset reads the patterns and words their mistakes. Its own matcher would link a large regex engine, a twentieth of the program,
-//! so regex-lite matches.
+//! globset reads the patterns and words their mistakes. Its own matcher would link a large regex engine, a twentieth of
+//! the program, so regex-lite matches.
 
 use globset::GlobBuilder;
 use regex_lite::{Regex, escape};

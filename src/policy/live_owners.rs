@@ -18,14 +18,14 @@ const PATTERNS: [char; 6] = ['*', '?', '[', '{', '\\', '…'];
 
 /// Owners known to be alive, from outside the database.
 ///
-/// An owner that is listed by mistake keeps its jobs until the next run; one that is missing by mistake loses them while it
-/// works. So matching is as generous as it can be without taking `web10` for `web1`.
+/// An owner that is listed by mistake keeps its jobs until the next run; one that is missing by mistake loses them
+/// while it works. So matching is as generous as it can be without taking `web10` for `web1`.
 #[derive(Debug, Default)]
 pub struct LiveOwners {
     /// Lines without a word that could be a name: their numbers, counted from 1.
     unread: Vec<usize>,
-    /// Entries as they were written, in small letters: they match an owner's id or name. Each with the number of its line, or of
-    /// its word in a list of one line.
+    /// Entries as they were written, in small letters: they match an owner's id or name. Each with the number of its
+    /// line, or of its word in a list of one line.
     whole: BTreeMap<String, usize>,
     /// Entries that may be a host, with their first label as key.
     hosts: BTreeMap<String, Vec<(String, usize)>>,
@@ -57,10 +57,10 @@ pub struct Living {
 }
 
 impl LiveOwners {
-    /// Reads a list of owners, each as host (`web1`, `web1.example.com`, `pod/web-7f9c`), as `host:pid`, or as the exact id.
-    /// Blank lines and comments (`# ...`) are skipped. A whole line is an entry, and so is each of its words, and each
-    /// part of a word between quotes, brackets and signs: one entry too many spares a job until the next run, one too few
-    /// takes it from a worker.
+    /// Reads a list of owners, each as host (`web1`, `web1.example.com`, `pod/web-7f9c`), as `host:pid`, or as the
+    /// exact id. Blank lines and comments (`# ...`) are skipped. A whole line is an entry, and so is each of its words,
+    /// and each part of a word between quotes, brackets and signs: one entry too many spares a job until the next run,
+    /// one too few takes it from a worker.
     ///
     /// # Errors
     /// When there is no entry, or the first line holds the titles of a table.
@@ -230,9 +230,9 @@ impl LiveOwners {
 }
 
 impl Living {
-    /// What the list says of a claim. Only a claim that was certainly made before the list can be missing on it: `clocks`
-    /// says whether one clock wrote both times. A heartbeat ahead of the database's clock does not contradict the list: its
-    /// own clock is wrong.
+    /// What the list says of a claim. Only a claim that was certainly made before the list can be missing on it:
+    /// `clocks` says whether one clock wrote both times. A heartbeat ahead of the database's clock does not contradict
+    /// the list: its own clock is wrong.
     pub fn says(&self, claim: &Claim, now: Timestamp, clocks: Clocks) -> Standing {
         let Some(owner) = &claim.owner else { return Standing::NoOwner };
         if self.live_owners.lists(owner) {

@@ -221,7 +221,8 @@ fn is_exhausted(spec: &QueueSpec, claim: &Claim, action: Action) -> Result<bool,
     })
 }
 
-/// Why the stall budget is spent, if it is: with 1, the first loss requeues and the second fails; with 0, the first one fails.
+/// Why the stall budget is spent, if it is: with 1, the first loss requeues and the second fails; with 0, the first one
+/// fails.
 ///
 /// # Errors
 /// When there is a budget and nothing tells how much is spent: never silently unlimited.

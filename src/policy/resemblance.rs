@@ -13,8 +13,8 @@ const CONTAINER_ID: usize = 12;
 #[derive(Debug)]
 pub(super) struct Form {
     words: String,
-    /// The mark at which a part was left out that tells owners apart, if so. A name that has that mark, too, is compared as a whole:
-    /// `celery@web1` is not `celery@web2`, nor `web1:4211` `web1:4212`.
+    /// The mark at which a part was left out that tells owners apart, if so. A name that has that mark, too, is
+    /// compared as a whole: `celery@web1` is not `celery@web2`, nor `web1:4211` `web1:4212`.
     left_out_at: Option<char>,
     /// The marks in the whole name.
     marks: String,
@@ -27,7 +27,8 @@ pub(super) fn beginnings(name: &str) -> impl Iterator<Item = Form> {
     forms(name).into_iter().map(|form| Form { begins: true, ..form })
 }
 
-/// The forms of a name: all of it, what stands behind `@` and `/`, and what stands before `:`. Of a URL the host counts.
+/// The forms of a name: all of it, what stands behind `@` and `/`, and what stands before `:`. Of a URL the host
+/// counts.
 pub(super) fn forms(name: &str) -> Vec<Form> {
     let folded = one_address(&folded(name));
     let name = match folded.split_once("://").map(|(_, rest)| rest.split('/').next().unwrap_or_default()) {
@@ -36,7 +37,8 @@ pub(super) fn forms(name: &str) -> Vec<Form> {
         }
         None => folded.as_str(),
     };
-    // A kind or a namespace before `/` only wraps the name: `pod/web1` may be `prod/web1:12`. A number behind it is a process.
+    // A kind or a namespace before `/` only wraps the name: `pod/web1` may be `prod/web1:12`. A number behind it is a
+    // process.
     let is_number = |part: &str| part.chars().all(|c| c.is_ascii_digit());
     let behind = ['@', '/'].map(|mark| {
         let (_, part) = name.rsplit_once(mark)?;
@@ -93,7 +95,8 @@ fn joined_uuid(words: &[&str]) -> Option<String> {
 }
 
 impl Form {
-    /// True if one of the two begins or ends with the other, or holds it between separators. `other` is an entry of a list.
+    /// True if one of the two begins or ends with the other, or holds it between separators. `other` is an entry of a
+    /// list.
     pub(super) fn resembles(&self, other: &Form) -> bool {
         let is_whole = |one: &Form, other: &Form| one.left_out_at.is_none_or(|mark| !other.marks.contains(mark));
         let (long, short) = if self.words.len() < other.words.len() { (other, self) } else { (self, other) };

@@ -28,7 +28,8 @@ pub struct Policy {
     pub to: Option<Action>,
     /// The stall budget: a job that was lost that often before is failed instead of requeued; `None` is no limit.
     pub max_stalls: Option<u32>,
-    /// Whether a job is failed whose requeue a unique key refuses; `None` lets the requeue decide. A script cannot do it.
+    /// Whether a job is failed whose requeue a unique key refuses; `None` lets the requeue decide. A script cannot do
+    /// it.
     pub fails_refused: Option<bool>,
     /// A restart sweep: owners in the scope are dead, whatever their age.
     pub restart: Option<Restart>,
@@ -53,8 +54,8 @@ impl Policy {
         spec.actions.get(&Action::Fail).filter(|fail| is_asked && fail.refused.is_none())
     }
 
-    /// True if evidence from outside a claim's row can make it stuck or unknown: then no pre-filter by columns may leave one
-    /// out.
+    /// True if evidence from outside a claim's row can make it stuck or unknown: then no pre-filter by columns may
+    /// leave one out.
     pub fn needs_every_claim(&self) -> bool {
         self.restart.is_some() || self.living.is_some() || self.earlier.is_some()
     }

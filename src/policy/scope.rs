@@ -39,8 +39,8 @@ impl Globs {
         self.patterns.iter().filter_map(move |pattern| Some((pattern.as_str(), alone(pattern)?)))
     }
 
-    /// True if some pattern matches made-up names, as `?*` and `*-1` do: it was not written for certain owners, so the brake
-    /// judges such a scope.
+    /// True if some pattern matches made-up names, as `?*` and `*-1` do: it was not written for certain owners, so the
+    /// brake judges such a scope.
     pub fn admit_any_name(&self) -> bool {
         const MADE_UP: [&str; 5] = ["x7q", "x7q:1", "x7q@y8r", "x7q-y8r-1", "x7q/y8r.z"];
         MADE_UP.iter().any(|name| self.matches(name))
@@ -130,8 +130,8 @@ impl RestartScope {
     }
 }
 
-/// True if the owner is, or is on, one of these hosts, in the host's own spelling or that of its queue. Names match whole:
-/// `web1` is not `web10`.
+/// True if the owner is, or is on, one of these hosts, in the host's own spelling or that of its queue. Names match
+/// whole: `web1` is not `web10`.
 fn on_host(owner: &Owner, hosts: &[String]) -> bool {
     let names = [Some(&owner.id), Some(&owner.name), owner.host.as_ref()];
     let spelled = |host: &String| owner.host.as_ref() == Some(&owner.host_spelling.of(host));

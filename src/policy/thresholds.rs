@@ -42,6 +42,7 @@ pub struct Allowed {
 /// What set a limit. Flags come before the config file, and that before the preset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum SetBy {
+    /// `--older`.
     Flag,
     Target,
     /// This entry of the target's thresholds, counted from 1.
@@ -169,7 +170,8 @@ impl TooLong {
 /// The share of its allowance, in percent, from which on a claim is late.
 const LATE: u128 = 80;
 
-/// True if a claim that was silent for `used` still counts as alive, and has used most of the silence that it is allowed.
+/// True if a claim that was silent for `used` still counts as alive, and has used most of the silence that it is
+/// allowed.
 pub(super) fn is_late(used: Duration, allowance: Duration) -> bool {
     used.as_nanos() * 100 >= allowance.as_nanos() * LATE
 }

@@ -170,8 +170,8 @@ pub struct Judgement {
     pub last_seen_at: Option<Timestamp>,
     /// The database's time minus that; zero for a sign a little ahead.
     pub silence: Option<Duration>,
-    /// What judged: a liveness source (lease, heartbeat, owner, lock or age), the live-owner list (`live_owner_list`), or what
-    /// has changed between snapshots (change, progress).
+    /// What judged: a liveness source (lease, heartbeat, owner, lock or age), the live-owner list (`live_owner_list`),
+    /// or what has changed between snapshots (change, progress).
     pub liveness: Option<&'static str>,
     /// The silence that was allowed, where the source that judged has such a threshold.
     pub allowed: Option<Allowed>,

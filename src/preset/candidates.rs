@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The most tables that are named.
 const SHOWN: usize = 5;
 
-/// Words in the names of a queue's columns, by what such a column keeps. A table needs a column of the second or the third
-/// kind: a status and an owner are in many.
+/// Words in the names of a queue's columns, by what such a column keeps. A table needs a column of the second or the
+/// third kind: a status and an owner are in many.
 pub const QUEUE_WORDS: [&[&str]; 4] = [
     &["state", "status"],
     &["locked", "started", "heartbeat", "claimed", "leased", "lease", "pinged", "reserved", "picked"],

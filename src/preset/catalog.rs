@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 const OF_THE_WHOLE: [&str; 10] =
     ["format", "engines", "name", "title", "home", "checked", "proof", "live", "detect", "options"];
 
-/// The built-in presets by name, with their texts. build.rs lists what is in `presets/`: adding a queue is one file there
-/// and its fixtures.
+/// The built-in presets by name, with their texts. build.rs lists what is in `presets/`: adding a queue is one file
+/// there and its fixtures.
 const BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/presets.rs"));
 
 /// A preset, or a mapping from a config file: the same format.
@@ -134,8 +134,8 @@ impl Preset {
         Ok(())
     }
 
-    /// The preset on one of its engines: as it is, then with each of its variants, refused ones too. Samples stand for its
-    /// options.
+    /// The preset on one of its engines: as it is, then with each of its variants, refused ones too. Samples stand for
+    /// its options.
     pub(crate) fn shapes(&self, engine: Engine) -> Result<Vec<Shape>, SpecError> {
         let base = self.for_engine(engine)?;
         let read = |node: Node| Document::of(&self.document, &self.name, self.filled(node)?, engine);
@@ -195,8 +195,8 @@ impl Preset {
         &self.detect.exactly_one
     }
 
-    /// Its document on that engine with these values for its options; with samples where they do not fit, because that is an
-    /// error where the preset is resolved, not where it is one of many candidates.
+    /// Its document on that engine with these values for its options; with samples where they do not fit, because that
+    /// is an error where the preset is resolved, not where it is one of many candidates.
     pub(super) fn sketch(&self, engine: Engine, options: &BTreeMap<String, String>) -> Result<Document, SpecError> {
         let read = |node: Node| Document::of(&self.document, &self.name, node, engine);
         let node = self.for_engine(engine)?;
@@ -208,8 +208,8 @@ impl Preset {
         if self.engines.contains(&engine) { engine } else { self.engines.first().copied().unwrap_or(engine) }
     }
 
-    /// What its tables may be called in the catalog of that engine, in whatever variant, with these values for its options. For an
-    /// engine that it does not know those on another one, so that they can be recognised and refused.
+    /// What its tables may be called in the catalog of that engine, in whatever variant, with these values for its
+    /// options. For an engine that it does not know those on another one, so that they can be recognised and refused.
     pub fn table_names(&self, engine: Engine, options: &BTreeMap<String, String>) -> Vec<String> {
         let filled = |node: Node| self.filled_with(node.clone(), options).or_else(|_| self.filled(node));
         let node = self.picked(self.naming_tables(), self.engine_or_other(engine)).and_then(filled);
@@ -224,7 +224,8 @@ impl Preset {
         names.flat_map(|(_, name)| meanings(name)).map(|(_, name)| name).collect()
     }
 
-    /// Of the document what names its tables, in whatever variant. Each run asks all presets, and most of them are not here.
+    /// Of the document what names its tables, in whatever variant. Each run asks all presets, and most of them are not
+    /// here.
     fn naming_tables(&self) -> Node {
         let mut node = self.node.only(&["tables", "claim", "owner", "options"]);
         if let (Some(variants), Value::Table(entries)) = (self.node.get("variant"), &mut node.value) {
@@ -254,8 +255,8 @@ impl Read for Detection {
 }
 
 impl Catalog {
-    /// The presets that come with the program. Each run of it reads them, so that they are well-formed in all their variants
-    /// is proven by a test instead ([`Preset::parse`] on each of their texts).
+    /// The presets that come with the program. Each run of it reads them, so that they are well-formed in all their
+    /// variants is proven by a test instead ([`Preset::parse`] on each of their texts).
     pub fn built_in() -> Result<Catalog, SpecError> {
         let presets = BUILT_IN.iter().copied().map(|(name, text)| {
             let document = format!("preset {name}");

@@ -126,8 +126,8 @@ impl Preset {
         self.detect.tables.iter().flat_map(|wanted| &wanted.columns).flatten()
     }
 
-    /// Refuses tables that lack a column which [detect] asks for and the document does not call optional: the preset fits none
-    /// of them when it is named either.
+    /// Refuses tables that lack a column which [detect] asks for and the document does not call optional: the preset
+    /// fits none of them when it is named either.
     pub(super) fn columns_are_there(&self, document: &Document, tables: &Tables<'_>) -> Result<(), SpecError> {
         let is_optional = |either: &Vec<String>| either.iter().any(|name| document.claim.optional.contains(name));
         for wanted in &self.detect.tables {
@@ -201,8 +201,8 @@ fn unrecognised(catalog: &Catalog, live: &LiveSchema, place: &Place) -> (String,
     (format!("no known queue was recognised; {why}"), has_nearest)
 }
 
-/// What keeps tables that have a preset's names from being its, such as another version: what differs, with the column that is
-/// missing; and how far away they are, in columns.
+/// What keeps tables that have a preset's names from being its, such as another version: what differs, with the column
+/// that is missing; and how far away they are, in columns.
 fn differences(preset: &Preset, live: &LiveSchema, place: &Place) -> Option<(Vec<(String, String)>, usize)> {
     let (document, tables) = found(preset, live, place)?;
     let here = |wanted: &&Detect| tables.get(&wanted.table).copied().flatten().is_some();

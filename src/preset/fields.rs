@@ -1,5 +1,5 @@
-//! Typed reading of a document's tables. Every error names the key path and the line, and a key that no reader asked for is
-//! an error with a suggestion.
+//! Typed reading of a document's tables. Every error names the key path and the line, and a key that no reader asked
+//! for is an error with a suggestion.
 
 use super::node::{Node, Value};
 use super::template::Template;
@@ -64,7 +64,8 @@ impl<'a> Fields<'a> {
         T::read(self.need(key)?)
     }
 
-    /// Reads a table whose keys are names that the author chose, in the author's order; empty where the key is not there.
+    /// Reads a table whose keys are names that the author chose, in the author's order; empty where the key is not
+    /// there.
     pub fn named<T: Read>(&mut self, key: &'static str) -> Result<Vec<(String, T)>, SpecError> {
         self.take(key).map_or_else(|| Ok(Vec::new()), Field::named)
     }

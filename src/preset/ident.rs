@@ -1,7 +1,7 @@
 //! SQL names. Both engines quote them in the same way, and no name reaches a statement by any other road.
 
-/// A name in double quotes, with the quotes inside it doubled. NUL characters, which neither engine allows in a name, are
-/// dropped: the catalog lookup that precedes every use has already failed to find such a name.
+/// A name in double quotes, with the quotes inside it doubled. NUL characters, which neither engine allows in a name,
+/// are dropped: the catalog lookup that precedes every use has already failed to find such a name.
 pub fn quoted(name: &str) -> String {
     let inner = name.replace('\0', "").replace('"', "\"\"");
     format!("\"{inner}\"")

@@ -1,5 +1,5 @@
-//! Queues and products that are known by their tables and have no preset, because writing to them from outside helps nothing or
-//! breaks something: each with its own remedy.
+//! Queues and products that are known by their tables and have no preset, because writing to them from outside helps
+//! nothing or breaks something: each with its own remedy.
 
 use super::catalog::{Catalog, Preset};
 use super::fields::Fields;
@@ -10,7 +10,8 @@ const KNOWN: &str = include_str!("known.toml");
 
 struct Known {
     name: String,
-    /// The name of one of its tables, in lower case; a `*` at one end stands for a prefix or a suffix of the operator's.
+    /// The name of one of its tables, in lower case; a `*` at one end stands for a prefix or a suffix of the
+    /// operator's.
     table: String,
     /// Columns that this table has, in lower case.
     columns: Vec<String>,

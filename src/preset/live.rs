@@ -36,6 +36,7 @@ pub struct LiveTable {
     pub key_columns: BTreeSet<String>,
     /// Columns that cannot be NULL. A domain's own NOT NULL is not among them.
     pub not_null: BTreeSet<String>,
+    /// Columns with a default.
     pub filled: BTreeSet<String>,
     /// The columns of each unique index that has no condition, the primary key among them.
     pub unique: Vec<Vec<String>>,
@@ -43,8 +44,8 @@ pub struct LiveTable {
     pub is_view: bool,
     /// True if no role can update its rows: those of a view with a join or DISTINCT, or of a materialized one.
     pub is_fixed: bool,
-    /// True for a view that is more than some rows and columns of one table (DISTINCT, GROUP BY, window functions, joins): its
-    /// rows cannot be locked.
+    /// True for a view that is more than some rows and columns of one table (DISTINCT, GROUP BY, window functions,
+    /// joins): its rows cannot be locked.
     pub is_derived: bool,
     /// True for a materialized view, which is as old as its last refresh, and for a view of one.
     pub is_materialized: bool,
@@ -55,6 +56,7 @@ pub struct LiveTable {
     pub indexes: Vec<LiveIndex>,
     /// The schemas and names of the partitions that hold its rows; `None` where it holds them itself.
     pub partitions: Option<Vec<(String, String)>>,
+    /// The enabled ones.
     pub triggers: Vec<String>,
     /// True if it declares a conflict clause of its own, on SQLite.
     pub declares_conflict: bool,

@@ -1,5 +1,5 @@
-//! TOML with line numbers, and the two operations that the preset format stands on: picking an engine's leaf and laying a
-//! variant over a document.
+//! TOML with line numbers, and the two operations that the preset format stands on: picking an engine's leaf and laying
+//! a variant over a document.
 
 use super::{SpecError, WrittenAt};
 use crate::model::Engine;
@@ -106,8 +106,8 @@ impl Node {
         }
     }
 
-    /// Replaces every `{ postgres = ..., sqlite = ... }` by the value for one engine; a value given for the other engine
-    /// alone disappears.
+    /// Replaces every `{ postgres = ..., sqlite = ... }` by the value for one engine; a value given for the other
+    /// engine alone disappears.
     pub fn for_engine(self, engine: Engine) -> Option<Node> {
         let line = self.line;
         let value = match self.value {

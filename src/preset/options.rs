@@ -1,7 +1,7 @@
-//! What only the operator knows about a queue (a limit that stands in the application's code, say): `[options.NAME]`. A text
-//! `option NAME` anywhere in the document stands for the value that was given, or for the default, in `[sql]` as a literal;
-//! `{options.NAME}` stands for it within the texts of `[time]`, `[tables]` and `liveness`, which are no SQL: a table's prefix, a
-//! threshold that is a product.
+//! What only the operator knows about a queue (a limit that stands in the application's code, say): `[options.NAME]`. A
+//! text `option NAME` anywhere in the document stands for the value that was given, or for the default, in `[sql]` as a
+//! literal; `{options.NAME}` stands for it within the texts of `[time]`, `[tables]` and `liveness`, which are no SQL: a
+//! table's prefix, a threshold that is a product.
 
 use super::fields::{Field, Read};
 use super::ident::literal;

@@ -19,8 +19,8 @@ pub type Ask<'a, E> = &'a mut dyn FnMut(&str) -> Result<bool, E>;
 /// The tables of a document: live ones by logical name, absent ones as `None`.
 pub(super) type Tables<'a> = BTreeMap<String, Option<&'a LiveTable>>;
 
-/// The document with the variants that the database has laid over it, its options still to be filled in; their names; and the
-/// tables and functions that switch none on, because they do not count.
+/// The document with the variants that the database has laid over it, its options still to be filled in; their names;
+/// and the tables and functions that switch none on, because they do not count.
 pub(super) fn choose<E>(
     preset: &Preset,
     mut node: Node,

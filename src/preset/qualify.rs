@@ -12,8 +12,9 @@ const CLAUSES: &str =
 /// Further words before a bracket: of the grammar, or functions that it always takes from `pg_catalog`.
 const CALLS: &str = " by coalesce conflict exists extract filter greatest least materialized over overlay position row set substring trim \
     values ";
-/// Types that are words of the grammar, which means `pg_catalog`'s by them. Any other type is looked up. One that `pg_catalog` has is found
-/// there first, but a name that it lacks would be taken from whoever makes such a type in the queue's schema: so all are qualified.
+/// Types that are words of the grammar, which means `pg_catalog`'s by them. Any other type is looked up. One that
+/// `pg_catalog` has is found there first, but a name that it lacks would be taken from whoever makes such a type in the
+/// queue's schema: so all are qualified.
 const TYPES: &str = " bigint bit boolean char character dec decimal double float int integer interval national nchar numeric precision real \
     smallint time timestamp varchar varying zone ";
 const OPERATORS: &str = "+-*/<>=~!@#%^&|`?";
@@ -55,8 +56,10 @@ struct Frame {
     assigns: bool,
 }
 
-/// The template with each operator, type and collation taken from `pg_catalog`. What the search path would find all the same is
-/// rewritten or refused; operators of different precedence need brackets, because `OPERATOR(...)` binds equally for all.
+/// The template with each operator, type and collation taken from `pg_catalog`. What the search path would find all the
+/// same is rewritten or refused; operators of different precedence need brackets, because `OPERATOR(...)` binds equally
+/// for all.
+/// The error says what cannot be compiled, and how to write it instead.
 pub fn qualified(sql: &Template) -> Result<Template, String> {
     let tokens = tokens(sql)?;
     let mut compiler = Compiler { tokens: &tokens, at: 0, frames: vec![Frame::default()], text: String::new() };

@@ -12,8 +12,8 @@ const LEAST: usize = 4;
 /// One table: its schema (empty on SQLite), its name, and what the preset calls it.
 type Renamed<'t> = (&'t str, &'t str, &'t str);
 
-/// The error for a database without a known queue where tables have all columns of one, and what to do about it. Of several such
-/// queues it names the one that most columns tell.
+/// The error for a database without a known queue where tables have all columns of one, and what to do about it. Of
+/// several such queues it names the one that most columns tell.
 pub fn renamed(catalog: &Catalog, engine: Engine, tables: &TableColumns<'_>) -> Option<SpecError> {
     let documents = catalog.iter().filter(|preset| preset.is_detectable() && columns(preset) >= LEAST);
     let documents = documents
@@ -36,7 +36,8 @@ fn columns(preset: &Preset) -> usize {
     preset.detect.tables.iter().map(|wanted| wanted.columns.len()).sum()
 }
 
-/// For each table of the preset one with all its columns, in one schema; among several the one whose name ends most alike.
+/// For each table of the preset one with all its columns, in one schema; among several the one whose name ends most
+/// alike.
 fn find<'t>(preset: &'t Preset, document: &'t Document, tables: &TableColumns<'t>) -> Option<Vec<Renamed<'t>>> {
     let schemas: BTreeSet<&str> = tables.keys().map(|(schema, _)| *schema).collect();
     let mut found = schemas.into_iter().filter_map(|schema| {

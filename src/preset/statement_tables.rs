@@ -71,8 +71,9 @@ impl Template {
         touches
     }
 
-    /// Fails where a name in braces that stands for a table is none of the preset's `tables`, and on SQLite unless each table that it
-    /// writes to is named so, right behind the words that write: only then can they be changed to say what becomes of a conflict.
+    /// Fails where a name in braces that stands for a table is none of the preset's `tables`, and on SQLite unless each
+    /// table that it writes to is named so, right behind the words that write: only then can they be changed to say
+    /// what becomes of a conflict.
     pub(super) fn names_tables(&self, engine: Engine, is_table: &dyn Fn(&str) -> bool) -> Result<(), String> {
         let mut sql = String::new();
         for piece in &self.0 {

@@ -1,7 +1,7 @@
 //! SQL fragments of a preset, cut at their markers.
 //!
-//! The scanner skips quoted strings, quoted names, comments and casts, so that `'{}'`, `'$.x'`, `::text` and slices stay
-//! what they are. Anything that looks like a marker and is not one of the closed set is an error.
+//! The scanner skips quoted strings, quoted names, comments and casts, so that `'{}'`, `'$.x'`, `::text` and slices
+//! stay what they are. Anything that looks like a marker and is not one of the closed set is an error.
 
 use crate::model::Cell;
 use std::fmt;
@@ -65,7 +65,8 @@ pub enum Marker {
     Now(Option<String>),
     /// Now as RFC 3339 text.
     NowRfc3339,
-    /// When the job may run again: now, or as much later as the operator asks. With a column: in that column's encoding.
+    /// When the job may run again: now, or as much later as the operator asks. With a column: in that column's
+    /// encoding.
     RunAt(Option<String>),
     /// Why the action is taken.
     Reason,

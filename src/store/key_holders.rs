@@ -5,9 +5,9 @@ use super::{StoreError, sql};
 use crate::model::{Cell, Engine, Key, RowError, Timestamp};
 use crate::preset::{ActionSpec, QueueSpec};
 
-/// The jobs, by their place among the keys, whose rows the action cannot write because a row that is there holds a unique key
-/// already; each with the refusal that the database would give, naming that row. Only the keys of `refusals` are looked at, if there are
-/// any.
+/// The jobs, by their place among the keys, whose rows the action cannot write because a row that is there holds a
+/// unique key already; each with the refusal that the database would give, naming that row. Only the keys of `refusals`
+/// are looked at, if there are any.
 pub(super) fn key_holders<S: Session>(
     session: &mut S,
     spec: &QueueSpec,

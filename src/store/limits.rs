@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 /// How soon a pause ends once the interrupt is raised.
 const NOTICE: Duration = Duration::from_millis(20);
 
-/// Gives a random number, with which copies of the program that collided keep from colliding again. It protects no secret.
+/// Gives a random number, with which copies of the program that collided keep from colliding again. It protects no
+/// secret.
 pub fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }
@@ -100,8 +101,8 @@ impl Interrupt {
         self.rolls_back.load(Ordering::SeqCst)
     }
 
-    /// Counts a batch of so many jobs as in hand until the guard is dropped. Ask [`Interrupt::is_raised`] afterwards: then a
-    /// signal finds the batch, or the batch the signal.
+    /// Counts a batch of so many jobs as in hand until the guard is dropped. Ask [`Interrupt::is_raised`] afterwards:
+    /// then a signal finds the batch, or the batch the signal.
     pub fn begin_batch(&self, jobs: usize) -> BatchInHand {
         self.in_hand.fetch_add(jobs, Ordering::SeqCst);
         self.has_begun.store(true, Ordering::SeqCst);

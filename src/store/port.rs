@@ -125,8 +125,8 @@ pub trait Reader: LedgerReader {
         each: &mut dyn FnMut(Claim),
     ) -> Result<(), StoreError>;
 
-    /// What this snapshot shows of the zone of times that nobody says it of: nothing if reading that fails, after which the
-    /// snapshot goes on, or takes too long.
+    /// What this snapshot shows of the zone of times that nobody says it of: nothing if reading that fails, after which
+    /// the snapshot goes on, or takes too long.
     fn utc_evidence(&mut self, spec: &QueueSpec) -> Result<UtcEvidence, StoreError>;
 
     /// Looks up jobs by id, in flight or not. An id without a row is left out.
@@ -164,8 +164,8 @@ pub trait Reader: LedgerReader {
         keys: &[Key],
     ) -> Result<Vec<Option<RowImage>>, StoreError>;
 
-    /// The jobs of these keys, by their places, whose rows an action cannot write because another row that is there holds a
-    /// unique key already, each with the refusal. Nothing where that cannot be told within a moment.
+    /// The jobs of these keys, by their places, whose rows an action cannot write because another row that is there
+    /// holds a unique key already, each with the refusal. Nothing where that cannot be told within a moment.
     fn key_holders(
         &mut self,
         spec: &QueueSpec,
@@ -217,8 +217,9 @@ pub trait Writer {
     /// [`StoreErrorKind::Busy`]: super::StoreErrorKind::Busy
     fn use_sweep_lock(&mut self, sweep_lock: SweepLock);
 
-    /// Makes every later [`Writer::apply`] end with a rollback instead of the commit, once the database has checked what it
-    /// checks at a commit: [`Outcome::Moved`](crate::model::Outcome::Moved) means then that it would have moved the row.
+    /// Makes every later [`Writer::apply`] end with a rollback instead of the commit, once the database has checked
+    /// what it checks at a commit: [`Outcome::Moved`](crate::model::Outcome::Moved) means then that it would have moved
+    /// the row.
     fn roll_back(&mut self);
 
     /// Executes one batch in one short transaction: verify and lock, act, record, commit. Always gives exactly one

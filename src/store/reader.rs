@@ -310,8 +310,8 @@ impl<S: ReadSession> SqlReader<S> {
         }
     }
 
-    /// What the claims in flight show of the zone of their times, and the newest jobs by their key. The table is not read from end to
-    /// end: a time further ahead in an old row that is not in flight is not seen.
+    /// What the claims in flight show of the zone of their times, and the newest jobs by their key. The table is not
+    /// read from end to end: a time further ahead in an old row that is not in flight is not seen.
     fn zones_seen(&mut self, spec: &QueueSpec) -> Result<UtcEvidence, StoreError> {
         let (mut evidence, now) = (UtcEvidence::default(), self.now);
         let listing = sql::all(spec, self.session.dialect(), Detail::ForListing);

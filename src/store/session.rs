@@ -28,9 +28,10 @@ pub(super) trait Session {
     /// the write lock, no longer than the limits allow.
     fn begin(&mut self, schema: &str) -> Result<Timestamp, StoreError>;
 
-    /// Fails unless every name in a statement of an action is found with only the system's names on the search path. Postgres
-    /// takes `x.name` for a call `name(x)` where the column is missing: with the queue's schema on the path, that may be
-    /// another role's function. Waits for locks as [`Session::begin_acting`] does. SQLite has no search path.
+    /// Fails unless every name in a statement of an action is found with only the system's names on the search path.
+    /// Postgres takes `x.name` for a call `name(x)` where the column is missing: with the queue's schema on the path,
+    /// that may be another role's function. Waits for locks as [`Session::begin_acting`] does. SQLite has no search
+    /// path.
     fn names_are_found(&mut self, _act: &Statement, _again: bool) -> Result<(), StoreError> {
         Ok(())
     }
@@ -93,8 +94,8 @@ pub(super) trait WriteSession: Session {
     /// Whether other sessions may write while our transaction is open; then evidence rows must be locked.
     fn shares_writes(&self) -> bool;
 
-    /// Rows that a constraint would refuse at the commit, those included that were so before; 0 where the engine has checked
-    /// the constraints already.
+    /// Rows that a constraint would refuse at the commit, those included that were so before; 0 where the engine has
+    /// checked the constraints already.
     fn broken_at_commit(&mut self) -> Result<u64, StoreError>;
 }
 

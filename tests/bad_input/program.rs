@@ -36,7 +36,7 @@ const PLACES: [&[&str]; 30] = [
     &["reclaim", "--apply", "--db", "queue.db", "--expect", "X"],
     &["reclaim", "--db", "queue.db", "--alive-from", "FILE"],
     &["reclaim", "--db", "queue.db", "--delay", "X"],
-    &["reclaim", "--db", "queue.db", "--emit-sql", "--reason", "X"],
+    &["reclaim", "--db", "queue.db", "--reason", "X"],
     &["sweep", "--restart", "--owner", "X", "--db", "queue.db"],
     &["sweep", "--db", "queue.db", "--min-interval", "X"],
     &["show", "X", "--db", "queue.db"],

@@ -21,8 +21,8 @@ pub struct ActArgs {
     /// Carry out the plan: without this, nothing is written
     #[arg(long, group = "writing")]
     pub apply: bool,
-    /// Write nothing, the default; wins over --apply. With =server the database carries out each step in transactions that are
-    /// rolled back, and the report says what it refused
+    /// Write nothing, the default; wins over --apply. With =server the database carries out each step in transactions
+    /// that are rolled back, and the report says what it refused
     #[arg(short = 'n', long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "plan")]
     #[arg(conflicts_with = "emit_sql", hide_possible_values = true)]
     pub dry_run: Option<DryRun>,
@@ -56,8 +56,8 @@ pub struct ActArgs {
     /// Print a script for psql that does what --apply would do, one transaction a batch
     #[arg(long, group = "writing", conflicts_with_all = ["apply", "verify", "output", "json", "delay", "jitter"])]
     pub emit_sql: bool,
-    /// Watch the requeued jobs for this time, at most 1d, or until all have ended, and report how they stand; end with 3 if some
-    /// are stuck again. Does not count as --timeout
+    /// Watch the requeued jobs for this time, at most 1d, or until all have ended, and report how they stand; end with
+    /// 3 if some are stuck again. Does not count as --timeout
     #[arg(long, value_name = "DURATION", requires = "apply", value_parser = parse_up_to_1d, allow_hyphen_values = true)]
     pub verify: Option<Duration>,
     #[command(flatten)]
@@ -91,9 +91,9 @@ impl ActArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "How gently")]
 pub struct FastArgs {
-    /// Write without pauses, for when all workers are stopped. Otherwise workers on SQLite, where one writer keeps all others
-    /// out, get the lock for 20 to 40 ms after every 5 ms, and those on Postgres a pause after a batch that locked the rows of
-    /// owners for over 50 ms
+    /// Write without pauses, for when all workers are stopped. Otherwise workers on SQLite, where one writer keeps all
+    /// others out, get the lock for 20 to 40 ms after every 5 ms, and those on Postgres a pause after a batch that
+    /// locked the rows of owners for over 50 ms
     #[arg(long, requires = "apply")]
     pub fast: bool,
 }
@@ -110,8 +110,8 @@ pub struct ReasonArgs {
 /// A saved plan, and jobs from a list.
 #[derive(Debug, Clone, Default, Args)]
 pub struct PlanArgs {
-    /// Select the jobs of a list: one id a line as `-o name` prints it, or the lines of `-o jsonl`; - is standard input. An empty list selects no job;
-    /// healthy jobs are skipped
+    /// Select the jobs of a list: one id a line as `-o name` prints it, or the lines of `-o jsonl`; - is standard
+    /// input. An empty list selects no job; healthy jobs are skipped
     #[arg(long, value_name = "FILE", help_heading = "Which claims")]
     pub from_file: Option<PathBuf>,
     /// Save the plan in this file, readable by its owner alone, to be applied later with --plan

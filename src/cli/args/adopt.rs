@@ -14,8 +14,8 @@ pub struct AdoptArgs {
     /// Call the mapping so [default: the table's name]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub name: Option<String>,
-    /// Settle a key of the mapping, such as states.in_flight=working or claim.liveness='heartbeat pinged 2m'; none leaves it out
-    /// (can be repeated)
+    /// Settle a key of the mapping, such as states.in_flight=working or claim.liveness='heartbeat pinged 2m'; none
+    /// leaves it out (can be repeated)
     #[arg(long = "answer", value_name = "KEY=VALUE", value_parser = parse_answer)]
     pub answers: Vec<(String, String)>,
     /// Watch the rows for this long: a time that goes forward on rows in flight is the heartbeat

@@ -8,11 +8,11 @@ use clap::Args;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "When to raise an alert")]
 pub struct AlertArgs {
-    /// Warn if a value is outside its range: RANGE for the number of stuck claims, or any of stuck=RANGE, silence=RANGE (longest
-    /// silence of a stuck claim, in seconds or as 10m), share=RANGE (percentage of claims that are stuck) and
+    /// Warn if a value is outside its range: RANGE for the number of stuck claims, or any of stuck=RANGE, silence=RANGE
+    /// (longest silence of a stuck claim, in seconds or as 10m), share=RANGE (percentage of claims that are stuck) and
     /// unknown=RANGE (claims that cannot be judged), with commas in between or repeated. RANGE is [@][START:]END: 10 is
-    /// 0 to 10, 10: is 10 or more, ~:10 is 10 or less, @ inverts it [default: 0,unknown=0; unknown=0 also stays with other
-    /// ranges]
+    /// 0 to 10, 10: is 10 or more, ~:10 is 10 or less, @ inverts it [default: 0,unknown=0; unknown=0 also stays with
+    /// other ranges]
     #[arg(short, long, value_name = "RANGES", value_parser = parse_ranges, allow_hyphen_values = true)]
     warning: Vec<Ranges>,
     /// Report critical if a value is outside its range, written as for --warning

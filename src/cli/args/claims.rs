@@ -11,7 +11,8 @@ use std::time::Duration;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Which claims")]
 pub struct OlderArgs {
-    /// Treat a claim as stuck if its newest sign of life is older than this [default: the queue library's own threshold]
+    /// Treat a claim as stuck if its newest sign of life is older than this [default: the queue library's own
+    /// threshold]
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
     pub older: Option<Duration>,
 }
@@ -61,12 +62,12 @@ pub struct IdArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Proof beyond age")]
 pub struct EvidenceArgs {
-    /// Read the live owners from a list, one a line: hosts, host:pid, exact ids, or the output of `kubectl get pods -o name`; -
-    /// is standard input. Every other owner was dead when the list was made. Reads every claim in flight
+    /// Read the live owners from a list, one a line: hosts, host:pid, exact ids, or the output of `kubectl get pods -o
+    /// name`; - is standard input. Every other owner was dead when the list was made. Reads every claim in flight
     #[arg(long, value_name = "FILE")]
     pub alive_from: Option<PathBuf>,
-    /// Compare with the snapshot in this file, then save the new one there: claims unchanged since are dead, changed ones alive,
-    /// whatever their timestamps say. Reads every claim in flight
+    /// Compare with the snapshot in this file, then save the new one there: claims unchanged since are dead, changed
+    /// ones alive, whatever their timestamps say. Reads every claim in flight
     #[arg(long, value_name = "FILE")]
     pub snapshot_file: Option<PathBuf>,
 }

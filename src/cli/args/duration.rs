@@ -18,8 +18,8 @@ pub fn parse_up_to_7d(text: &str) -> Result<Duration, String> {
     within(text, "1s", "7d")
 }
 
-/// Reads the time between two snapshots: 3 seconds to an hour. Two timestamps of a worker that writes whole seconds are sure to
-/// differ after two.
+/// Reads the time between two snapshots: 3 seconds to an hour. Two timestamps of a worker that writes whole seconds are
+/// sure to differ after two.
 pub fn parse_between_snapshots(text: &str) -> Result<Duration, String> {
     within(text, "3s", "1h")
 }

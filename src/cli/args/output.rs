@@ -26,7 +26,8 @@ impl ListArgs {
     }
 }
 
-/// How a report is written: in the formats of lists, unless the command names others ([`few_formats`], [`metrics_too`]).
+/// How a report is written: in the formats of lists, unless the command names others ([`few_formats`],
+/// [`metrics_too`]).
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
@@ -66,8 +67,8 @@ pub struct ToneArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct RowArgs {
-    /// Order the rows of a table by this column: numbers and spans largest first, texts from A to Z. Which rows are shown stays
-    /// the same: with --limit N the first N of the default order, in `stale` the N longest silent
+    /// Order the rows of a table by this column: numbers and spans largest first, texts from A to Z. Which rows are
+    /// shown stays the same: with --limit N the first N of the default order, in `stale` the N longest silent
     #[arg(long, value_name = "COLUMN")]
     pub sort: Option<String>,
     /// Print tables without the line of column titles
@@ -79,7 +80,8 @@ pub struct RowArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct TimeArg {
-    /// Show instants in tables and texts as spans, in the local zone (TZ) or in UTC [default: silence as a span, others in UTC]
+    /// Show instants in tables and texts as spans, in the local zone (TZ) or in UTC [default: silence as a span, others
+    /// in UTC]
     #[arg(long, value_name = "STYLE", value_enum)]
     time: Option<TimeStyle>,
 }
@@ -108,7 +110,8 @@ impl ToneArgs {
     }
 }
 
-/// The options of a group, if the command has the one of that id: asking clap for one that it does not have would be a defect.
+/// The options of a group, if the command has the one of that id: asking clap for one that it does not have would be a
+/// defect.
 fn given<T: Args + Default>(matches: &ArgMatches, id: &str) -> T {
     matches.try_contains_id(id).ok().and_then(|_| T::from_arg_matches(matches).ok()).unwrap_or_default()
 }
@@ -146,8 +149,8 @@ impl RowArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct TextfileArgs {
-    /// Also write the run's metrics to this file, for node_exporter's textfile collector; after a run that failed too, and
-    /// atomically. Counts every claim in flight before anything is done. Use one file for each command and target
+    /// Also write the run's metrics to this file, for node_exporter's textfile collector; after a run that failed too,
+    /// and atomically. Counts every claim in flight before anything is done. Use one file for each command and target
     #[arg(long, value_name = "FILE")]
     pub textfile: Option<PathBuf>,
 }

@@ -11,8 +11,9 @@ use std::time::Duration;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Where the queue is")]
 pub struct StoreArgs {
-    /// Use this database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env:
-    /// JOBDOCTOR_DB, then the config file's target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]
+    /// Use this database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or
+    /// "service=app" [env: JOBDOCTOR_DB, then the config file's target, then DATABASE_URL, then PGHOST, PGDATABASE,
+    /// PGSERVICE]
     #[arg(long, value_name = "URL", value_parser = PathBufValueParser::new().map(PathBuf::into_os_string))]
     #[arg(value_hint = ValueHint::FilePath)]
     pub db: Option<OsString>,
@@ -31,7 +32,8 @@ pub struct StoreArgs {
     /// Set an option of the preset; `presets show NAME` lists them (can be repeated)
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = parse_option)]
     pub options: Vec<(String, String)>,
-    /// Read the password from the first line of this file; it overrides every other password [env: JOBDOCTOR_PASSWORD_FILE]
+    /// Read the password from the first line of this file; it overrides every other password [env:
+    /// JOBDOCTOR_PASSWORD_FILE]
     #[arg(long, value_name = "FILE")]
     pub password_file: Option<PathBuf>,
     /// Write to a SQLite file on a network file system, although locks are unreliable there
@@ -56,8 +58,8 @@ pub struct StoreArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Where the queue is")]
 pub struct TargetsArgs {
-    /// Run for every target of the config file, at most 4 at a time, each with its own settings and --timeout; for some of them,
-    /// repeat --target. {target} in the path of a written file stands for the target's name
+    /// Run for every target of the config file, at most 4 at a time, each with its own settings and --timeout; for some
+    /// of them, repeat --target. {target} in the path of a written file stands for the target's name
     #[arg(long, conflicts_with = "target")]
     pub all_targets: bool,
 }

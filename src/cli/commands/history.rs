@@ -59,8 +59,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// A snapshot of the database that is at hand, if there is one. The journal needs none; so one that was not named on the
-/// command line and cannot be read is only a warning.
+/// A snapshot of the database that is at hand, if there is one. The journal needs none; so one that was not named on
+/// the command line and cannot be read is only a warning.
 fn snapshot(args: &Args, context: &Context) -> Result<Option<Snapshot>, CliError> {
     let settings = Settings::resolve(&args.list.store, &context.environment)?;
     let begun = settings.database().and_then(|database| {

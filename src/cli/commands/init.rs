@@ -20,8 +20,8 @@ pub struct Args {
     /// Print the statements and run none
     #[arg(long)]
     print: bool,
-    /// Create only the table jobdoctor_ledger in the schema of an existing queue; each action is then recorded there, in the same
-    /// transaction
+    /// Create only the table jobdoctor_ledger in the schema of an existing queue; each action is then recorded there,
+    /// in the same transaction
     #[arg(long)]
     ledger: bool,
     #[command(flatten)]

@@ -77,9 +77,10 @@ Exit codes:
 pub enum Command {
     /// Draft the mapping of a home-made table from its rows
     ///
-    /// Reads the catalog and bounded samples, and says of each key whether the data shows it, it is likely by name and type, or
-    /// it had to be asked. Never guesses which rows are in flight, what shows life, a zone, or what a missing owner means: with
-    /// such a question open it ends with 78 and prints the command line that settles it. Then shows what is stuck through the draft.
+    /// Reads the catalog and bounded samples, and says of each key whether the data shows it, it is likely by name and
+    /// type, or it had to be asked. Never guesses which rows are in flight, what shows life, a zone, or what a missing
+    /// owner means: with such a question open it ends with 78 and prints the command line that settles it. Then shows
+    /// what is stuck through the draft.
     Adopt(adopt::Args),
     /// Check whether jobdoctor can do its work here: preset, rights, indexes, encodings
     Check(check::Args),
@@ -95,9 +96,9 @@ pub enum Command {
     Generate(generate::Args),
     /// Monitoring plugin (Nagios, Icinga): thresholds, performance data, exit codes 0 to 3
     ///
-    /// Prints one line with performance data, then details, and ends with 0 (ok), 1 (warning), 2 (critical) or 3 (unknown). A
-    /// usage error is 3, and so is --help. Claims that cannot be judged are a warning unless a range says otherwise. Counts
-    /// every claim in flight and writes nothing.
+    /// Prints one line with performance data, then details, and ends with 0 (ok), 1 (warning), 2 (critical) or 3
+    /// (unknown). A usage error is 3, and so is --help. Claims that cannot be judged are a warning unless a range says
+    /// otherwise. Counts every claim in flight and writes nothing.
     ///
     /// Not for liveness probes of workers: restarting live workers because a queue has orphans makes more of them.
     Health(health::Args),

@@ -2,6 +2,7 @@ use crate::cli::args::{OutputArgs, StoreArgs, few_formats};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
+use crate::cli::secret::masked;
 use crate::cli::settings::Settings;
 use crate::output::format::Page;
 use crate::output::presets::{self, list, people};
@@ -95,10 +96,12 @@ fn mapping(preset: &Preset, context: &Context) -> String {
     let text = context.environment.config.get().map_or("", String::as_str);
     let Ok(mut document) = text.parse::<DocumentMut>() else { return String::new() };
     document.retain(|key, _| key == "mapping");
-    if let Some(mappings) = document.get_mut("mapping").and_then(Item::as_table_mut) {
-        let is_meant = |name: &str, item: &Item| preset.name == item.get("name").and_then(Item::as_str).unwrap_or(name);
-        mappings.retain(|name, item| is_meant(name, item));
+    if let Some(mappings) = document.get_mut("mapping").and_then(Item::as_table_like_mut) {
+        let name = |(key, item): (&str, &Item)| item.get("name").and_then(Item::as_str).unwrap_or(key).to_owned();
+        let others = mappings.iter().filter(|entry| name(*entry) != preset.name).map(|(key, _)| key.to_owned());
+        others.collect::<Vec<_>>().iter().for_each(|key| drop(mappings.remove(key)));
     }
     document.set_trailing("");
-    document.to_string()
+    // A comment above it may belong to a target.
+    masked(&document.to_string())
 }

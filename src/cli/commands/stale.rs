@@ -40,13 +40,13 @@ pub struct Args {
     /// Count the jobs by this and list one row a group, most stuck jobs first; --limit is the number of groups
     #[arg(long, value_name = "FIELD", value_enum, conflicts_with_all = ["summary", "watch"])]
     by: Option<By>,
-    /// Take a snapshot again and again, with this pause in between, and redraw the terminal, with + for new jobs and - for those that
-    /// are gone. Each snapshot has its own time limit [default: 10s]
+    /// Take a snapshot again and again, with this pause in between, and redraw the terminal, with + for new jobs and -
+    /// for those that are gone. Each snapshot has its own time limit [default: 10s]
     #[arg(long, value_name = "INTERVAL", value_parser = parse_duration, allow_hyphen_values = true)]
     #[arg(conflicts_with_all = ["exit_code", "alive_from", "snapshot_file"])]
     watch: Option<Duration>,
-    /// Wait until no claim is stuck or unknown, at most this long, and print the last snapshot; end with 1 if some still are. Takes
-    /// a snapshot every 2s, each with its own time limit
+    /// Wait until no claim is stuck or unknown, at most this long, and print the last snapshot; end with 1 if some
+    /// still are. Takes a snapshot every 2s, each with its own time limit
     #[arg(long, value_name = "DURATION", value_parser = parse_up_to_1d, allow_hyphen_values = true)]
     #[arg(conflicts_with_all = ["watch", "alive_from", "snapshot_file"])]
     wait: Option<Duration>,
@@ -165,8 +165,8 @@ fn snapshot(args: &Args, settings: &Settings, selection: &Selection, context: &C
     Ok(document)
 }
 
-/// Snapshots until one finds nothing or the time is up; gives the last. A failure after the first is tried again until then, since
-/// a database may be away for a moment.
+/// Snapshots until one finds nothing or the time is up; gives the last. A failure after the first is tried again until
+/// then, since a database may be away for a moment.
 fn wait_for_none(
     time: Duration,
     context: &Context,

@@ -1,4 +1,5 @@
-//! Completions that know the values: the shell's script calls the program, which reads the config file, the journals or the queue.
+//! Completions that know the values: the shell's script calls the program, which reads the config file, the journals or
+//! the queue.
 
 mod bash;
 mod values;

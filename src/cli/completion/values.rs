@@ -87,8 +87,8 @@ fn attach(command: Command, line: &Arc<Line>) -> Command {
     })
 }
 
-/// What the source has within [`PATIENCE`]; nothing where it cannot be read. A thread reads it, so that no slow network, name
-/// server or file keeps the shell waiting.
+/// What the source has within [`PATIENCE`]; nothing where it cannot be read. A thread reads it, so that no slow
+/// network, name server or file keeps the shell waiting.
 fn candidates(source: Source, line: &Arc<Line>) -> Vec<CompletionCandidate> {
     let until = Instant::now() + PATIENCE;
     let (send, received) = channel();
@@ -156,7 +156,8 @@ impl Line {
         let program = crate::cli::command().ignore_errors(true);
         let Ok(matches) = program.try_get_matches_from(&self.words) else { return StoreArgs::default() };
         let deepest = deepest(&matches);
-        // A command that opens no database has at most the config file, and asking clap for another option would be a defect.
+        // A command that opens no database has at most the config file, and asking clap for another option would be a
+        // defect.
         match deepest.try_contains_id("db") {
             Ok(_) => StoreArgs::from_arg_matches(deepest).unwrap_or_default(),
             Err(_) => {

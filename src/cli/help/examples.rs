@@ -59,7 +59,8 @@ impl Examples {
     }
 }
 
-/// Moves the examples of each command to the top of its help, hides the less common options from `-h`, and lists the topics.
+/// Moves the examples of each command to the top of its help, hides the less common options from `-h`, and lists the
+/// topics.
 pub fn dressed(root: Command, form: Form) -> Command {
     let topics = TOPICS.iter().map(|topic| format!("\n  {:11}  {}", topic.name, topic.about));
     let topics = format!("Topics (jobdoctor help TOPIC):{}", topics.collect::<String>());

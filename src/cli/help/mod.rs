@@ -1,4 +1,5 @@
-//! Topics of help, each a page in Markdown whose tables may come from the code, and the examples on top of every command's help.
+//! Topics of help, each a page in Markdown whose tables may come from the code, and the examples on top of every
+//! command's help.
 
 mod examples;
 mod page;

@@ -23,8 +23,8 @@ pub enum Block {
 }
 
 impl Page {
-    /// Reads Markdown: headings, paragraphs, numbered lists, fenced blocks and tables of two columns; a name in braces stands for
-    /// the rows that `table` gives. The title is left out, and so is all that follows a comment.
+    /// Reads Markdown: headings, paragraphs, numbered lists, fenced blocks and tables of two columns; a name in braces
+    /// stands for the rows that `table` gives. The title is left out, and so is all that follows a comment.
     pub(super) fn markdown(text: &str, table: impl Fn(&str) -> Vec<(String, String)>) -> Page {
         let mut blocks: Vec<Block> = Vec::new();
         let mut fence: Option<Vec<String>> = None;

@@ -101,8 +101,8 @@ impl Metrics {
         self.measured.borrow().as_ref().map_or(0, Measured::in_flight)
     }
 
-    /// Counts the outcomes of a run. Steps of a long plan that cannot be read back are not counted: the report needs all of them
-    /// and will name the error.
+    /// Counts the outcomes of a run. Steps of a long plan that cannot be read back are not counted: the report needs
+    /// all of them and will name the error.
     pub fn count_outcomes(&self, document: &Reclaim) {
         let mut outcomes = self.outcomes.borrow_mut();
         let Some(outcomes) = outcomes.as_mut().filter(|_| self.measures && document.head.applied) else { return };
@@ -128,7 +128,8 @@ impl Metrics {
         textfile.write(|out| out.write_all(text.as_bytes()))
     }
 
-    /// Writes the textfile of a command that only reads, before its report is printed: an error of either leaves stdout empty.
+    /// Writes the textfile of a command that only reads, before its report is printed: an error of either leaves stdout
+    /// empty.
     pub fn finish<T>(&self, context: &Context, result: Result<T, CliError>) -> Result<T, CliError> {
         let written = self.write(ended(context, result.as_ref().map(|_| Exit::Done)));
         match (result, written) {
@@ -141,8 +142,8 @@ impl Metrics {
         }
     }
 
-    /// Writes the textfile after a run that may have written to the database. A failure is reported and does not change how the
-    /// run ends; monitoring notices it by the age of the last run.
+    /// Writes the textfile after a run that may have written to the database. A failure is reported and does not change
+    /// how the run ends; monitoring notices it by the age of the last run.
     pub fn write_or_report(&self, context: &Context, result: &Result<Exit, CliError>) {
         if let Err(error) = self.write(ended(context, result.as_ref().copied())) {
             context.ui.side_error(&format!("{}; the run itself is not affected", error.message));

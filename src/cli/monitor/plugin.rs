@@ -18,8 +18,8 @@ const MOST_LINES: usize = 10;
 /// The most characters of a queue's name.
 const LONGEST_NAME: usize = 60;
 
-/// True if the command line runs the plugin, which then reports even a mistake in that line. The command is the first word that
-/// is neither an option of any command nor its value.
+/// True if the command line runs the plugin, which then reports even a mistake in that line. The command is the first
+/// word that is neither an option of any command nor its value.
 pub fn is_requested(program: &clap::Command, arguments: &[OsString]) -> bool {
     if !arguments.iter().any(|word| word == NAME) {
         return false;

@@ -9,12 +9,14 @@ pub struct PreviousMetrics {
     pub target: Option<String>,
     /// The end of the last run of the same command with exit code 0, in seconds since 1970.
     pub last_success_at: Option<f64>,
-    /// The lines about the jobs that the last run of the same command found in flight; its counts of reclaimed jobs are 0.
+    /// The lines about the jobs that the last run of the same command found in flight; its counts of reclaimed jobs are
+    /// 0.
     pub found: String,
 }
 
 impl PreviousMetrics {
-    /// Reads the text of a textfile. It may have been edited, so lines that do not begin or end as jobdoctor writes them are ignored.
+    /// Reads the text of a textfile. It may have been edited, so lines that do not begin or end as jobdoctor writes
+    /// them are ignored.
     pub(super) fn read(text: &str, command: &str) -> PreviousMetrics {
         let last = text.lines().find_map(|line| line.strip_prefix(LAST_SUCCESS)?.strip_prefix("{target=\""));
         // No target contains these characters, because a quote in it has a backslash before it.

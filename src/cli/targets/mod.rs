@@ -1,5 +1,5 @@
-//! Several targets: the command runs on each as if it alone were named, a few at a time, and reports them in the config file's order.
-//! A target that fails does not stop the others.
+//! Several targets: the command runs on each as if it alone were named, a few at a time, and reports them in the config
+//! file's order. A target that fails does not stop the others.
 
 mod report;
 mod several;

@@ -21,7 +21,8 @@ pub(super) struct Report {
 enum Shape {
     /// For people: a heading for each target that printed anything, and a summary.
     Sections {
-        /// True once a target printed or reported anything. Without that there is no summary, because cron would mail it.
+        /// True once a target printed or reported anything. Without that there is no summary, because cron would mail
+        /// it.
         has_news: bool,
     },
     /// For monitoring systems: a status line about all targets with the performance data of each, then their lines.

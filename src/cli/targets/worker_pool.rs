@@ -13,7 +13,8 @@ const AT_ONCE: usize = 4;
 /// How far the work may run ahead of the results that were taken: their output is buffered meanwhile.
 const AHEAD: usize = 64;
 
-/// Does `work` for the numbers below `count`, several at a time, and hands each result to `take`, in order. A panic is a result.
+/// Does `work` for the numbers below `count`, several at a time, and hands each result to `take`, in order. A panic is
+/// a result.
 ///
 /// # Errors
 /// When no thread could be started; then nothing was done.

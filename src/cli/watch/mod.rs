@@ -1,5 +1,5 @@
-//! `stale --watch`: snapshot after snapshot, each a short transaction on a connection of its own, so that a database that was away is
-//! found again.
+//! `stale --watch`: snapshot after snapshot, each a short transaction on a connection of its own, so that a database
+//! that was away is found again.
 
 mod terminal;
 

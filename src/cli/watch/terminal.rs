@@ -21,6 +21,7 @@ const FEWEST: usize = 5;
 pub(super) struct Terminal<'a> {
     context: &'a Context,
     interval: Duration,
+    /// `--limit`.
     rows: Option<usize>,
     format: Format,
     snapshots: u64,

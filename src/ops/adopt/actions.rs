@@ -117,8 +117,9 @@ const KEPT: [&str; 14] = [
     "comment",
 ];
 
-/// What makes a row in flight look like these: NULL where all of them are, and the value that stands for none. Only in columns of
-/// the claim: its owner, time and sign of life, and those that are set in every row in flight and in none of these.
+/// What makes a row in flight look like these: NULL where all of them are, and the value that stands for none. Only in
+/// columns of the claim: its owner, time and sign of life, and those that are set in every row in flight and in none of
+/// these.
 fn as_in(facts: &Facts<'_>, rows: &Rows) -> Writes {
     let in_flight = facts.rows(Meaning::InFlight);
     let mut writes = Writes::default();
@@ -192,7 +193,8 @@ fn by_name(facts: &Facts<'_>) -> Vec<String> {
     columns
 }
 
-/// The states of that meaning, by the names that the mapping gives them: those that are named for it first, then by their rows.
+/// The states of that meaning, by the names that the mapping gives them: those that are named for it first, then by
+/// their rows.
 fn states(facts: &Facts<'_>, meaning: Meaning) -> Vec<String> {
     let Shape::Column { states, .. } = &facts.shape else { return Vec::new() };
     let mut of: Vec<_> = states.iter().filter(|state| state.meaning == Some(meaning)).collect();

@@ -36,7 +36,8 @@ impl Facts<'_> {
         }
     }
 
-    /// The rows of states with that meaning; where the operator has not said which are in flight, of those that are proposed.
+    /// The rows of states with that meaning; where the operator has not said which are in flight, of those that are
+    /// proposed.
     pub(super) fn rows(&self, meaning: Meaning) -> Rows {
         match &self.shape {
             Shape::Column { states, .. } => {

@@ -77,7 +77,8 @@ pub(super) fn claimed_at(facts: &Facts<'_>) -> Option<(String, Grade, String)> {
     by_name.or(by_rows)
 }
 
-/// The source to propose, the best first: a heartbeat or a lease on the row, the owner's heartbeat, the age of the claim.
+/// The source to propose, the best first: a heartbeat or a lease on the row, the owner's heartbeat, the age of the
+/// claim.
 fn proposal(facts: &Facts<'_>) -> Option<Source> {
     let of = |role| facts.subject.of_role(role).find(|column: &&SubjectColumn| column.class != Class::Boolean);
     let source = |by, column: Option<String>, silence: Option<&str>| Source {

@@ -98,7 +98,8 @@ fn json_sql(engine: Engine, column: &SubjectColumn, keys: &[String]) -> String {
     parts::json_keys(engine, &of_job(&column.name), column.class == Class::Json, keys)
 }
 
-/// Looks for a table with the heartbeats of these owners: the one that a foreign key leads to, or one that has their names.
+/// Looks for a table with the heartbeats of these owners: the one that a foreign key leads to, or one that has their
+/// names.
 pub(super) fn find_table(
     sampler: &mut Sampler<'_>,
     id: Option<&OwnerId>,

@@ -24,8 +24,8 @@ pub struct DryRun<'a> {
     pub read_only: Option<&'a str>,
 }
 
-/// Looks at the queue through a complete draft: what `check` says of it, what is in flight and alive, and with a dry run what
-/// each action would do to one row.
+/// Looks at the queue through a complete draft: what `check` says of it, what is in flight and alive, and with a dry
+/// run what each action would do to one row.
 pub fn prove(
     store: &dyn Store,
     limits: &Limits,

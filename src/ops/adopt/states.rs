@@ -236,8 +236,8 @@ fn with_meanings(subject: &Subject, answers: &Answers, mut states: Vec<StateSeen
     states
 }
 
-/// The columns that a claim sets: as answered and by their names, or else those that are NULL in all rows of one state and set in
-/// all of another.
+/// The columns that a claim sets: as answered and by their names, or else those that are NULL in all rows of one state
+/// and set in all of another.
 fn signs<'s>(subject: &'s Subject, answers: &Answers, states: &[StateSeen]) -> Vec<&'s str> {
     let said = |column: &&SubjectColumn| {
         ["owner.id", "claim.claimed_at"].iter().any(|key| answers.get(key) == Some(&column.name))

@@ -1,4 +1,5 @@
-//! The table that is adopted, as the catalog describes it: its columns with their roles, its keys and what refers to it.
+//! The table that is adopted, as the catalog describes it: its columns with their roles, its keys and what refers to
+//! it.
 
 use super::roles::{Class, Role, class, role};
 use crate::model::Engine;
@@ -119,7 +120,8 @@ fn subject_column(schema: &LiveSchema, column: &LiveColumn, comments: &[Vec<Stri
     }
 }
 
-/// A part of a table's name in a mapping, quoted if a dot or a quote in it would be taken for more than a part of the name.
+/// A part of a table's name in a mapping, quoted if a dot or a quote in it would be taken for more than a part of the
+/// name.
 pub(super) fn word(name: &str) -> String {
     if name.contains(['.', '"']) { quoted(name) } else { name.to_owned() }
 }

@@ -123,8 +123,8 @@ fn look(
 }
 
 impl Watched {
-    /// The changes of the column that shows life: one that a claim alone sets. What is set while a job waits, such as an
-    /// `updated_at`, is written by others than its worker.
+    /// The changes of the column that shows life: one that a claim alone sets. What is set while a job waits, such as
+    /// an `updated_at`, is written by others than its worker.
     fn beats(&self, subject: &Subject, waiting: &Rows) -> Vec<&Change> {
         let is_of_claims = |name: &str| waiting.values(name).next().is_some() && waiting.values(name).all(is_unset);
         let beats = |change: &&Change| {

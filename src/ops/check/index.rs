@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 /// One of the conditions that AND joins, as words.
 type Condition = Vec<String>;
 
-/// Warns if no index leads to the claims in flight, so that every snapshot reads the table; with what that costs today, and the
-/// statement that makes one.
+/// Warns if no index leads to the claims in flight, so that every snapshot reads the table; with what that costs today,
+/// and the statement that makes one.
 pub(super) fn index(
     findings: &mut Findings,
     snapshot: &mut Snapshot,
@@ -70,8 +70,8 @@ fn serves(spec: &QueueSpec, index: &LiveIndex, says: &BTreeSet<Condition>) -> bo
     }
 }
 
-/// True if hardly a row that is not in flight meets the conditions on the column. Finished jobs keep their signs of life if only
-/// the state tells them from claims in flight.
+/// True if hardly a row that is not in flight meets the conditions on the column. Finished jobs keep their signs of
+/// life if only the state tells them from claims in flight.
 fn leads(spec: &QueueSpec, column: &str, says: &BTreeSet<Condition>) -> bool {
     let is_kept = spec.claim.own_state().is_some() && signs(spec).any(|sign| sign.name.to_lowercase() == column);
     says.iter().filter(|condition| condition.first().is_some_and(|first| first == column)).any(|condition| {
@@ -218,7 +218,8 @@ fn statement(spec: &QueueSpec, live: &LiveTable) -> Option<String> {
         format!("CREATE INDEX CONCURRENTLY {index} ON {table} ({column}) WHERE {condition}")
     };
     let Some(partitions) = &live.partitions else { return Some(on(index(&live.name), name(spec, live))) };
-    // Postgres makes no index concurrently on a partitioned table, but it takes those of its partitions together in one.
+    // Postgres makes no index concurrently on a partitioned table, but it takes those of its partitions together in
+    // one.
     let whole = format!("CREATE INDEX {} ON ONLY {} ({column}) WHERE {condition}", index(&live.name), name(spec, live));
     let parts = partitions.iter().flat_map(|(schema, table)| {
         let attached = qualified(schema, &format!("{table}_in_flight"));

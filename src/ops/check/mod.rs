@@ -25,8 +25,8 @@ pub struct Checked {
     pub denied: bool,
 }
 
-/// Checks rights, encodings, indexes and triggers. `setup` holds warnings about the connection, `unfit` entries of the config
-/// file that do not fit; `with_waiting` is true if the config file has actions for jobs that wait.
+/// Checks rights, encodings, indexes and triggers. `setup` holds warnings about the connection, `unfit` entries of the
+/// config file that do not fit; `with_waiting` is true if the config file has actions for jobs that wait.
 pub fn check(
     snapshot: &mut Snapshot,
     setup: &[String],

@@ -122,8 +122,9 @@ fn written_columns(spec: &QueueSpec, with_waiting: bool) -> BTreeSet<&str> {
     spec.actions.values().chain(waiting).flat_map(assignments).collect()
 }
 
-/// Which rights are needed on which tables, by their logical names. All tables are read, and the preset's own statements and
-/// its guard write to some. Locking the claim's row needs UPDATE too; if the program builds the UPDATE, the right to its columns is enough.
+/// Which rights are needed on which tables, by their logical names. All tables are read, and the preset's own
+/// statements and its guard write to some. Locking the claim's row needs UPDATE too; if the program builds the UPDATE,
+/// the right to its columns is enough.
 fn touches(spec: &QueueSpec) -> BTreeSet<(Touch, &str)> {
     let actions = || spec.actions.values().filter(|moved| moved.refused.is_none());
     let sql = actions().flat_map(|moved| &moved.steps).filter_map(StepSpec::sql);

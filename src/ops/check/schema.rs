@@ -55,8 +55,8 @@ pub(super) fn preset(findings: &mut Findings, snapshot: &Snapshot) {
 /// From so many claims on, it is the queue that cannot be judged.
 const MANY: u64 = 3;
 
-/// Runs the listing as `stale` would, and counts what it could not judge. Refuses a queue of which no claim can be judged: its
-/// times or its tables are not what they look like.
+/// Runs the listing as `stale` would, and counts what it could not judge. Refuses a queue of which no claim can be
+/// judged: its times or its tables are not what they look like.
 pub(super) fn listing(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<bool, OpsError> {
     let now = snapshot.now();
     // That the operator has to say a threshold is a finding of its own: here any will do.
@@ -133,7 +133,8 @@ impl Causes {
     }
 }
 
-/// Refuses a key that each claim shares with another row, as a batch does; where two rows may share one, each batch asks first.
+/// Refuses a key that each claim shares with another row, as a batch does; where two rows may share one, each batch
+/// asks first.
 pub(super) fn key(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<(), OpsError> {
     let table = snapshot.spec.tables.get(&snapshot.spec.claim.lock_table);
     let live = table.and_then(|table| snapshot.live.table(Some(&table.schema), &table.name));
@@ -223,8 +224,8 @@ pub(super) fn ledger(findings: &mut Findings, snapshot: &Snapshot) {
     findings.ok("ledger", format!("the ledger {schema}.{name} records each action"));
 }
 
-/// Counts jobs that never run although no worker holds them, by the checks of the preset. Warns if there are any, and if they
-/// cannot be counted: reclaiming does not need the count.
+/// Counts jobs that never run although no worker holds them, by the checks of the preset. Warns if there are any, and
+/// if they cannot be counted: reclaiming does not need the count.
 pub(super) fn unlisted(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<(), OpsError> {
     for check in &snapshot.spec.checks {
         let (detail, fix) = match snapshot.reader.number(&snapshot.spec, &check.sql) {

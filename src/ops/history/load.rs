@@ -19,6 +19,7 @@ pub(in crate::ops) struct Loaded {
     pub(in crate::ops) end: Option<RunEnd>,
     /// How many jobs the ledger says were moved, where it was read and has the run.
     pub(in crate::ops) in_ledger: Option<u64>,
+    /// `journal` or `ledger`.
     pub(in crate::ops) source: &'static str,
 }
 

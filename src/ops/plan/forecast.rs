@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 /// Steps that are asked about in one statement.
 const CHUNK: usize = 1000;
 
-/// Adds to each requeue the refusal that awaits it, where the row that holds its key is seen; and the warnings about these.
+/// Adds to each requeue the refusal that awaits it, where the row that holds its key is seen; and the warnings about
+/// these.
 pub(super) fn forecast(snapshot: &mut Snapshot, policy: &Policy, part: &mut Part) -> Result<Vec<String>, OpsError> {
     let spec = &snapshot.spec;
     let Some(requeue) = spec.actions.get(&Action::Requeue).filter(|_| !part.is_empty()) else { return Ok(Vec::new()) };

@@ -205,8 +205,8 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
     Ok(plan)
 }
 
-/// Drafts the jobs of a saved plan again. Steps that are equal to the saved ones stay; the rest is skipped, or not found.
-/// `name` is what to call the file.
+/// Drafts the jobs of a saved plan again. Steps that are equal to the saved ones stay; the rest is skipped, or not
+/// found. `name` is what to call the file.
 pub fn plan_again(snapshot: &mut Snapshot, name: &str, saved: &SavedPlan, policy: &Policy) -> Result<Plan, OpsError> {
     saved::fits(name, saved, &snapshot.identified()?)?;
     action_is_offered(&snapshot.spec, policy)?;

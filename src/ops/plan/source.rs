@@ -17,7 +17,8 @@ pub enum PlanSource {
     Selection(Box<Selection>),
     /// The jobs of a saved plan, after what to call its file.
     Saved(String, Box<SavedPlan>),
-    /// The steps of a run, by the beginning of its id; they are searched in the journals of this host, and in the ledger.
+    /// The steps of a run, by the beginning of its id; they are searched in the journals of this host, and in the
+    /// ledger.
     Run(String, Option<Directory>),
 }
 
@@ -32,8 +33,8 @@ impl PlanSource {
         }
     }
 
-    /// Drafts the plan of a second snapshot. The limit has cut the first plan already, and a job that is not in the first plan
-    /// must not push out one that is.
+    /// Drafts the plan of a second snapshot. The limit has cut the first plan already, and a job that is not in the
+    /// first plan must not push out one that is.
     pub(in crate::ops) fn plan_without_limit(
         &self,
         snapshot: &mut Snapshot,

@@ -13,8 +13,9 @@ use crate::preset::QueueSpec;
 use crate::store::{Detail, Wanted};
 use std::collections::HashSet;
 
-/// Adds the steps that the config file wants for jobs that wait for too long, from one snapshot for each state and column that
-/// reads late rows only. No worker holds such a job, so the brake ignores them; `--limit` counts claims first.
+/// Adds the steps that the config file wants for jobs that wait for too long, from one snapshot for each state and
+/// column that reads late rows only. No worker holds such a job, so the brake ignores them; `--limit` counts claims
+/// first.
 pub fn plan_waiting(
     session: &Session<'_>,
     plan: &mut Plan,

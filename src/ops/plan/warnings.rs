@@ -13,7 +13,8 @@ use std::time::Duration;
 
 /// The most finished jobs to read, the newest of all kinds.
 const SAMPLE: u32 = 10_000;
-/// How long reading them may take. A table without an index on the end of runs may need longer; then there is no warning.
+/// How long reading them may take. A table without an index on the end of runs may need longer; then there is no
+/// warning.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The most warnings about run times.
 const SHOWN: usize = 10;
@@ -78,8 +79,8 @@ fn late_in_short(fencing: Fencing) -> Option<&'static str> {
     }
 }
 
-/// Warns of thresholds that more than one in a hundred finished jobs of the kind would have exceeded. Without run times in the
-/// table, or if reading them takes too long, there is no warning.
+/// Warns of thresholds that more than one in a hundred finished jobs of the kind would have exceeded. Without run times
+/// in the table, or if reading them takes too long, there is no warning.
 pub(super) fn run_time_warnings(
     snapshot: &mut Snapshot,
     policy: &Policy,

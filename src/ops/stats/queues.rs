@@ -11,8 +11,8 @@ use crate::preset::{EARLIEST_MICROS, QueueSpec, StateSource, StateValue};
 use crate::store::{RowCount, Wanted};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Counts jobs by queue and state, with the ages of the oldest claims. The counts come from one statement over the whole table,
-/// the rest from the claims, all in one snapshot.
+/// Counts jobs by queue and state, with the ages of the oldest claims. The counts come from one statement over the
+/// whole table, the rest from the claims, all in one snapshot.
 pub fn stats(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<Stats, OpsError> {
     selection.fits(&snapshot.spec, policy)?;
     let now = snapshot.now();

@@ -17,8 +17,8 @@ const MOST_KINDS: usize = 1000;
 /// How long to search for any finished job at all.
 const SHORT: Duration = Duration::from_secs(2);
 
-/// How long jobs of each kind ran that succeeded within `since`, and how many of them the policy's thresholds would have hit.
-/// If the table has no kinds, they are grouped by queue.
+/// How long jobs of each kind ran that succeeded within `since`, and how many of them the policy's thresholds would
+/// have hit. If the table has no kinds, they are grouped by queue.
 pub fn runtimes(
     snapshot: &mut Snapshot,
     selection: &Selection,
@@ -180,7 +180,8 @@ impl Kind {
 /// No job runs for longer than ten years.
 const LONGEST: Duration = Duration::from_secs(315_576_000);
 
-/// How long a run took; `None` if an instant is missing, unreadable or implausible, or the end comes before the beginning.
+/// How long a run took; `None` if an instant is missing, unreadable or implausible, or the end comes before the
+/// beginning.
 pub fn run_time(run: &FinishedRun, now: Timestamp) -> Option<Duration> {
     let (Reading::At(started), Reading::At(ended)) = (&run.started, &run.ended) else { return None };
     let is_plausible = started.micros() >= EARLIEST_MICROS

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The distribution of run times: each counts in a bucket that is 2 % wide, so a percentile is exact to 1 %. The longest is
-/// exact.
+/// The distribution of run times: each counts in a bucket that is 2 % wide, so a percentile is exact to 1 %. The
+/// longest is exact.
 #[derive(Debug, Clone, Default)]
 pub struct Spread {
     fine: BTreeMap<u32, u64>,

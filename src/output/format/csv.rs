@@ -5,8 +5,9 @@ use std::io::{self, Read, Write};
 
 /// Writes rows as CSV, under a line of column names.
 ///
-/// Data is exact, control characters included: nothing is escaped beyond the format's own rules. A spreadsheet runs a cell that begins
-/// with `=`, `+`, `-` or `@`; an escape against that would give other readers an id that the queue does not know.
+/// Data is exact, control characters included: nothing is escaped beyond the format's own rules. A spreadsheet runs a
+/// cell that begins with `=`, `+`, `-` or `@`; an escape against that would give other readers an id that the queue
+/// does not know.
 pub fn csv(table_header: &[&str], rows: impl Iterator<Item = Vec<String>>, out: &mut dyn Write) -> io::Result<()> {
     let mut writer = Writer::from_writer(out);
     writer.write_record(table_header).map_err(as_io)?;

@@ -24,8 +24,8 @@ impl Facts {
         self
     }
 
-    /// The facts in two columns. A value that is too long for the screen is wrapped in its column, so that no part of it can pass for
-    /// another fact.
+    /// The facts in two columns. A value that is too long for the screen is wrapped in its column, so that no part of
+    /// it can pass for another fact.
     pub fn render(&self, screen: &Screen) -> String {
         let room = screen.width.unwrap_or(usize::MAX);
         // A fact without a name continues the one above it.

@@ -1,5 +1,6 @@
 //! Which columns of a table fit on the screen, and how wide.
 
+/// Spaces between two columns.
 pub(super) const GAP: usize = 2;
 
 /// The measures of a column for the layout.
@@ -13,14 +14,16 @@ pub(super) struct Measure {
     pub(super) importance: u8,
 }
 
-/// Columns of this importance and above give way before any other is cut, and are left out where they say the same in every row.
+/// Columns of this importance and above give way before any other is cut, and are left out where they say the same in
+/// every row.
 pub(super) const SECONDARY: u8 = 3;
 
 /// Those of the columns that fit into so many cells, each with its width.
 ///
-/// Columns shrink to their floors, the widest first; then the least important is dropped, and the others start again at full width.
-/// As long as there are secondary columns, only they shrink. When no column may be dropped, they shrink below their floors; when not even one cell each fits, the last is dropped: a wrapped row is
-/// harder to read than a missing column.
+/// Columns shrink to their floors, the widest first; then the least important is dropped, and the others start again at
+/// full width. As long as there are secondary columns, only they shrink. When no column may be dropped, they shrink
+/// below their floors; when not even one cell each fits, the last is dropped: a wrapped row is harder to read than a
+/// missing column.
 pub(super) fn fit(measures: &[Measure], mut kept: Vec<usize>, room: usize) -> Vec<(usize, usize)> {
     let is_secondary = |column: usize| measures[column].importance >= SECONDARY;
     let squeezed = |kept: &[usize]| {

@@ -74,7 +74,8 @@ impl Write for Inert<'_> {
     }
 }
 
-/// Writes one JSON document, indented, with a newline at the end. Long lists that come as ready JSON stay one object a line.
+/// Writes one JSON document, indented, with a newline at the end. Long lists that come as ready JSON stay one object a
+/// line.
 pub fn json<T: Serialize>(document: &T, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(Inert(out), document)?;
     out.write_all(b"\n")

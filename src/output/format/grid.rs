@@ -69,8 +69,8 @@ fn cells(width: usize) -> u16 {
     u16::try_from(width).unwrap_or(u16::MAX)
 }
 
-/// Colours the texts of a line after its layout, so that escape sequences cannot disturb the widths. Only spaces stand between the
-/// texts, so each text is found at its own place first.
+/// Colours the texts of a line after its layout, so that escape sequences cannot disturb the widths. Only spaces stand
+/// between the texts, so each text is found at its own place first.
 fn paint(line: &str, row: &[Cell], out: &mut String) {
     let mut rest = line;
     for cell in row {

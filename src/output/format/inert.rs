@@ -6,9 +6,9 @@ use std::fmt::Write;
 
 /// Text from a database, with everything that a terminal would act on made visible.
 ///
-/// A job's name may hold a sequence that clears the screen, a line break that forges a row, or a mark that reverses the reading
-/// direction. Such characters become escapes: `\n`, `\x1b`, `\u{202e}`. A backslash stays a backslash: the text is for people, not for
-/// reading back. Text without such characters is borrowed.
+/// A job's name may hold a sequence that clears the screen, a line break that forges a row, or a mark that reverses the
+/// reading direction. Such characters become escapes: `\n`, `\x1b`, `\u{202e}`. A backslash stays a backslash: the text
+/// is for people, not for reading back. Text without such characters is borrowed.
 pub fn inert(text: &str) -> Cow<'_, str> {
     if !text.contains(deceives) {
         return Cow::Borrowed(text);

@@ -46,8 +46,8 @@ impl Page {
         self.left_out.extend(new);
     }
 
-    /// The sentence about the columns that are left out, with the values that would be the same in every row; none where all of
-    /// them are empty.
+    /// The sentence about the columns that are left out, with the values that would be the same in every row; none
+    /// where all of them are empty.
     pub fn left_out(&self) -> Option<String> {
         if self.left_out.iter().all(|column| column.why == Why::Empty) {
             return None;

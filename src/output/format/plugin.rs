@@ -2,8 +2,8 @@
 
 use super::inert::inert;
 
-/// The output of a monitoring plugin, by the Monitoring Plugins Development Guidelines: a status line with performance data, then
-/// more lines.
+/// The output of a monitoring plugin, by the Monitoring Plugins Development Guidelines: a status line with performance
+/// data, then more lines.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plugin {
     /// `OK`, `WARNING`, `CRITICAL` or `UNKNOWN`.

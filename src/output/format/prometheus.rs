@@ -21,7 +21,8 @@ pub struct Sample {
     pub value: f64,
 }
 
-/// The families in Prometheus' text format, which node_exporter's textfile collector reads too. A family without samples is left out.
+/// The families in Prometheus' text format, which node_exporter's textfile collector reads too. A family without
+/// samples is left out.
 pub fn prometheus(families: &[Family]) -> io::Result<String> {
     let filled: Vec<MetricFamily> = families.iter().filter(|family| !family.samples.is_empty()).map(family).collect();
     TextEncoder::new().encode_to_string(&filled).map_err(io::Error::other)

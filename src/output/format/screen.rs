@@ -16,7 +16,8 @@ pub struct Screen {
     pub color: bool,
     /// True if tables have no line of titles.
     pub no_header: bool,
-    /// The column that tables are sorted by, with dashes for the blanks of its title; `None` keeps the order of the document.
+    /// The column that tables are sorted by, with dashes for the blanks of its title; `None` keeps the order of the
+    /// document.
     pub sort: Option<String>,
     pub times: Times,
 }

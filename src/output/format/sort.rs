@@ -3,7 +3,8 @@
 use super::cell::Cell;
 use std::cmp::Ordering;
 
-/// Sorts rows by the cell at that place: numbers and spans largest first, then texts in their order, then what is empty.
+/// Sorts rows by the cell at that place: numbers and spans largest first, then texts in their order, then what is
+/// empty.
 pub(super) fn sort(rows: &mut [&Vec<Cell>], at: usize) {
     rows.sort_by(|a, b| order(a.get(at), b.get(at)));
 }

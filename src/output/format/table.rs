@@ -49,8 +49,8 @@ pub struct Table {
 impl Table {
     /// The header and the rows, each exactly one line that ends in a line break and holds nothing but inert text.
     ///
-    /// On a screen of limited width texts are cut with `…` and columns are left out, so that no line wraps: first those that are
-    /// empty, or secondary and the same in at least three rows, then those without room.
+    /// On a screen of limited width texts are cut with `…` and columns are left out, so that no line wraps: first those
+    /// that are empty, or secondary and the same in at least three rows, then those without room.
     pub fn render(&self, screen: &Screen) -> String {
         self.lay_out(screen).0
     }

@@ -14,8 +14,8 @@ pub(super) fn clip(text: &str, cells: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", &text[..fitting(text, room)]))
 }
 
-/// The text in at most so many display cells, with a `…` in its middle if it was cut: names of pods, classes and processes
-/// differ at their ends.
+/// The text in at most so many display cells, with a `…` in its middle if it was cut: names of pods, classes and
+/// processes differ at their ends.
 pub(super) fn clip_middle(text: &str, cells: usize) -> Cow<'_, str> {
     if text.width() <= cells || cells < 3 {
         return clip(text, cells);
@@ -35,8 +35,8 @@ pub(super) fn clip_middle(text: &str, cells: usize) -> Cow<'_, str> {
 
 /// How many bytes of the text fit into so many display cells.
 ///
-/// Characters are counted one by one, which counts too much where several form one sign. The whole is measured too, for the few that
-/// are wider together.
+/// Characters are counted one by one, which counts too much where several form one sign. The whole is measured too, for
+/// the few that are wider together.
 fn fitting(text: &str, cells: usize) -> usize {
     let mut used = 0;
     let beyond = text.char_indices().find(|(_, c)| {
@@ -54,8 +54,8 @@ fn fitting(text: &str, cells: usize) -> usize {
 
 /// The text in lines of at most so many display cells, broken at spaces where there are any.
 ///
-/// A line takes at least one character. The time is linear, because a payload may be a megabyte without a space; comfy-table would
-/// measure the rest of a long word again for each line.
+/// A line takes at least one character. The time is linear, because a payload may be a megabyte without a space;
+/// comfy-table would measure the rest of a long word again for each line.
 pub fn wrap(text: &str, cells: usize) -> Vec<&str> {
     let mut lines = Vec::new();
     let mut rest = text;

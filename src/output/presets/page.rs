@@ -36,7 +36,7 @@ pub struct PresetPage {
     /// The actions that are refused, and why.
     pub refused: Vec<PresetNote>,
     /// The library's own remedy: in words, in SQL, or both.
-    pub remedies: Vec<String>,
+    pub remedies: Vec<PresetNote>,
     /// The text: a preset's file, or the mapping's part of the config file.
     pub toml: String,
 }
@@ -44,17 +44,17 @@ pub struct PresetPage {
 /// A sentence about something that has a name.
 #[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PresetNote {
-    /// The name.
+    /// The name: of an option, a caution or an action; `text` or `sql` for a remedy.
     pub name: String,
     /// The sentence.
     pub text: String,
+    /// The variant of the queue that it is about; null for all of them.
+    pub variant: Option<String>,
 }
 
 /// All that is known of one queue, whose text that is.
 pub fn preset_page(preset: &Preset, toml: String) -> Result<PresetPage, SpecError> {
     let shapes = shapes(preset)?;
-    // Engines differ in how they spell things, not in what they warn of: what they have in common stands once.
-    let bases = || shapes.iter().filter_map(|(_, shapes)| shapes.first().map(|shape| &shape.document));
     Ok(PresetPage {
         schema: "jobdoctor.presets-show/v1",
         name: preset.name.clone(),
@@ -67,9 +67,9 @@ pub fn preset_page(preset: &Preset, toml: String) -> Result<PresetPage, SpecErro
         built_in: preset.built_in,
         detected: preset.is_detectable(),
         options: preset.options.iter().map(option).collect(),
-        cautions: once(bases().flat_map(cautions)),
-        refused: once(bases().flat_map(refused)),
-        remedies: once(bases().flat_map(remedies)),
+        cautions: notes(&shapes, cautions),
+        refused: notes(&shapes, refused),
+        remedies: notes(&shapes, remedies),
         toml,
     })
 }
@@ -79,26 +79,35 @@ pub(super) fn shapes(preset: &Preset) -> Result<Vec<(Engine, Vec<Shape>)>, SpecE
     preset.engines.iter().map(|engine| Ok((*engine, preset.shapes(*engine)?))).collect()
 }
 
-fn once<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
-    all.fold(Vec::new(), |mut found, one| {
-        if !found.contains(&one) {
-            found.push(one);
+/// The notes of all shapes: what the queue as it is says on any engine, then what its variants say otherwise.
+fn notes(shapes: &[(Engine, Vec<Shape>)], of: fn(&Document) -> Vec<(&str, &str)>) -> Vec<PresetNote> {
+    let mut notes: Vec<PresetNote> = Vec::new();
+    for shape in shapes.iter().flat_map(|(_, shapes)| shapes) {
+        if shape.variant.as_ref().is_some_and(|variant| variant.refuse.is_some()) {
+            continue;
         }
-        found
-    })
+        let variant = shape.variant.as_ref().map(|variant| variant.name.clone());
+        for (name, text) in of(&shape.document) {
+            if notes.iter().all(|known| (known.name.as_str(), known.text.as_str()) != (name, text)) {
+                notes.push(PresetNote { name: name.to_owned(), text: text.to_owned(), variant: variant.clone() });
+            }
+        }
+    }
+    notes
 }
 
-fn cautions(document: &Document) -> impl Iterator<Item = PresetNote> {
-    document.cautions.iter().map(|(name, text)| PresetNote { name: name.clone(), text: text.clone() })
+fn cautions(document: &Document) -> Vec<(&str, &str)> {
+    document.cautions.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect()
 }
 
-fn refused(document: &Document) -> impl Iterator<Item = PresetNote> {
-    let note = |name: &str, why: &String| PresetNote { name: name.to_owned(), text: why.clone() };
-    document.actions.iter().filter_map(move |(action, doc)| Some(note(action.name(), doc.refused.as_ref()?)))
+fn refused(document: &Document) -> Vec<(&str, &str)> {
+    let refused = document.actions.iter().filter_map(|(action, doc)| Some((action.name(), doc.refused.as_deref()?)));
+    refused.collect()
 }
 
-fn remedies(document: &Document) -> impl Iterator<Item = String> {
-    document.advice.iter().flat_map(|advice| advice.text.iter().chain(&advice.sql).cloned())
+fn remedies(document: &Document) -> Vec<(&str, &str)> {
+    let advice = document.advice.iter().flat_map(|advice| [("text", &advice.text), ("sql", &advice.sql)]);
+    advice.filter_map(|(name, text)| Some((name, text.as_deref()?))).collect()
 }
 
 fn proof(preset: &Preset) -> String {
@@ -130,7 +139,8 @@ fn option(option: &PresetOption) -> PresetNote {
         Some(default) => format!("{default} unless --option says otherwise"),
         None => "required: give it with --option".to_owned(),
     };
-    PresetNote { name: option.name.clone(), text: format!("{}; {values}; {default}", option.help) }
+    let text = format!("{}; {values}; {default}", option.help);
+    PresetNote { name: option.name.clone(), text, variant: None }
 }
 
 /// What stands above the TOML, by labels.
@@ -150,10 +160,12 @@ pub(super) fn head(page: &PresetPage) -> Vec<(String, String)> {
     let home = page.home.iter().map(|home| ("home", home.clone()));
     let plain = home.chain(facts).map(|(label, text)| (label.to_owned(), text));
     let named = [("option", &page.options), ("caution", &page.cautions), ("never", &page.refused)];
-    let notes = named
-        .into_iter()
-        .flat_map(|(kind, notes)| notes.iter().map(move |note| (format!("{kind} {}", note.name), note.text.clone())));
-    let remedies = page.remedies.iter().map(|remedy| ("instead".to_owned(), remedy.clone()));
+    let label = |kind: &str, note: &PresetNote| match &note.variant {
+        Some(variant) => (format!("{kind} {}", note.name), format!("{variant}: {}", note.text)),
+        None => (format!("{kind} {}", note.name), note.text.clone()),
+    };
+    let notes = named.into_iter().flat_map(|(kind, notes)| notes.iter().map(move |note| label(kind, note)));
+    let remedies = page.remedies.iter().map(|note| ("instead".to_owned(), label("", note).1));
     plain.chain(notes).chain(remedies).collect()
 }
 
@@ -167,6 +179,7 @@ pub fn people(page: &PresetPage, screen: &Screen) -> String {
     let width = screen.width.map(|width| width.saturating_sub(2));
     let head = facts.render(&Screen { width, color: false, ..screen.clone() });
     let lines = head.lines().map(|line| format!("# {line}")).chain([String::new()]);
-    let toml = page.toml.lines().map(|line| inert(line).into_owned());
+    // A tab moves a terminal's cursor forward only, and is TOML.
+    let toml = page.toml.lines().map(|line| line.split('\t').map(inert).collect::<Vec<_>>().join("\t"));
     lines.chain(toml).map(|line| line + "\n").collect()
 }

@@ -7,6 +7,7 @@ use crate::output::{Reason, StepJob};
 use crate::policy::Rule;
 use std::collections::BTreeMap;
 
+/// Owners that the sentence names.
 const SHOWN: usize = 3;
 
 /// How many jobs a run usually moves at most.

@@ -39,8 +39,8 @@ pub trait NextCommands {
     /// Exactly this plan, with what overrides the brake if it is pulled.
     fn apply_exactly(&self, document: &Reclaim) -> String;
 
-    /// What comes before [`NextCommands::apply_exactly`], if the jobs came from standard input, which is used up: the same
-    /// list once more, to save the plan.
+    /// What comes before [`NextCommands::apply_exactly`], if the jobs came from standard input, which is used up: the
+    /// same list once more, to save the plan.
     fn save_first(&self, document: &Reclaim) -> Option<String>;
 
     /// The plan once more, as a table.
@@ -257,8 +257,8 @@ pub(super) fn not_moved(outcomes: &Outcomes, when: &str) -> Vec<(String, u64)> {
     others.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| (what, n)).collect()
 }
 
-/// Which jobs were refused, by the constraint or by the database's words, with what is left to do; and which were failed for it. The
-/// table may be too long to find them in.
+/// Which jobs were refused, by the constraint or by the database's words, with what is left to do; and which were
+/// failed for it. The table may be too long to find them in.
 pub(super) fn refusals(document: &Reclaim) -> Vec<String> {
     let mut by_cause: BTreeMap<(String, &str), Vec<String>> = BTreeMap::new();
     // A long list is in a file.

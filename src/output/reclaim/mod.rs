@@ -24,8 +24,8 @@ pub struct Reclaim {
     pub head: ReclaimHead,
     /// The counts.
     pub summary: ReclaimSummary,
-    /// What is likely to have happened to the jobs of the steps, most jobs first; none where jobs were named, and for a restart
-    /// sweep, whose scope says who is dead.
+    /// What is likely to have happened to the jobs of the steps, most jobs first; none where jobs were named, and for a
+    /// restart sweep, whose scope says who is dead.
     pub diagnoses: Vec<Diagnosis>,
     /// What is done, longest silent first.
     pub steps: Spool<StepJob>,
@@ -47,8 +47,8 @@ pub struct ReclaimHead {
     pub filter: Filter,
     /// False for a dry run, and for a plan that was refused.
     pub applied: bool,
-    /// True where the database carried the plan out and rolled it back, for `--dry-run=server`: the outcomes and errors are what
-    /// it answered, and `moved` means that it would have moved the job.
+    /// True where the database carried the plan out and rolled it back, for `--dry-run=server`: the outcomes and errors
+    /// are what it answered, and `moved` means that it would have moved the job.
     pub rolled_back: bool,
     /// The run, for the reason that is written with each job; null where none was moved, as in a dry run.
     pub run_id: Option<String>,
@@ -62,8 +62,8 @@ pub struct ReclaimHead {
     pub delay_seconds: Option<f64>,
     /// The window over which they are spread after that; null is none.
     pub jitter_seconds: Option<f64>,
-    /// How long before this snapshot another one saw exactly the same steps; null if that was not asked, or nothing was to be
-    /// confirmed.
+    /// How long before this snapshot another one saw exactly the same steps; null if that was not asked, or nothing was
+    /// to be confirmed.
     pub confirmed_after_seconds: Option<f64>,
     /// The file with the journal of this run; null where there is none.
     pub journal: Option<String>,
@@ -82,15 +82,16 @@ pub struct ReclaimHead {
     pub verified: Option<Verified>,
 }
 
-/// The run that a plan reverts. `state` and `attempts` of its jobs are those that this run left them with, and `action` is what it did.
+/// The run that a plan reverts. `state` and `attempts` of its jobs are those that this run left them with, and `action`
+/// is what it did.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Undoes {
     /// The run.
     pub run_id: String,
     /// Where it is recorded: `journal` or `ledger`.
     pub recorded_in: String,
-    /// Jobs that it moved and that no record names, so that they cannot be reverted; null where the record has no end, so that their
-    /// number is not known.
+    /// Jobs that it moved and that no record names, so that they cannot be reverted; null where the record has no end,
+    /// so that their number is not known.
     pub unrecorded: Option<u64>,
 }
 

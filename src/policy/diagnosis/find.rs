@@ -129,7 +129,8 @@ impl Diagnoses<'_> {
     }
 }
 
-/// One diagnosis for holders that went together, one for each that lost several jobs, and one a kind for those that lost one.
+/// One diagnosis for holders that went together, one for each that lost several jobs, and one a kind for those that
+/// lost one.
 fn gone<'e>(what: DiagnosisKind, mut lost: Vec<Lost<'e>>, diagnoses: &mut Vec<Diagnosis>) {
     lost.sort_by_key(|lost| (micros(lost.tally.newest), lost.name));
     let mut single: BTreeMap<String, Vec<Lost<'e>>> = BTreeMap::new();

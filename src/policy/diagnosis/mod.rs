@@ -1,4 +1,5 @@
-//! Groups stuck jobs by the fault that explains them, so that a person reads one line a fault. A guess: no action rests on it.
+//! Groups stuck jobs by the fault that explains them, so that a person reads one line a fault. A guess: no action rests
+//! on it.
 
 mod find;
 mod holder;
@@ -15,8 +16,8 @@ const HOLDERS: usize = 10_000;
 /// The most pairs of kind and queue that are kept apart, over all owners and hosts.
 const PARTS: usize = 100_000;
 
-/// Takes in findings one by one, then how much each owner holds, and concludes what happened. It keeps counts, not jobs, in
-/// bounded memory.
+/// Takes in findings one by one, then how much each owner holds, and concludes what happened. It keeps counts, not
+/// jobs, in bounded memory.
 pub struct Diagnoses<'s> {
     spec: &'s QueueSpec,
     owners: BTreeMap<String, Holder>,
@@ -66,17 +67,19 @@ pub struct Diagnosis {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DiagnosisKind {
-    /// Everything in flight went silent within minutes: `since` and `until` are the last signs of life of the first and the
-    /// last holder that went silent.
+    /// Everything in flight went silent within minutes: `since` and `until` are the last signs of life of the first and
+    /// the last holder that went silent.
     AllSilent,
-    /// Hosts or owners whose claims are all dead and that went silent within a minute, with the instants of `AllSilent`.
+    /// Hosts or owners whose claims are all dead and that went silent within a minute, with the instants of
+    /// `AllSilent`.
     Vanished,
-    /// Hosts or owners that died at different times, each with one job of the same kind, with the instants of `AllSilent`.
+    /// Hosts or owners that died at different times, each with one job of the same kind, with the instants of
+    /// `AllSilent`.
     OneByOne,
     /// As `Vanished`, but judged by age alone, or with claims that are unknown.
     Silent,
-    /// Stuck jobs whose owners hold others that are alive, or show life although the job is in trouble: `since` and `until`
-    /// are the first and the last claim.
+    /// Stuck jobs whose owners hold others that are alive, or show life although the job is in trouble: `since` and
+    /// `until` are the first and the last claim.
     Hangs,
     /// [`Inconsistency::NoOwner`]; for inconsistencies `since` and `until` are the oldest and the newest sign of life.
     NoOwner,
@@ -137,7 +140,8 @@ impl<'s> Diagnoses<'s> {
         }
     }
 
-    /// Takes in a claim that is stuck or unknown. A claim that is not listed only counts toward whether its owner is alive.
+    /// Takes in a claim that is stuck or unknown. A claim that is not listed only counts toward whether its owner is
+    /// alive.
     pub fn add(&mut self, claim: &Claim, judgement: &Judgement, is_listed: bool) {
         let spec = self.spec;
         let one = of(claim, judgement);
@@ -186,8 +190,8 @@ impl<'s> Diagnoses<'s> {
         }
     }
 
-    /// Takes in that this owner, or no owner, holds so many claims in flight, stuck or not. Call it after all findings; one
-    /// owner may come in several parts.
+    /// Takes in that this owner, or no owner, holds so many claims in flight, stuck or not. Call it after all findings;
+    /// one owner may come in several parts.
     pub fn holds(&mut self, owner: Option<&Owner>, claims: u64) {
         let Some(owner) = owner else {
             self.without_owner.claims += claims;

@@ -79,7 +79,8 @@ impl Evaluation<'_> {
         true
     }
 
-    /// Judges by the live-owner list, then by progress, before the age of the claim, which is the worst evidence there is.
+    /// Judges by the live-owner list, then by progress, before the age of the claim, which is the worst evidence there
+    /// is.
     pub(super) fn better_than_age(&mut self, allowed: Option<Duration>) {
         if self.liveness.is_some() {
             return;
@@ -115,8 +116,8 @@ impl Evaluation<'_> {
         self.policy.earlier.as_ref()?.unchanged(self.claim, self.now)
     }
 
-    /// The heartbeat's threshold, if the heartbeat or the claim time cannot be right by the database's clock, and nothing else
-    /// forbids to judge by change.
+    /// The heartbeat's threshold, if the heartbeat or the claim time cannot be right by the database's clock, and
+    /// nothing else forbids to judge by change.
     fn clock_is_wrong(&self) -> Option<Duration> {
         let mut allowed = None;
         let mut wrong = self.is_off(&self.claim.claimed_at);

@@ -19,9 +19,9 @@ use std::time::Duration;
 /// Judges one claim. Pure and total: the same claim, policy and `now` always give the same verdict.
 ///
 /// The first liveness source that has a value decides; a value that does not fit or is implausible makes the verdict
-/// unknown, whichever source it belongs to. Rules about trouble are asked in addition. A running lease or a fresh heartbeat
-/// on the claim's own row contradicts a live-owner list or an owner's restart: the verdict is unknown then. Times that nobody says
-/// the zone of are read as UTC, and that is tested.
+/// unknown, whichever source it belongs to. Rules about trouble are asked in addition. A running lease or a fresh
+/// heartbeat on the claim's own row contradicts a live-owner list or an owner's restart: the verdict is unknown then.
+/// Times that nobody says the zone of are read as UTC, and that is tested.
 pub fn judge(spec: &QueueSpec, claim: &Claim, policy: &Policy, now: Timestamp) -> Judgement {
     zone::tested(spec, claim, policy, now, evaluate(spec, claim, policy, now))
 }
@@ -142,8 +142,8 @@ impl<'a> Evaluation<'a> {
         Limit { allowed, target: self.policy.thresholds.target.clone() }
     }
 
-    /// Makes the verdict unknown, and says why, if a value does not fit its declaration or is implausible. `ahead` is how far
-    /// it may lie in the future; `None` is any distance.
+    /// Makes the verdict unknown, and says why, if a value does not fit its declaration or is implausible. `ahead` is
+    /// how far it may lie in the future; `None` is any distance.
     fn must_be_plausible(&mut self, time: &TimeColumn, reading: &Reading, ahead: Option<Duration>) -> Option<Finding> {
         let name = || time.column.name.clone();
         let why = match (reading, ahead) {

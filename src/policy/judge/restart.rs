@@ -24,8 +24,8 @@ impl Evaluation<'_> {
         self.ask(Rule::Restart, "owner", Value::Name(owner), dead, finding);
     }
 
-    /// True if the claim was certainly made before the sweep began; any doubt makes the verdict unknown. Clocks count as equal:
-    /// the sweep at a host's boot must recover the job of a worker that crashed seconds after its claim.
+    /// True if the claim was certainly made before the sweep began; any doubt makes the verdict unknown. Clocks count
+    /// as equal: the sweep at a host's boot must recover the job of a worker that crashed seconds after its claim.
     pub(super) fn precedes_sweep(&mut self, restart: &Restart) -> bool {
         let why = match (&self.spec.claim.claimed_at, self.claim.claimed_at.at()) {
             (Some(column), at) => {

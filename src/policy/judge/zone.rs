@@ -8,8 +8,8 @@ use crate::policy::verdict::{Check, CheckResult, Judgement, Value, Verdict};
 use crate::preset::QueueSpec;
 use crate::preset::encoding::Said;
 
-/// The judgement of a claim whose times were read as UTC, once that reading is tested: where nothing shows that it is right, a
-/// claim is stuck only if it is so in the furthest zone too, whatever rule says it.
+/// The judgement of a claim whose times were read as UTC, once that reading is tested: where nothing shows that it is
+/// right, a claim is stuck only if it is so in the furthest zone too, whatever rule says it.
 pub(super) fn tested(
     spec: &QueueSpec,
     claim: &Claim,

@@ -1,5 +1,5 @@
-//! What may be done to a job, what stands in its way, and how workers are woken: `[action]`, `[waiting]`, `[skip]`, `[check]`
-//! and `[notify]`.
+//! What may be done to a job, what stands in its way, and how workers are woken: `[action]`, `[waiting]`, `[skip]`,
+//! `[check]` and `[notify]`.
 
 use crate::model::{Action, AttemptsChange};
 use crate::preset::fields::{Field, Fields, Fragment, Read, Word, Written};

@@ -1,5 +1,5 @@
-//! A preset or mapping as its author wrote it, for one engine and one set of variants: typed, and not yet compared with live
-//! tables.
+//! A preset or mapping as its author wrote it, for one engine and one set of variants: typed, and not yet compared with
+//! live tables.
 
 mod actions;
 mod claim;

@@ -72,8 +72,8 @@ impl Encodings {
         Encodings { first, others }
     }
 
-    /// The same encodings, which take the earlier instant where a zone shows a wall clock twice: an owner's start kills its older
-    /// claims, so that the later one is not the safer.
+    /// The same encodings, which take the earlier instant where a zone shows a wall clock twice: an owner's start kills
+    /// its older claims, so that the later one is not the safer.
     #[must_use]
     pub fn earliest(mut self) -> Encodings {
         for encoding in iter::once(&mut self.first).chain(&mut self.others) {
@@ -138,8 +138,8 @@ impl Encodings {
         self.iter().any(|encoding| matches!(encoding, Encoding::Text(_)))
     }
 
-    /// The place of the first whose own values another one reads as other instants: `epoch s` next to `epoch ms`, or two zones.
-    /// A column that is spelled so could not be read.
+    /// The place of the first whose own values another one reads as other instants: `epoch s` next to `epoch ms`, or
+    /// two zones. A column that is spelled so could not be read.
     pub fn ambiguous(&self) -> Option<usize> {
         self.iter().position(|encoding| {
             let alone = Encodings::new(encoding.clone(), Vec::new());
@@ -219,6 +219,7 @@ impl fmt::Display for Encodings {
 
 impl Encoding {
     /// Reads a spelling of the preset format: `native utc`, `epoch ms`, `text YYYY-MM-DD HH:MM:SS[Z]`.
+    /// The error is the rest of a sentence: what is wrong, and what is allowed.
     pub fn parse(text: &str) -> Result<Encoding, String> {
         match text.split_once(' ') {
             None if text == "native" => Ok(Encoding::Native(None)),

@@ -30,7 +30,8 @@ const LARGEST_OFFSET: i64 = 86_400;
 
 /// The one exact shape of a text time, such as `YYYY-MM-DD HH:MM:SS[.f-fff]`, in the zone that its end names.
 ///
-/// It spells the years 0001 to 9999, and precision from a second to a microsecond; of nanoseconds only the reading knows.
+/// It spells the years 0001 to 9999, and precision from a second to a microsecond; of nanoseconds only the reading
+/// knows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextPattern {
     separator: char,
@@ -61,6 +62,7 @@ enum Suffix {
     Always,
     /// Read with and without, written with.
     Either,
+    /// `+00:00`, always.
     Zero,
     /// Any offset from UTC, or `Z`; written as `+00:00`.
     Offset,
@@ -68,6 +70,7 @@ enum Suffix {
 
 impl TextPattern {
     /// Reads a pattern of the preset format.
+    /// The error is the rest of a sentence: what is wrong, and what is allowed.
     pub fn parse(text: &str) -> Result<TextPattern, String> {
         let shape = || {
             let rest = text.strip_prefix(DATE)?;
@@ -144,8 +147,8 @@ impl TextPattern {
     ///
     /// It is a whole second without fraction and suffix, rounded away from them: within one second the bytes have no
     /// useful order (`.5Z` sorts before `Z`), but a whole second sorts after everything spelled in an earlier one, and
-    /// as their prefix before all that has more to say about its own. With offsets that differ, a wall clock shows up to a
-    /// day more or less than UTC.
+    /// as their prefix before all that has more to say about its own. With offsets that differ, a wall clock shows up
+    /// to a day more or less than UTC.
     pub(super) fn bound(&self, cut: Timestamp, side: Side) -> String {
         let mut wall = self.zone.bound(cut, side);
         if self.suffix == Suffix::Offset {

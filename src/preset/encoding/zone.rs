@@ -60,6 +60,7 @@ impl Zone {
     }
 
     /// The zone of that name, in any case.
+    /// The error is the rest of a sentence: what is wrong, and what is allowed.
     pub fn parse(name: &str) -> Result<Zone, String> {
         match name {
             "local" => return Ok(Zone { said: Said::ByNobody, ..Zone::utc() }),

@@ -1,5 +1,5 @@
-//! What is done to a job: the statements of an action, what stands in its way, what a record of it keeps, and how workers
-//! are woken.
+//! What is done to a job: the statements of an action, what stands in its way, what a record of it keeps, and how
+//! workers are woken.
 
 use super::{QueueSpec, StateValue};
 use crate::model::{Action, AttemptsChange};
@@ -18,7 +18,8 @@ pub struct ActionSpec {
     pub steps: Vec<StepSpec>,
     /// Why it is never done, if so.
     pub refused: Option<String>,
-    /// True if the row must be locked as for a delete: the action deletes rows, or changes a unique or partition column.
+    /// True if the row must be locked as for a delete: the action deletes rows, or changes a unique or partition
+    /// column.
     pub locks_for_update: bool,
     /// What is done instead where the job is to run later, if that is not the same.
     pub delayed: Option<Box<ActionSpec>>,
@@ -129,14 +130,14 @@ pub struct CheckSpec {
 }
 
 impl QueueSpec {
-    /// The columns that an action assigns, which a record of it keeps; `None` where it cannot be undone: it is more than one
-    /// UPDATE of the claim's own table, or this role may not read all that it writes.
+    /// The columns that an action assigns, which a record of it keeps; `None` where it cannot be undone: it is more
+    /// than one UPDATE of the claim's own table, or this role may not read all that it writes.
     pub fn recorded(&self, action: Action) -> Option<Vec<&Column>> {
         self.written_by(self.actions.get(&action)?)
     }
 
-    /// The columns that an undo of that action may restore: those that it assigns to claims, or to jobs that wait, with a delay too;
-    /// `None` where none of it can be undone.
+    /// The columns that an undo of that action may restore: those that it assigns to claims, or to jobs that wait, with
+    /// a delay too; `None` where none of it can be undone.
     pub fn revertible(&self, action: Action) -> Option<Vec<&Column>> {
         let of_both = [&self.actions, &self.waiting].into_iter().filter_map(|actions| actions.get(&action));
         let delayed = of_both.flat_map(|action| std::iter::once(action).chain(action.delayed.as_deref()));
@@ -160,6 +161,7 @@ impl ActionSpec {
 
 impl QueueSpec {
     /// How a job is requeued that is to run later.
+    /// The error is a clause that says why that is impossible: the job would run at once, or never.
     pub fn delayed_requeue(&self) -> Result<ActionSpec, String> {
         let requeue = self.actions.get(&Action::Requeue).ok_or("it has no requeue")?;
         if let Some(why) = &requeue.refused {

@@ -35,14 +35,14 @@ pub struct ClaimSpec {
     pub progress: Vec<Expr>,
     /// Everything that must be unchanged: the preset's own columns and all that a verdict reads.
     pub precondition: Vec<Expr>,
-    /// What must be true for a row once it is locked, or its job is skipped as locked. It may have an effect: acquire a lock
-    /// that workers respect.
+    /// What must be true for a row once it is locked, or its job is skipped as locked. It may have an effect: acquire a
+    /// lock that workers respect.
     pub guard: Option<Template>,
 }
 
 impl ClaimSpec {
-    /// The column of the job's own row that holds its state: none where the row's place is its state, or where the state is
-    /// joined from another table.
+    /// The column of the job's own row that holds its state: none where the row's place is its state, or where the
+    /// state is joined from another table.
     #[must_use]
     pub fn own_state(&self) -> Option<&Column> {
         match &self.state {
@@ -158,8 +158,8 @@ impl States {
         self.all().any(|state| state.stored.to_text() == text)
     }
 
-    /// The queue's name for the stored value of a job that the database says is in flight. A collation may call a value one of the
-    /// states that is spelled otherwise.
+    /// The queue's name for the stored value of a job that the database says is in flight. A collation may call a value
+    /// one of the states that is spelled otherwise.
     pub fn in_flight_name(&self, stored: &Cell) -> String {
         let folded = |cell: &Cell| cell.to_text().map(|text| text.to_lowercase());
         let meant =
@@ -181,8 +181,8 @@ pub struct Table {
     pub schema: String,
     /// Its name, exactly as the catalog has it.
     pub name: String,
-    /// True if it declares what becomes of a row that violates a constraint (`ON CONFLICT REPLACE`, say), on SQLite: a statement
-    /// that writes to it says `OR ABORT`, or the declaration would decide, up to the deletion of another job.
+    /// True if it declares what becomes of a row that violates a constraint (`ON CONFLICT REPLACE`, say), on SQLite: a
+    /// statement that writes to it says `OR ABORT`, or the declaration would decide, up to the deletion of another job.
     pub declares_conflict: bool,
 }
 

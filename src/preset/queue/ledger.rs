@@ -19,7 +19,8 @@ pub enum LedgerKind {
 
 use LedgerKind::{Instant, Json, MaybeInteger, MaybeText, Text};
 
-/// The columns of the ledger, in order: what a run's head says, and what each step says, by the names that a journal has for it.
+/// The columns of the ledger, in order: what a run's head says, and what each step says, by the names that a journal
+/// has for it.
 pub const LEDGER_COLUMNS: [(&str, LedgerKind); 23] = [
     ("run_id", Text),
     ("moved_at", Instant),

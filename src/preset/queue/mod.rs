@@ -43,17 +43,17 @@ pub struct QueueSpec {
     pub tables: BTreeMap<String, Table>,
     /// The states and what they mean.
     pub states: States,
-    /// True for jobs that wait ([`Waits`](super::Waits)): their one state stands for the ones in flight, and the time since when
-    /// they wait for the time of the claim.
+    /// True for jobs that wait ([`Waits`](super::Waits)): their one state stands for the ones in flight, and the time
+    /// since when they wait for the time of the claim.
     pub waits: bool,
     /// What makes a row a claim, and what is read of it.
     pub claim: ClaimSpec,
     pub owner: OwnerSpec,
     /// What shows life, best source first.
     pub liveness: Vec<Liveness>,
-    /// Where a sign of life stands that cannot be locked, in words: a view of owners, or a column that a join or a sub-select
-    /// reads from another table. A sign of life committed there at the instant of a write comes too late. `None` on SQLite, where
-    /// a write excludes every other one.
+    /// Where a sign of life stands that cannot be locked, in words: a view of owners, or a column that a join or a
+    /// sub-select reads from another table. A sign of life committed there at the instant of a write comes too late.
+    /// `None` on SQLite, where a write excludes every other one.
     pub unlocked: Option<String>,
     /// The keys of the document whose values are SQL that reads: a value in a row may break it.
     pub computed: Vec<String>,
@@ -81,7 +81,8 @@ pub struct QueueSpec {
     pub cautions: Vec<(String, String)>,
     /// Extra evidence: name and expression.
     pub show: Vec<(String, Expr)>,
-    /// The columns of the claim's own table that this role may read, in the catalog's order: what a row's fingerprint covers.
+    /// The columns of the claim's own table that this role may read, in the catalog's order: what a row's fingerprint
+    /// covers.
     pub row: Vec<Column>,
     /// The ledger in the schema of the tables, if there is one.
     pub ledger: Option<LedgerSpec>,

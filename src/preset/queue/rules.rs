@@ -101,8 +101,8 @@ pub const EARLIEST_MICROS: i64 = 978_307_200_000_000;
 /// A lease that ends further ahead than this is implausible.
 pub const LEASE_AHEAD: Duration = Duration::from_secs(366 * 24 * 3600);
 
-/// How long a source may be silent before that means death: the operator's value, else the row's, else the preset's. `None`
-/// where none of them has one. A lease has no such threshold: its end is one.
+/// How long a source may be silent before that means death: the operator's value, else the row's, else the preset's.
+/// `None` where none of them has one. A lease has no such threshold: its end is one.
 ///
 /// One function for the judge and for the pre-filter, so that the two cannot differ.
 pub fn silence_allowed(source: &Liveness, older: Option<Duration>, on_row: Option<Duration>) -> Option<Duration> {

@@ -11,8 +11,8 @@ const FRESH: Duration = Duration::from_secs(600);
 /// No zone is further away.
 const FURTHEST: Duration = Duration::from_secs(14 * 3600);
 
-/// The newest time of each column in a snapshot, as it reads in UTC. Owners write the times of their claims, so that each is tested by
-/// its own; a claim without an owner is tested by all.
+/// The newest time of each column in a snapshot, as it reads in UTC. Owners write the times of their claims, so that
+/// each is tested by its own; a claim without an owner is tested by all.
 #[derive(Debug, Clone, Default)]
 pub struct UtcEvidence {
     newest: Newest,
@@ -23,8 +23,8 @@ pub struct UtcEvidence {
     is_contradicted: bool,
 }
 
-/// The newest time of each column, and whether that ends a lease. One may be written by the database and the next by a worker in another
-/// zone.
+/// The newest time of each column, and whether that ends a lease. One may be written by the database and the next by a
+/// worker in another zone.
 type Newest = BTreeMap<(usize, bool), Timestamp>;
 
 impl UtcEvidence {
@@ -50,8 +50,9 @@ impl UtcEvidence {
         self.is_contradicted |= created.zip(claimed).is_some_and(|(created, claimed)| is_ahead(created, claimed));
     }
 
-    /// Whether the times of this owner, or of all, are shown to be UTC: in each column some are fresh, and none is ahead. Leases alone,
-    /// which may end at any time, show nothing. For claims without an owner a job that was created or finished just now shows it, too.
+    /// Whether the times of this owner, or of all, are shown to be UTC: in each column some are fresh, and none is
+    /// ahead. Leases alone, which may end at any time, show nothing. For claims without an owner a job that was created
+    /// or finished just now shows it, too.
     pub fn shows(&self, owner: Option<&str>, now: Timestamp) -> bool {
         let newest = owner.map_or(Some(&self.newest), |owner| self.of_owners.get(owner));
         let is_fresh = |at: Timestamp| !now.minus(FRESH).is_after(at, Clocks::One) && !is_ahead(at, now);
@@ -84,8 +85,8 @@ impl QueueSpec {
         started.into_iter().chain(&self.rules.deadline).find(|time| time.is_zoneless())
     }
 
-    /// Moves the times of a claim that have no zone as far in the direction of life as a zone can; where these are shown to be UTC, only
-    /// those that no value shows.
+    /// Moves the times of a claim that have no zone as far in the direction of life as a zone can; where these are
+    /// shown to be UTC, only those that no value shows.
     pub fn move_to_furthest_zone(&self, claim: &mut Claim, are_shown: bool) {
         let later = |time: Option<&TimeColumn>, reading: &mut Reading| {
             if let (Some(true), Reading::At(at)) = (time.map(TimeColumn::is_zoneless), reading) {
@@ -119,7 +120,8 @@ impl QueueSpec {
         }
     }
 
-    /// The columns of the jobs' own table that tell when a job was created, finished and claimed, where these times have no zone.
+    /// The columns of the jobs' own table that tell when a job was created, finished and claimed, where these times
+    /// have no zone.
     pub fn zoneless_history(&self) -> [Option<&TimeColumn>; 3] {
         let finished = if let Finished::Kept(runs) = &self.finished { Some(&runs.at) } else { None };
         let times = [self.claim.created_at.as_ref(), finished, self.claim.claimed_at.as_ref()];

@@ -27,8 +27,8 @@ impl Binder<'_> {
         Ok(actions)
     }
 
-    /// Why an action cannot decide by itself what a conflict does: SQLite carries the `OR ABORT` that a statement needs on a table
-    /// with a conflict clause of its own into the table's triggers, in the place of what these say.
+    /// Why an action cannot decide by itself what a conflict does: SQLite carries the `OR ABORT` that a statement needs
+    /// on a table with a conflict clause of its own into the table's triggers, in the place of what these say.
     pub(super) fn unwritable(&self, spec: &QueueSpec) -> Option<String> {
         let steps = spec.actions.values().chain(spec.waiting.values()).flat_map(|action| &action.steps);
         let wakes = spec.notify.iter().filter_map(Notify::sql);
@@ -267,8 +267,8 @@ impl Binder<'_> {
         self.action_named(&doc, claim, attempts).map(Some)
     }
 
-    /// Rejects a `stalls` column that the requeue does not increment: a budget of it would never be spent. Expressions, and
-    /// statements that the preset writes itself, are not examined.
+    /// Rejects a `stalls` column that the requeue does not increment: a budget of it would never be spent. Expressions,
+    /// and statements that the preset writes itself, are not examined.
     pub(super) fn losses_are_counted(
         &self,
         actions: &BTreeMap<Action, ActionSpec>,

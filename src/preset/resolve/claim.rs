@@ -1,4 +1,5 @@
-//! What makes a row a claim, its attempts and limits, what is kept of finished jobs, and all that a precondition covers.
+//! What makes a row a claim, its attempts and limits, what is kept of finished jobs, and all that a precondition
+//! covers.
 
 use super::Binder;
 use super::columns::{literal, may_hold_integers};
@@ -134,7 +135,8 @@ impl Binder<'_> {
         Ok(spec)
     }
 
-    /// The attempts behind a counter of those that are left. Neither engine fails on any value, and no text becomes a number.
+    /// The attempts behind a counter of those that are left. Neither engine fails on any value, and no text becomes a
+    /// number.
     fn used_up(&self, attempts: &Attempts, left: &Column) -> Template {
         let (text, left) = (|text: &str| Piece::Text(text.to_owned()), || Piece::Column(left.clone()));
         let (before, after) = match self.live.engine.has_strict_types() {

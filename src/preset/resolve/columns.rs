@@ -111,8 +111,9 @@ impl Binder<'_> {
         }
     }
 
-    /// Alias and name, if the text is a column and not an expression: a plain name, the exact name of a column of the alias's
-    /// table whatever characters it has, or a name in double quotes as SQL has it; each with another alias and a dot before it.
+    /// Alias and name, if the text is a column and not an expression: a plain name, the exact name of a column of the
+    /// alias's table whatever characters it has, or a name in double quotes as SQL has it; each with another alias and
+    /// a dot before it.
     fn column_of(&self, text: &str, alias: &str) -> Option<(String, String)> {
         if !["true", "false", "null"].contains(&text.to_lowercase().as_str())
             && (is_name(text) || self.has_column(alias, text))

@@ -158,8 +158,8 @@ pub(in crate::preset) fn aliases_of(from: &Template) -> Vec<(String, Option<Stri
     aliases
 }
 
-/// The tables that the sub-selects of a FROM clause read, as far as they are named in braces; `None` where no sub-select reads
-/// any table.
+/// The tables that the sub-selects of a FROM clause read, as far as they are named in braces; `None` where no
+/// sub-select reads any table.
 pub(super) fn sub_selects_read(from: &Template) -> Option<Vec<&str>> {
     let (mut depth, mut reads, mut names) = (0_i32, false, Vec::new());
     for piece in &from.0 {

@@ -1,5 +1,5 @@
-//! Resolves a preset against the live tables: picks the engine's values and the variants, looks up every column, derives what
-//! authors do not write, and refuses what does not fit.
+//! Resolves a preset against the live tables: picks the engine's values and the variants, looks up every column,
+//! derives what authors do not write, and refuses what does not fit.
 
 mod actions;
 mod claim;

@@ -28,7 +28,8 @@ impl Binder<'_> {
                 let is_log = owner.rows == OwnerRows::Newest;
                 let live = self.tables.get(&table.text).filter(|live| !live.is_view && owner.on.is_none());
                 if let Some(live) = live.filter(|_| !is_log).filter(|live| !live.is_unique(&matched)) {
-                    // Two rows would be two heartbeats of one owner, and by the older one a living owner would look dead.
+                    // Two rows would be two heartbeats of one owner, and by the older one a living owner would look
+                    // dead.
                     return Err(table.error(format!(
                         "table {} has no unique index on {}, so an owner may have several rows there; match a unique \
                          column; or say `rows = \"newest\"` if it is a log of heartbeats",
@@ -95,7 +96,8 @@ impl Binder<'_> {
         Ok(JoinOn::Newest { pairs, beat: beat.column.clone(), nullable })
     }
 
-    /// Fails where the application's own comparison of an owner's column with the claim's would find a row that ours does not.
+    /// Fails where the application's own comparison of an owner's column with the claim's would find a row that ours
+    /// does not.
     fn compares_alike(
         &self,
         table: &Written,
@@ -180,8 +182,8 @@ impl Binder<'_> {
         }))
     }
 
-    /// Where a sign of life stands in rows that cannot be locked, as [`QueueSpec::unlocked`] words it. The time of the claim is
-    /// no such sign: a claim is a write to the job's own row.
+    /// Where a sign of life stands in rows that cannot be locked, as [`QueueSpec::unlocked`] words it. The time of the
+    /// claim is no such sign: a claim is a write to the job's own row.
     ///
     /// # Errors
     /// Where that is a materialized view: it does not show what is, but what was at its last refresh.

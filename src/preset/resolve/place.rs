@@ -72,8 +72,8 @@ pub(super) fn missing_table(document: &str, name: &str, live: &LiveSchema, schem
     SpecError { missing_table, ..SpecError::whole(document, message) }
 }
 
-/// Why a table that is used because it is there does not count; `None` if it does. Its triggers would run as this role, and its rows
-/// would decide, so it must belong to a role that could do both to the queue's own table.
+/// Why a table that is used because it is there does not count; `None` if it does. Its triggers would run as this role,
+/// and its rows would decide, so it must belong to a role that could do both to the queue's own table.
 pub(in crate::preset) fn distrusted(table: &LiveTable, own: &LiveTable) -> Option<String> {
     let owner = Some(&table.owner).filter(|owner| !owner.is_empty())?;
     let why = if !table.is_of_trusted_owner && !own.owner_roles.contains(owner) {

@@ -6,8 +6,8 @@ use crate::preset::fields::Written;
 use crate::preset::queue::{ActionSpec, Exhausted, QueueSpec};
 use crate::preset::{SpecError, WrittenAt, did_you_mean};
 
-/// Jobs that wait in one state. No worker holds them, so no sign of life is read; what is left is since when they wait, and
-/// what `[waiting]` of the preset does to them.
+/// Jobs that wait in one state. No worker holds them, so no sign of life is read; what is left is since when they wait,
+/// and what `[waiting]` of the preset does to them.
 #[derive(Debug, Clone)]
 pub struct Waits {
     /// One of the queue's waiting states.

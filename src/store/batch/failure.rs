@@ -39,6 +39,7 @@ impl Failure {
 
 /// What made the database abort a transaction.
 pub(super) enum Aborted {
+    /// The row's number, and its error.
     One(usize, RowError),
     OneOfMany,
 }

@@ -14,8 +14,8 @@ pub trait Recorder {
     /// The run; `None` if nothing is recorded: then rows are not read for it.
     fn head(&self) -> Option<&RunHead>;
 
-    /// Records the steps whose rows are about to be committed, right before that; `at` is the transaction's own clock. Not called for
-    /// a transaction that has moved nothing; called again for one that is tried again.
+    /// Records the steps whose rows are about to be committed, right before that; `at` is the transaction's own clock.
+    /// Not called for a transaction that has moved nothing; called again for one that is tried again.
     ///
     /// # Errors
     /// When they must be recorded and cannot be: the transaction is rolled back.
@@ -62,8 +62,8 @@ pub(super) fn image(spec: &QueueSpec, columns: &[&Column], cells: &[Cell]) -> Op
     Some(RowImage { values: values.to_vec(), fingerprint: fingerprint(&spec.row, whole) })
 }
 
-/// Of the names of all columns and the values in them, each with its length and kind, so that no two rows run together to the
-/// same bytes.
+/// Of the names of all columns and the values in them, each with its length and kind, so that no two rows run together
+/// to the same bytes.
 pub fn fingerprint(columns: &[Column], cells: &[Cell]) -> Fingerprint {
     let mut hash = Sha256::new();
     let mut add = |kind: u8, bytes: &[u8]| {

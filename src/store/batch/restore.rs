@@ -1,4 +1,5 @@
-//! Restores rows that a run changed: locks and compares the whole row, sets the recorded columns, and checks the effect.
+//! Restores rows that a run changed: locks and compares the whole row, sets the recorded columns, and checks the
+//! effect.
 
 use super::execute::must_fit;
 use super::record::images;
@@ -10,7 +11,8 @@ use crate::store::sql;
 use crate::store::{StoreError, StoreErrorKind};
 use std::collections::BTreeMap;
 
-/// The columns that a batch restores; `None` if it acts. Only those that the action assigns: a record may have been altered.
+/// The columns that a batch restores; `None` if it acts. Only those that the action assigns: a record may have been
+/// altered.
 pub(super) fn restored<'s>(spec: &'s QueueSpec, batch: &Batch<'_>) -> Result<Option<Vec<&'s Column>>, StoreError> {
     let Some(row) = batch.steps.first().and_then(|step| step.restores()) else { return Ok(None) };
     let unfit = |message: String| StoreError::new(StoreErrorKind::Unfit, message);
@@ -32,7 +34,8 @@ fn rows<'b>(batch: &Batch<'b>, numbers: &[usize]) -> Vec<(usize, &'b Key, &'b Ro
     numbers.iter().filter_map(row).collect()
 }
 
-/// Locks the rows that are still what the run left, and settles the others as gone, changed or locked. Gives their images.
+/// Locks the rows that are still what the run left, and settles the others as gone, changed or locked. Gives their
+/// images.
 pub(super) fn lock<S: Session>(
     session: &mut S,
     spec: &QueueSpec,

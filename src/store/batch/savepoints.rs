@@ -9,10 +9,12 @@ use crate::store::session::Session;
 use crate::store::sql::Statement;
 use crate::store::{StoreError, StoreErrorKind};
 
-/// If more rows than this fail for want of a lock and none has moved, a table is locked and not a row. Less than the first batch has.
+/// If more rows than this fail for want of a lock and none has moved, a table is locked and not a row. Less than the
+/// first batch has.
 const HELD: usize = 10;
 
-/// Acts on rows with `act`, which gets the rows and whether they were tried before; gives the results of those that were not moved.
+/// Acts on rows with `act`, which gets the rows and whether they were tried before; gives the results of those that
+/// were not moved.
 ///
 /// # Errors
 /// When the rows are not the reason: all of them meet the same unexpected error, or none gets a lock.

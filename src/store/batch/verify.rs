@@ -73,8 +73,8 @@ fn images<S: Session>(
     Ok(rows.into_iter().filter_map(pair).collect())
 }
 
-/// Locks the rows whose precondition still holds, and settles the others as gone, changed or locked. Gives the images of the
-/// locked rows by their step if the columns to record are named.
+/// Locks the rows whose precondition still holds, and settles the others as gone, changed or locked. Gives the images
+/// of the locked rows by their step if the columns to record are named.
 pub(super) fn verify<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
@@ -150,8 +150,8 @@ pub(super) fn read_again<S: WriteSession>(
     Ok(())
 }
 
-/// Refuses each row whose key another row or step has too: no statement could tell them apart. Where an index proves that a key
-/// names one row, the database is not asked.
+/// Refuses each row whose key another row or step has too: no statement could tell them apart. Where an index proves
+/// that a key names one row, the database is not asked.
 pub(super) fn refuse_shared_keys<S: Session>(
     session: &mut S,
     spec: &QueueSpec,

@@ -174,8 +174,8 @@ fn work<S: WriteSession>(
     Ok((results.into_iter().enumerate().map(report).collect(), warnings))
 }
 
-/// Refuses each step of a fail in place of a requeue unless another row is seen to hold the key. In a run that is rolled back, repeats
-/// the last requeues first.
+/// Refuses each step of a fail in place of a requeue unless another row is seen to hold the key. In a run that is
+/// rolled back, repeats the last requeues first.
 fn only_with_key_holders<S: WriteSession>(
     session: &mut S,
     spec: &QueueSpec,

@@ -28,6 +28,7 @@ pub struct PostgresAddress {
     pub tcp: Tcp,
     /// `options`, which some poolers refuse.
     pub options: Option<String>,
+    /// Or `fallback_application_name`.
     pub application_name: Option<String>,
     /// Each setting with its value (`None` for a secret) and where it came from.
     pub settings: Vec<(&'static str, Option<String>, Origin)>,

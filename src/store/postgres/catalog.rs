@@ -8,8 +8,9 @@ use crate::preset::{LiveColumn, LiveIndex, LiveSchema, LiveTable};
 use crate::store::StoreError;
 use std::collections::BTreeMap;
 
-/// `under` has each view's tables and views, down to the last; `circle` each role's own memberships. `pg_has_role` would make a superuser
-/// a member of every role, and so every stranger one to be trusted; so would Postgres' own roles, which many are members of.
+/// `under` has each view's tables and views, down to the last; `circle` each role's own memberships. `pg_has_role`
+/// would make a superuser a member of every role, and so every stranger one to be trusted; so would Postgres' own
+/// roles, which many are members of.
 const TABLES: &str = "
 WITH RECURSIVE under(top, oid) AS (
   SELECT v.oid, v.oid FROM pg_catalog.pg_class AS v WHERE v.relname = ANY ($names) AND v.relkind IN ('v', 'm')
@@ -72,8 +73,8 @@ CROSS JOIN LATERAL (
 WHERE a.attrelid = ANY ($tables) AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attrelid, a.attnum";
 
-/// The last column says whether the index tells a column's values apart as the column does: under a collation by which different
-/// texts are equal, only an index of that collation does.
+/// The last column says whether the index tells a column's values apart as the column does: under a collation by which
+/// different texts are equal, only an index of that collation does.
 const INDEXES: &str = "
 SELECT i.indrelid::text, i.indexrelid::text, i.indisunique AND i.indpred IS NULL,
        pg_catalog.pg_get_expr(i.indpred, i.indrelid),
@@ -160,7 +161,8 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
             .visible
             .iter()
             .find_map(|schema| tables.iter().position(|(_, table)| is_named(table) && table.schema == *schema));
-        // Only the right to the schema may be missing. What is missing is said of the table then, not that there is none.
+        // Only the right to the schema may be missing. What is missing is said of the table then, not that there is
+        // none.
         let closed = || match tables.iter().enumerate().filter(|(_, (_, table))| is_named(table)).collect::<Vec<_>>()[..]
         {
             [(only, _)] if closed_schemas.contains(&only) => Some(only),

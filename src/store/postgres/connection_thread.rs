@@ -66,8 +66,9 @@ impl ConnectionThread {
         answered.ok_or(NoAnswer)
     }
 
-    /// As [`ConnectionThread::run`], for work that produces parts, which are handed to `each` while it goes on, until that
-    /// breaks off. The thread is never more than a few parts ahead. `work` ends once its parts are no longer taken.
+    /// As [`ConnectionThread::run`], for work that produces parts, which are handed to `each` while it goes on, until
+    /// that breaks off. The thread is never more than a few parts ahead. `work` ends once its parts are no longer
+    /// taken.
     pub(super) fn stream<T: Send + 'static>(
         &mut self,
         keep_waiting: impl Fn() -> bool,

@@ -12,6 +12,7 @@ use ::postgres::error::Severity;
 use ::postgres::types::Type;
 use std::time::{Duration, Instant};
 
+/// How long the server is asked.
 const RESOLVE: Duration = Duration::from_secs(10);
 
 /// Cluster and timeline. After a failover one of them differs, and a transaction id may mean another transaction. Fails

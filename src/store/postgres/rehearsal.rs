@@ -18,8 +18,9 @@ const TYPES: &str = "
 SELECT a.attname::text, pg_catalog.format_type(a.atttypid, a.atttypmod) FROM pg_catalog.pg_attribute AS a
 WHERE a.attrelid = pg_catalog.to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped";
 
-/// The conditions of the table and, of what they do not inherit, of its partitions and children: CHECK and NOT NULL, once for each
-/// column that they name. Each is named by its table too, and says whether it is the table's own. `conenforced` is new in Postgres 18.
+/// The conditions of the table and, of what they do not inherit, of its partitions and children: CHECK and NOT NULL,
+/// once for each column that they name. Each is named by its table too, and says whether it is the table's own.
+/// `conenforced` is new in Postgres 18.
 const CHECKS: &str = "
 WITH RECURSIVE part(oid, is_own) AS (
   SELECT pg_catalog.to_regclass($1)::oid, true
@@ -131,8 +132,9 @@ pub(super) fn try_out(
     Ok(trials)
 }
 
-/// Runs a statement behind a savepoint, so that its failure does not abort the snapshot. The search path is the snapshot's: values are
-/// computed here, and no name in them may lead to a function or operator that another role made in the queue's schema.
+/// Runs a statement behind a savepoint, so that its failure does not abort the snapshot. The search path is the
+/// snapshot's: values are computed here, and no name in them may lead to a function or operator that another role made
+/// in the queue's schema.
 fn behind_savepoint(session: &mut PostgresSession, statement: &Statement) -> Result<Vec<Vec<Cell>>, StoreError> {
     session.batch("SAVEPOINT jobdoctor_rehearsal")?;
     let answer = session.query(statement);

@@ -4,7 +4,8 @@ use crate::store::{ServerVersion, StoreError, StoreErrorKind};
 
 /// The versions that the tests run on.
 const TESTED: std::ops::RangeInclusive<u32> = 13..=18;
-/// Programs that speak Postgres' protocol and lock rows in ways of their own, by a word that only their `version()` has.
+/// Programs that speak Postgres' protocol and lock rows in ways of their own, by a word that only their `version()`
+/// has.
 const OTHERS: [(&str, &str); 9] = [
     ("CockroachDB", "CockroachDB"),
     ("-YB-", "YugabyteDB"),
@@ -17,7 +18,8 @@ const OTHERS: [(&str, &str); 9] = [
     ("QuestDB", "QuestDB"),
 ];
 
-/// The server by what its `version()` says. Aurora, Cloud SQL, Neon, Supabase, AlloyDB and Citus are Postgres and say so.
+/// The server by what its `version()` says. Aurora, Cloud SQL, Neon, Supabase, AlloyDB and Citus are Postgres and say
+/// so.
 pub(super) fn server_version(version: &str) -> ServerVersion {
     let mut words = version.split(' ');
     let (program, number) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());

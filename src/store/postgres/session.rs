@@ -128,8 +128,8 @@ impl PostgresSession {
         self.run(move |client| client.batch_execute(&sql))
     }
 
-    /// Runs statements without parameters, all in one round trip, and gives the rows of each one that has any, with their
-    /// values as text.
+    /// Runs statements without parameters, all in one round trip, and gives the rows of each one that has any, with
+    /// their values as text.
     pub(super) fn answers(&mut self, sql: &str) -> Result<Vec<Answer>, StoreError> {
         let sql = sql.to_owned();
         let messages = self.run(move |client| client.simple_query(&sql))?;
@@ -344,7 +344,8 @@ impl Session for PostgresSession {
         self.in_transaction = false;
         let commit = self.connection.run(for_at_most(self.limits.left() + GRACE), |client| {
             // An answer is the server's own refusal. The end of a connection, even with a message, leaves the outcome
-            // open. The first statement fails in an aborted transaction, whose COMMIT the driver would report as success.
+            // open. The first statement fails in an aborted transaction, whose COMMIT the driver would report as
+            // success.
             match client.batch_execute("SELECT; COMMIT") {
                 Err(error) if is_an_answer(&error) && !client.is_closed() => Ok(Err((error, true))),
                 Err(error) => Ok(Err((error, false))),

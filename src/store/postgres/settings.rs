@@ -11,8 +11,9 @@ use std::time::Duration;
 
 /// The server ends a write transaction that is idle for this long.
 const IDLE_IN_TRANSACTION: &str = "5s";
-/// Over TCP, a server asks a client that is silent for 10 s whether it is still there, and gives it up after 25 s. Without that,
-/// a network that vanishes in the middle of a batch would leave its row locks for as long as the system's keep-alive: two hours.
+/// Over TCP, a server asks a client that is silent for 10 s whether it is still there, and gives it up after 25 s.
+/// Without that, a network that vanishes in the middle of a batch would leave its row locks for as long as the system's
+/// keep-alive: two hours.
 const TCP: [(&str, &str); 4] = [
     ("tcp_keepalives_idle", "10"),
     ("tcp_keepalives_interval", "5"),
@@ -21,18 +22,18 @@ const TCP: [(&str, &str); 4] = [
 ];
 /// The search path of jobdoctor's own statements, which qualify every name and every function.
 pub(super) const PATH: &str = "pg_catalog, pg_temp";
-/// A database without an encoding holds any bytes. Asked for UTF-8, it would fail at the first byte that is not. The role's
-/// own search path still counts here.
+/// A database without an encoding holds any bytes. Asked for UTF-8, it would fail at the first byte that is not. The
+/// role's own search path still counts here.
 const ENCODING: &str = "pg_catalog.set_config('client_encoding', \
     CASE WHEN pg_catalog.getdatabaseencoding()::pg_catalog.text OPERATOR(pg_catalog.=) 'SQL_ASCII'::pg_catalog.text \
     THEN 'SQL_ASCII' ELSE 'UTF8' END, true)";
-/// A crash of the server forgets what `off` committed last, and `moved` would be untrue. Any other value stays: the operator
-/// chose which servers confirm a commit.
+/// A crash of the server forgets what `off` committed last, and `moved` would be untrue. Any other value stays: the
+/// operator chose which servers confirm a commit.
 pub(in crate::store) const SYNCHRONOUS_COMMIT: &str = "pg_catalog.set_config('synchronous_commit', \
     CASE WHEN pg_catalog.current_setting('synchronous_commit') OPERATOR(pg_catalog.=) 'off'::pg_catalog.text \
     THEN 'local' ELSE pg_catalog.current_setting('synchronous_commit') END, true)";
-/// How values are spelled, whose rows are seen, and that nothing is compiled: by the planner's estimates of catalogs the statements
-/// cost much more than they do, and compiling them would take ten times as long as running them.
+/// How values are spelled, whose rows are seen, and that nothing is compiled: by the planner's estimates of catalogs
+/// the statements cost much more than they do, and compiling them would take ten times as long as running them.
 const FORMATS: [(&str, &str); 9] = [
     ("TimeZone", "UTC"),
     ("DateStyle", "ISO, YMD"),
@@ -58,8 +59,8 @@ const WAIT_AGAIN: &str = "10ms";
 const LONGEST: Duration = Duration::from_millis(i32::MAX as u64);
 
 impl PostgresSession {
-    /// Begins a transaction in that mode, makes its settings, reads its clock and runs further statements, all in one round
-    /// trip; gives the answers to those. A write transaction names the queue's schema.
+    /// Begins a transaction in that mode, makes its settings, reads its clock and runs further statements, all in one
+    /// round trip; gives the answers to those. A write transaction names the queue's schema.
     ///
     /// The search path holds the system's names only: a role that may create objects in another schema could otherwise
     /// have its own operator run as our role. The queue's triggers and functions get their path in
@@ -126,7 +127,8 @@ impl PostgresSession {
         self.set(&[("search_path", &path), ("lock_timeout", lock_wait(again))])
     }
 
-    /// Undoes [`PostgresSession::set_acting`] and what a trigger has set, and asks for the transaction's id in the same round trip.
+    /// Undoes [`PostgresSession::set_acting`] and what a trigger has set, and asks for the transaction's id in the same
+    /// round trip.
     pub(super) fn unset_acting(&mut self) -> Result<(), StoreError> {
         // A commit that sends notifications may have to wait for a lock.
         let wait = self.lock_timeout();

@@ -11,11 +11,11 @@ use crate::store::sql::Statement;
 use crate::store::{ServerVersion, Standby, StoreError, StoreErrorKind};
 use std::time::Duration;
 
-/// What a snapshot asks of the server: whether it is a standby; when the last transaction that it replayed was committed;
-/// whether it has replayed all that a primary which still sends has sent, as far as the role may see that; since when it
-/// is up; whether the role may ask for the [`CLUSTER`], where a refusal would abort the snapshot's transaction. Only the
-/// third one means up to date: an idle primary commits nothing for hours. The receiver asks the primary for a sign of life
-/// after half a minute of silence.
+/// What a snapshot asks of the server: whether it is a standby; when the last transaction that it replayed was
+/// committed; whether it has replayed all that a primary which still sends has sent, as far as the role may see that;
+/// since when it is up; whether the role may ask for the [`CLUSTER`], where a refusal would abort the snapshot's
+/// transaction. Only the third one means up to date: an idle primary commits nothing for hours. The receiver asks the
+/// primary for a sign of life after half a minute of silence.
 fn server() -> String {
     let replayed = epoch_micros("pg_catalog.pg_last_xact_replay_timestamp()");
     let started = epoch_micros("pg_catalog.pg_postmaster_start_time()");

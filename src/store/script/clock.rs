@@ -1,5 +1,6 @@
 //! The transaction's now as SQL, in the encoding of the column that it is written to. A script may run hours after it
-//! was made, so it holds no instant. It is read with the queue's schema on the search path, where nothing may be looked up.
+//! was made, so it holds no instant. It is read with the queue's schema on the search path, where nothing may be looked
+//! up.
 
 use super::literal::literal;
 use crate::model::Cell;

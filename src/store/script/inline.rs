@@ -82,10 +82,6 @@ impl Dialect for Inline {
         Postgres.image(values)
     }
 
-    fn same(&self, values: &[String]) -> String {
-        Postgres.same(values)
-    }
-
     fn equals(&self) -> &'static str {
         Postgres.equals()
     }

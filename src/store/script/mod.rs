@@ -1,5 +1,5 @@
-//! A plan as a SQL script for a change ticket: the statements that [`Writer`](super::Writer) would run, for psql, with the same
-//! guard. Pure text; nothing runs here.
+//! A plan as a SQL script for a change ticket: the statements that [`Writer`](super::Writer) would run, for psql, with
+//! the same guard. Pure text; nothing runs here.
 //!
 //! The statements come from `store/sql`, through a dialect (`Inline`) whose parameters are literals, whose `now` is
 //! SQL, and whose keys are in a temporary table. That table holds first all jobs of the batch, and at the end only

@@ -23,6 +23,7 @@ SET LOCAL \"IntervalStyle\" = 'postgres';
 SET LOCAL extra_float_digits = 1;
 SET LOCAL bytea_output = 'hex';
 SET LOCAL row_security = off;
+SET LOCAL jit = off;
 SET LOCAL statement_timeout = '10min';
 SET LOCAL lock_timeout = '5s';
 SET LOCAL idle_in_transaction_session_timeout = '1min';
@@ -77,8 +78,8 @@ pub(super) fn batch(
     work.finish(text)
 }
 
-/// Settings that depend on the session's own: how a commit is confirmed, and the search paths, which are the system's names for
-/// jobdoctor's own statements; also the queue's and the role's for the action's triggers and functions.
+/// Settings that depend on the session's own: how a commit is confirmed, and the search paths, which are the system's
+/// names for jobdoctor's own statements; also the queue's and the role's for the action's triggers and functions.
 fn paths(spec: &QueueSpec) -> String {
     let of_queue = Some(&spec.schema).filter(|schema| !schema.is_empty()).map(|schema| quoted(schema));
     let of_queue = of_queue.map(|schema| format!(", '{}'", schema.replace('\'', "''"))).unwrap_or_default();

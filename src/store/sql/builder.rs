@@ -102,9 +102,9 @@ impl<'d> Sql<'d> {
         }
     }
 
-    /// Adds a table. Where a statement that begins here writes to it, and the table declares a conflict clause of its own, the
-    /// statement says `OR ABORT`: the statement decides, never the schema. Only there, because SQLite carries the words into the
-    /// table's triggers.
+    /// Adds a table. Where a statement that begins here writes to it, and the table declares a conflict clause of its
+    /// own, the statement says `OR ABORT`: the statement decides, never the schema. Only there, because SQLite carries
+    /// the words into the table's triggers.
     pub fn table(&mut self, table: &Table) {
         if table.declares_conflict {
             let (before, end) = (self.text.to_ascii_uppercase(), self.text.trim_end().len());

@@ -27,8 +27,8 @@ pub fn all_tables(engine: Engine) -> &'static str {
     }
 }
 
-/// Asks for the columns of all tables, with schema and table; on SQLite the schema is empty. On Postgres only for those that show
-/// a queue, and those called so.
+/// Asks for the columns of all tables, with schema and table; on SQLite the schema is empty. On Postgres only for those
+/// that show a queue, and those called so.
 pub fn columns_of_tables(engine: Engine, called: &[String]) -> String {
     match engine {
         Engine::Postgres => format!(
@@ -116,9 +116,9 @@ pub fn common_values(engine: Engine, table: &LiveTable, column: &str) -> Option<
     })
 }
 
-/// Asks for the tables whose rows a foreign key deletes or changes along with those of a table, of which rows are deleted or these
-/// columns changed (any, where none is named); through further tables too. Before version 15, Postgres deletes a row that moves to
-/// another partition.
+/// Asks for the tables whose rows a foreign key deletes or changes along with those of a table, of which rows are
+/// deleted or these columns changed (any, where none is named); through further tables too. Before version 15, Postgres
+/// deletes a row that moves to another partition.
 pub fn followers(engine: Engine, table: &Table, touch: Touch, columns: &BTreeSet<String>) -> String {
     let columns = columns.iter().map(|column| literal(column)).collect::<Vec<_>>().join(", ");
     let is_hit = |condition: String| if columns.is_empty() { "true".to_owned() } else { condition };
@@ -180,7 +180,8 @@ pub fn rules(engine: Engine, tables: &[&LiveTable]) -> Option<String> {
     })
 }
 
-/// Asks whether a key is a rowid of which the highest is free again once its row is gone; `None` on an engine without rowids.
+/// Asks whether a key is a rowid of which the highest is free again once its row is gone; `None` on an engine without
+/// rowids.
 pub fn reuses_ids(engine: Engine, table: &Table, key: &str) -> Option<String> {
     let (name, key) = (literal(&table.name), literal(key));
     engine.has_rowids().then(|| {

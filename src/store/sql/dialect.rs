@@ -30,11 +30,6 @@ pub trait Dialect: Send + Sync {
     /// One text that is equal for two rows only if each of these values is equal, byte by byte and NULL by NULL.
     fn image(&self, values: &[String]) -> String;
 
-    /// The condition that these values equal the wanted row's precondition.
-    fn same(&self, values: &[String]) -> String {
-        format!("{} = w.precondition", self.image(values))
-    }
-
     /// The expressions that a row's fingerprint is made of: the values, or the server's hash of them, so that a payload
     /// need not travel.
     fn whole(&self, values: &[String]) -> Vec<String>;

@@ -19,8 +19,9 @@ const LONGEST_SPAN: u64 = 9_000_000_000;
 /// Added to now where a span from the row is subtracted from it, because the database may round spans to seconds.
 const ROUNDING: Duration = Duration::from_secs(1);
 
-/// The condition that every suspect meets. One, because whatever finds the odd ones reads every claim in flight: to have
-/// an index find the silent ones apart only reads these twice. And locks change between two statements of one snapshot.
+/// The condition that every suspect meets. One, because whatever finds the odd ones reads every claim in flight: to
+/// have an index find the silent ones apart only reads these twice. And locks change between two statements of one
+/// snapshot.
 pub(super) fn suspect(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
     sql.push("(");
     for n in 0..spec.liveness.len() {
@@ -39,8 +40,8 @@ pub(super) fn suspect(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
     sql.push(")");
 }
 
-/// The condition that an owner has no visible ASCII character: a blank one has none, and the judge knows which are blank. Every
-/// encoding has these characters, and the pattern asks no collation.
+/// The condition that an owner has no visible ASCII character: a blank one has none, and the judge knows which are
+/// blank. Every encoding has these characters, and the pattern asks no collation.
 fn may_be_blank(sql: &Sql<'_>, id: &str) -> String {
     match sql.dialect.engine() {
         Engine::Postgres => {

@@ -91,7 +91,8 @@ fn assigned(action: &ActionSpec) -> impl Iterator<Item = &Assignment> {
     })
 }
 
-/// The numbers of those jobs (from 1) whose rows another row keeps from what the action writes, each with that row's key.
+/// The numbers of those jobs (from 1) whose rows another row keeps from what the action writes, each with that row's
+/// key.
 pub fn key_holders(
     spec: &QueueSpec,
     dialect: &dyn Dialect,

@@ -33,8 +33,8 @@ fn declared(engine: Engine, kind: LedgerKind) -> &'static str {
     }
 }
 
-/// Each time that a job of a table was requeued, oldest first; a run that reverted another counts against it, and one that
-/// reverted that, for it again.
+/// Each time that a job of a table was requeued, oldest first; a run that reverted another counts against it, and one
+/// that reverted that, for it again.
 pub fn ledger_losses(dialect: &dyn Dialect, ledger: &LedgerSpec, job_table: &str) -> Statement {
     let mut sql = Sql::new(dialect);
     let table = dialect.table(&ledger.table);
@@ -252,6 +252,7 @@ impl Columns<'_> {
     }
 }
 
+/// The error is the id of a job whose row jobdoctor did not write.
 pub fn ledger_row(cells: &[Cell]) -> Result<LedgerRow, String> {
     let columns = Columns(cells);
     let row = || Some(LedgerRow { moved_at: columns.moved_at()?, head: columns.head()?, step: columns.step()? });

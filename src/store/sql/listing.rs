@@ -44,8 +44,8 @@ pub fn all<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect, detail: Detai
     listing(spec, dialect, detail, &|sql| sql.push("true"))
 }
 
-/// When the newest jobs by their key, and those in flight, were created, finished and claimed; none where that is not asked, or no
-/// index finds them.
+/// When the newest jobs by their key, and those in flight, were created, finished and claimed; none where that is not
+/// asked, or no index finds them.
 pub fn history(spec: &QueueSpec, dialect: &'static dyn Dialect) -> Vec<Statement> {
     let times = spec.zoneless_history();
     let columns = times.map(|time| time.map_or("NULL".to_owned(), |time| column_sql(&time.column)));
@@ -65,8 +65,8 @@ pub fn history(spec: &QueueSpec, dialect: &'static dyn Dialect) -> Vec<Statement
     vec![newest.finish(), in_flight.finish()]
 }
 
-/// One SELECT for each in-flight state, so that a partial index serves, in one statement: over a slow line each statement
-/// costs a round trip.
+/// One SELECT for each in-flight state, so that a partial index serves, in one statement: over a slow line each
+/// statement costs a round trip.
 fn listing<'s>(
     spec: &'s QueueSpec,
     dialect: &'static dyn Dialect,

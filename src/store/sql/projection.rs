@@ -162,8 +162,8 @@ impl<'s> Projection<'s> {
 }
 
 impl Projection<'_> {
-    /// Gives each time of a claim that has no zone, with the number of its column and whether it ends a lease: any other is past unless
-    /// the worker wrote it in another zone. A running lease counts as now.
+    /// Gives each time of a claim that has no zone, with the number of its column and whether it ends a lease: any
+    /// other is past unless the worker wrote it in another zone. A running lease counts as now.
     pub fn times_without_zone(
         &self,
         row: &[Cell],
@@ -295,7 +295,7 @@ fn precondition_image(spec: &QueueSpec, sql: &Sql<'_>) -> String {
 
 /// The condition that the precondition still holds.
 pub(super) fn same_precondition(spec: &QueueSpec, sql: &Sql<'_>) -> String {
-    sql.dialect.same(&precondition_values(spec, sql))
+    format!("{} = w.precondition", sql.dialect.image(&precondition_values(spec, sql)))
 }
 
 fn precondition_values(spec: &QueueSpec, sql: &Sql<'_>) -> Vec<String> {
@@ -353,7 +353,8 @@ fn count(cell: Cell) -> Cell {
     }
 }
 
-/// A threshold on a row; `None` for NULL. Any value that is no span counts as none at all, which the judge does not take.
+/// A threshold on a row; `None` for NULL. Any value that is no span counts as none at all, which the judge does not
+/// take.
 fn threshold(cell: &Cell) -> Option<Duration> {
     (!cell.is_null()).then(|| seconds(cell).unwrap_or_default())
 }

@@ -9,8 +9,8 @@ use crate::preset::{Column, QueueSpec};
 /// Bound values a statement: engines have limits on their number.
 const VALUES: usize = 10_000;
 
-/// Reads rows by key: number (from 1), the columns named, then what the fingerprint of the whole row is made of. With `lock`
-/// the rows are locked without waiting, as for a change of key columns if it says so.
+/// Reads rows by key: number (from 1), the columns named, then what the fingerprint of the whole row is made of. With
+/// `lock` the rows are locked without waiting, as for a change of key columns if it says so.
 pub fn images(
     spec: &QueueSpec,
     dialect: &dyn Dialect,
@@ -86,7 +86,8 @@ fn restored(spec: &QueueSpec, dialect: &dyn Dialect, columns: &[&Column], rows: 
     sql.finish()
 }
 
-/// A recorded value on its way back: text that is read by the column's own type on Postgres, the value itself on SQLite.
+/// A recorded value on its way back: text that is read by the column's own type on Postgres, the value itself on
+/// SQLite.
 fn exact(sql: &mut Sql<'_>, dialect: &dyn Dialect, value: &Cell, column: &Column) {
     match dialect.engine() {
         Engine::Sqlite => sql.bind(Param::Cell(value.clone())),

@@ -7,8 +7,8 @@ use super::record::image_items;
 use crate::model::{Action, Cell, Key};
 use crate::preset::{Column, Expr, OwnerRowSpec, QueueSpec, Template};
 
-/// Locks, without waiting, the wanted rows that are still what was judged, and gives their numbers (from 1), each with the
-/// image of its row if the columns to record are named.
+/// Locks, without waiting, the wanted rows that are still what was judged, and gives their numbers (from 1), each with
+/// the image of its row if the columns to record are named.
 pub fn verify(
     spec: &QueueSpec,
     dialect: &dyn Dialect,
@@ -73,8 +73,8 @@ pub fn guard(spec: &QueueSpec, dialect: &dyn Dialect, guard: &Template, rows: &[
     sql.finish()
 }
 
-/// The numbers of the wanted rows whose key names more than one row of the claim's own table, or more than one claim: a join may
-/// give one job a row that shows life and another that does not.
+/// The numbers of the wanted rows whose key names more than one row of the claim's own table, or more than one claim: a
+/// join may give one job a row that shows life and another that does not.
 pub fn shared_keys(spec: &QueueSpec, dialect: &dyn Dialect, rows: &[(&Key, &str)]) -> Statement {
     let mut sql = Sql::new(dialect);
     if spec.claim.may_repeat {
@@ -112,9 +112,9 @@ fn owners(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowSpec, keys: &[&
     sql.finish()
 }
 
-/// Postgres: the number of locks of uncommitted writes to the owners' table, its partitions and children, and the tables that
-/// its view reads, and of uncommitted partitions and children of it. A row that is being inserted can be neither locked nor seen, so a missing owner may be about to return. A
-/// prepared transaction has no session.
+/// Postgres: the number of locks of uncommitted writes to the owners' table, its partitions and children, and the
+/// tables that its view reads, and of uncommitted partitions and children of it. A row that is being inserted can be
+/// neither locked nor seen, so a missing owner may be about to return. A prepared transaction has no session.
 pub fn evidence_writers(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowSpec) -> Statement {
     const TREE: &str = "UNION SELECT e.below FROM tree AS t JOIN (\
          SELECT i.inhparent AS above, i.inhrelid AS below FROM pg_catalog.pg_inherits AS i UNION ALL \

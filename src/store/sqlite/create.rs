@@ -38,7 +38,8 @@ impl SqliteSession {
     }
 }
 
-/// Makes a demonstration database: the reference schema, then what the statements fill it with. Replaces a file only if `demo` made it.
+/// Makes a demonstration database: the reference schema, then what the statements fill it with. Replaces a file only if
+/// `demo` made it.
 pub fn create_demo_file(path: &Path, statements: &[String]) -> Result<(), StoreError> {
     if path.exists() {
         let ours = DatabaseFile::existing(path).ok().filter(|file| file.application_id() == Some(CREATED_BY_DEMO));

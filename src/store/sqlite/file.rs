@@ -10,8 +10,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How often a file is asked whether its users have the log beside it, and the pause before each further time: a process that
-/// opens a file locks it a moment before it makes the log.
+/// How often a file is asked whether its users have the log beside it, and the pause before each further time: a
+/// process that opens a file locks it a moment before it makes the log.
 const ASKED: (u32, Duration) = (20, Duration::from_millis(25));
 
 /// How a file can be opened for reading without leaving a trace.
@@ -39,6 +39,7 @@ impl fmt::Display for DatabaseFile {
 }
 
 impl DatabaseFile {
+    /// Refuses what is not there, no database, not to be read, or in use under another name.
     pub(super) fn existing(named: &Path) -> Result<DatabaseFile, StoreError> {
         let real = fs::canonicalize(named).map_err(|error| unreadable(named, &error))?;
         let file = DatabaseFile { named: named.to_owned(), real };
@@ -48,9 +49,9 @@ impl DatabaseFile {
         Ok(file)
     }
 
-    /// Refuses a file in WAL mode that another process has open, but not with the log beside it (if there is one, it may be a
-    /// killed process's): that process opened it under another name, next to which its log lies. Whatever SQLite read or wrote here
-    /// would be without that log, and damage the file.
+    /// Refuses a file in WAL mode that another process has open, but not with the log beside it (if there is one, it
+    /// may be a killed process's): that process opened it under another name, next to which its log lies. Whatever
+    /// SQLite read or wrote here would be without that log, and damage the file.
     fn check_name(&self) -> Result<(), StoreError> {
         for again in 0..ASKED.0 {
             if !is_wal(&self.header()?) {

@@ -11,7 +11,8 @@ use std::path::Path;
 
 /// The first of the 512 bytes that SQLite locks in a database file.
 const PENDING: u64 = 0x4000_0000;
-/// The bytes of which every process that reads or writes locks at least one, and with a WAL keeps it locked while it is connected.
+/// The bytes of which every process that reads or writes locks at least one, and with a WAL keeps it locked while it is
+/// connected.
 const SHARED: (u64, u64) = (PENDING + 2, 510);
 /// The byte of a WAL's index that a writer locks.
 const WAL_WRITE: u64 = 120;
@@ -51,8 +52,8 @@ struct Lock {
     last: u64,
 }
 
-/// The number of a process other than this one that has a database in WAL mode open, but neither the index nor the log that lie
-/// beside the file: it opened the file under another name. 0 for a process of another PID namespace.
+/// The number of a process other than this one that has a database in WAL mode open, but neither the index nor the log
+/// that lie beside the file: it opened the file under another name. 0 for a process of another PID namespace.
 pub(super) fn user_elsewhere(file: &DatabaseFile) -> Option<u32> {
     let index = file.sidecar("-shm");
     let user = locked_by(file.real(), SHARED.0, SHARED.1)?;
@@ -64,11 +65,13 @@ pub(super) fn user_elsewhere(file: &DatabaseFile) -> Option<u32> {
     };
     let users = lockers(file.real(), SHARED.0, SHARED.0 + SHARED.1 - 1);
     if !users.contains(&user) {
-        // The list has neither processes of another namespace nor, on some file systems, the numbers by which files are known here.
+        // The list has neither processes of another namespace nor, on some file systems, the numbers by which files are
+        // known here.
         return Some(user).filter(|_| locked_by(&index, WAL_OPEN, 1) != Some(user));
     }
     let log = FileId::of(&file.sidecar("-wal"));
-    // A reader that may not write to the index does not always lock it, and there is no index where the lock is exclusive.
+    // A reader that may not write to the index does not always lock it, and there is no index where the lock is
+    // exclusive.
     let has_log = |pid: &u32| {
         let mut open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
         log.is_some() && open.any(|open| FileId::of(&open.path()) == log)
@@ -76,8 +79,9 @@ pub(super) fn user_elsewhere(file: &DatabaseFile) -> Option<u32> {
     users.difference(&lockers(&index, WAL_OPEN, WAL_OPEN)).find(|pid| !has_log(pid)).copied()
 }
 
-/// The number of a process other than this one that locks bytes of a file; 0 for one of another PID namespace. The kernel knows
-/// the lock by the file, whatever name the process opened it under. `None` too where the file system cannot say.
+/// The number of a process other than this one that locks bytes of a file; 0 for one of another PID namespace. The
+/// kernel knows the lock by the file, whatever name the process opened it under. `None` too where the file system
+/// cannot say.
 fn locked_by(path: &Path, first: u64, bytes: u64) -> Option<u32> {
     // A lock for writing would meet those for reading as well; it is asked for and never taken.
     let mut lock = libc::flock {

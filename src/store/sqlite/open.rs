@@ -77,7 +77,8 @@ impl SqliteSession {
         }
     }
 
-    /// An interrupt ends a reader in the middle of a statement; a writer finishes its batch, unless it is to roll it back.
+    /// An interrupt ends a reader in the middle of a statement; a writer finishes its batch, unless it is to roll it
+    /// back.
     pub(super) fn open(
         file: DatabaseFile,
         flags: OpenFlags,
@@ -103,8 +104,8 @@ impl SqliteSession {
     }
 }
 
-/// Ends every later statement, as `sqlite3_interrupt` does: at that instant, a reader's at an interrupt, and a writer's once
-/// its batch is to be rolled back.
+/// Ends every later statement, as `sqlite3_interrupt` does: at that instant, a reader's at an interrupt, and a writer's
+/// once its batch is to be rolled back.
 pub(super) fn limit_statements(
     connection: &mut Connection,
     deadline: Instant,

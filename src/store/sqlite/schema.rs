@@ -124,8 +124,8 @@ fn ask(session: &mut SqliteSession, sql: &str, name: &str) -> Result<Vec<Vec<Cel
     session.query(&Statement { sql: sql.to_owned(), params: vec![Param::Cell(Cell::Text(name.to_owned()))] })
 }
 
-/// The triggers of a table that decide what becomes of a conflict: one of their statements says so, or writes to a table that
-/// declares it or has such a trigger. A table counts as written to by a trigger that mentions it.
+/// The triggers of a table that decide what becomes of a conflict: one of their statements says so, or writes to a
+/// table that declares it or has such a trigger. A table counts as written to by a trigger that mentions it.
 fn conflict_triggers(session: &mut SqliteSession, name: &str) -> Result<Vec<String>, StoreError> {
     let all = "SELECT type, tbl_name, name, sql FROM sqlite_schema WHERE type IN ('table', 'view', 'trigger') AND sql IS NOT NULL AND ?1 <> ''";
     let all: Vec<[String; 4]> =

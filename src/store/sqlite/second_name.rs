@@ -1,5 +1,5 @@
-//! Tells whether a file is known by a second name. SQLite finds its journals by the name of the file, so that a process that
-//! uses one name does not see what another process keeps next to the other.
+//! Tells whether a file is known by a second name. SQLite finds its journals by the name of the file, so that a process
+//! that uses one name does not see what another process keeps next to the other.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;

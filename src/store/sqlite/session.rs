@@ -15,8 +15,8 @@ use rusqlite::Connection;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// The page cache in KiB. With the usual 2,000 the pages of 40,000 jobs are read again and again. The file is not mapped:
-/// where it is cut short meanwhile, that would end the process.
+/// The page cache in KiB. With the usual 2,000 the pages of 40,000 jobs are read again and again. The file is not
+/// mapped: where it is cut short meanwhile, that would end the process.
 const CACHE_KIB: i64 = 8_000;
 pub(super) struct SqliteSession {
     pub(super) connection: Connection,
@@ -238,7 +238,8 @@ impl WriteSession for SqliteSession {
         false
     }
 
-    /// Of deferred foreign keys; the check reads every table that has foreign keys, so it is left out where none is deferred.
+    /// Of deferred foreign keys; the check reads every table that has foreign keys, so it is left out where none is
+    /// deferred.
     fn broken_at_commit(&mut self) -> Result<u64, StoreError> {
         let deferred = "SELECT count(*) FROM main.sqlite_schema, pragma_foreign_keys WHERE foreign_keys AND sql LIKE '%DEFERRABLE%'";
         if query_count(self, &Statement::plain(deferred))? == 0 {

@@ -21,7 +21,8 @@ pub(super) struct Args {
     /// Run the program at this path in the image
     #[arg(long, value_name = "PATH", default_value = "jobdoctor", value_parser = NonEmptyStringValueParser::new())]
     pub(super) program: String,
-    /// Print an init container for a StatefulSet that sweeps what a pod of the same name left behind, before its worker starts
+    /// Print an init container for a StatefulSet that sweeps what a pod of the same name left behind, before its worker
+    /// starts
     #[arg(long, conflicts_with_all = ["every", "older"])]
     restart: bool,
     #[command(flatten)]

@@ -18,8 +18,8 @@ use sweep_command::SweepCommand;
 
 /// `jobdoctor generate`.
 ///
-/// The sweep uses the database that the same options, environment and config file name here. A password is never printed: the
-/// unit reads it from a file or a Secret, and its comments say how to make that.
+/// The sweep uses the database that the same options, environment and config file name here. A password is never
+/// printed: the unit reads it from a file or a Secret, and its comments say how to make that.
 #[derive(Debug, Clone, clap::Args)]
 #[command(disable_help_subcommand = true)]
 #[command(after_help = "\

@@ -15,8 +15,8 @@ use std::time::Duration;
 /// The config file that is read everywhere.
 const SYSTEM_CONFIG: &str = "/etc/jobdoctor/config.toml";
 
-/// A sweep of the queue that the settings name, wherever it is run; without `--restart`, `--host` and `--apply`, which the
-/// templates add.
+/// A sweep of the queue that the settings name, wherever it is run; without `--restart`, `--host` and `--apply`, which
+/// the templates add.
 pub(super) struct SweepCommand {
     /// The unit's name: lower-case letters, digits and dashes.
     pub(super) name: String,
@@ -164,7 +164,8 @@ impl SweepCommand {
         })
     }
 
-    /// Refuses a control character, which not every format can quote, and a password that no other check has recognised.
+    /// Refuses a control character, which not every format can quote, and a password that no other check has
+    /// recognised.
     fn must_be_printable(&self) -> Result<(), CliError> {
         let values = self.variables.iter().map(|(_, value)| value);
         for text in self.words.iter().chain(values).chain([&self.about]) {

@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
-/// Fills in a template, written in a part of Mustache. `{{name}}` is a text of `values`; one of several lines is indented as its
-/// marker is. The lines from `{{#name}}` to `{{/name}}` stand once if that value is true or a text that is not empty, or once for
-/// each element of a list: a text, which is `{{.}}` there, or an object, whose texts come before those of `values`.
+/// Fills in a template, written in a part of Mustache. `{{name}}` is a text of `values`; one of several lines is
+/// indented as its marker is. The lines from `{{#name}}` to `{{/name}}` stand once if that value is true or a text that
+/// is not empty, or once for each element of a list: a text, which is `{{.}}` there, or an object, whose texts come
+/// before those of `values`.
 pub(super) fn fill(template: &str, values: &Value) -> String {
     let mut text = String::new();
     let mut lines = template.lines();

@@ -11,7 +11,8 @@ use crate::policy::Digest;
 use crate::store::{StoreError, StoreErrorKind};
 use std::path::{Path, PathBuf};
 
-/// The end of a run whose report was printed, or not: then its exit counts all the same, and the error says what was done.
+/// The end of a run whose report was printed, or not: then its exit counts all the same, and the error says what was
+/// done.
 pub(super) fn end(
     printed: Result<(), CliError>,
     exit: Exit,
@@ -46,8 +47,8 @@ pub(super) fn exit(done: &Reclaimed, source: &PlanSource) -> Exit {
     exit.worse(exit_after(outcomes, named, done.stop.as_ref()))
 }
 
-/// The exit code of steps that ended so, where this many `named` jobs are still as they were, besides those that the outcomes
-/// count as such.
+/// The exit code of steps that ended so, where this many `named` jobs are still as they were, besides those that the
+/// outcomes count as such.
 fn exit_after(outcomes: &Outcomes, named: u64, stop: Option<&StoreError>) -> Exit {
     let mut exit = if outcomes.unknown > 0 { Exit::Unknown } else { Exit::Done };
     if outcomes.locked + outcomes.refused + outcomes.not_tried + named > 0 {

@@ -26,7 +26,8 @@ impl<'a> FollowUp<'a> {
             Some(time) => Some((RequeuedJobs::of(plan)?, time)),
             None => None,
         };
-        // A restart sweep says who was dead before it. Workers that claim a job now are judged by the queue's own evidence.
+        // A restart sweep says who was dead before it. Workers that claim a job now are judged by the queue's own
+        // evidence.
         let policy = Policy { restart: None, ..policy.clone() };
         Ok(FollowUp { pass, policy, watch, exit: Exit::Done })
     }

@@ -51,8 +51,8 @@ pub(super) struct Carried<'a> {
 }
 
 impl<'a> Pass<'a> {
-    /// Reads the evidence files and opens the store. Where something is written, the database first recovers from a killed
-    /// writer.
+    /// Reads the evidence files and opens the store. Where something is written, the database first recovers from a
+    /// killed writer.
     pub(super) fn open(
         context: &'a Context,
         settings: &'a Settings,
@@ -72,6 +72,9 @@ impl<'a> Pass<'a> {
     /// Begins a snapshot; with a stall budget it counts losses.
     pub(super) fn snapshot(&self) -> Result<Snapshot, OpsError> {
         let mut snapshot = self.settings.session(self.store.as_ref(), &self.limits).snapshot()?;
+        if self.options.act.emit_sql {
+            snapshot.must_have_scripts()?;
+        }
         snapshot.progress = self.context.progress();
         snapshot.return_later(&self.options.delay)?;
         match self.options.max_stalls {
@@ -127,7 +130,8 @@ impl<'a> Pass<'a> {
         self.confirmed(plan.ready(snapshot), policy)
     }
 
-    /// Adds to the plan what its rows do not say. A filter without a match is searched for where someone would read of it.
+    /// Adds to the plan what its rows do not say. A filter without a match is searched for where someone would read of
+    /// it.
     fn add_caveats(
         &self,
         snapshot: &mut Snapshot,
@@ -212,7 +216,8 @@ impl<'a> Pass<'a> {
         Ok(if not_found.is_empty() { Exit::Done } else { Exit::Partial })
     }
 
-    /// Carries the plan out, or only reports it, as the options say. `--verify` watches before a report that has a field for the result.
+    /// Carries the plan out, or only reports it, as the options say. `--verify` watches before a report that has a
+    /// field for the result.
     ///
     /// # Errors
     /// When it could not be begun; nothing was written then.

@@ -49,8 +49,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Another sweep that was first reports its own actions; the next sweep tries a locked job again, so cron needs no mail of it;
-    /// waiting workers are woken by each sweep until one claims the job.
+    /// Another sweep that was first reports its own actions; the next sweep tries a locked job again, so cron needs no
+    /// mail of it; waiting workers are woken by each sweep until one claims the job.
     fn loudness(&self, done: &Reclaimed) -> Loudness {
         if self.options.name != "sweep" || self.context.ui.is_watched() {
             return Loudness::Report;

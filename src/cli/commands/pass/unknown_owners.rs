@@ -9,9 +9,9 @@ use crate::policy::{Policy, RestartScope};
 /// Hosts named in a warning.
 const SHOWN: usize = 5;
 
-/// Adds a warning to the plan if the named owners hold no job: a short host name where owners use the long one, for example. Most
-/// restarts find nothing: stderr gets a plain line, and a warning at a terminal, with `--verbose`, and where a host in flight has nearly
-/// the same name.
+/// Adds a warning to the plan if the named owners hold no job: a short host name where owners use the long one, for
+/// example. Most restarts find nothing: stderr gets a plain line, and a warning at a terminal, with `--verbose`, and
+/// where a host in flight has nearly the same name.
 pub(super) fn warn_of_unknown_owners(
     context: &Context,
     snapshot: &mut Snapshot,

@@ -51,7 +51,8 @@ impl LockRequest {
         }
     }
 
-    /// Acquires this host's lock on the queue and checks the minimum interval. After a wait for the lock the snapshot is a new one.
+    /// Acquires this host's lock on the queue and checks the minimum interval. After a wait for the lock the snapshot
+    /// is a new one.
     ///
     /// # Errors
     /// When another sweep holds the lock, or ran less than the minimum interval ago; nothing was written.
@@ -169,8 +170,8 @@ fn busy(file: &LockFile, table: &str, has_waited: bool) -> CliError {
     })
 }
 
-/// The error of a sweep that comes too early: by the ledger, which every host sees, or else by this host's lock, which a dry run does
-/// not have.
+/// The error of a sweep that comes too early: by the ledger, which every host sees, or else by this host's lock, which
+/// a dry run does not have.
 fn called_off(
     context: &Context,
     snapshot: &mut Snapshot,

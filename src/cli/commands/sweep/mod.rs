@@ -35,16 +35,16 @@ Examples:
   jobdoctor sweep --restart --alive-from alive.txt --apply   owners that are not on the list
   jobdoctor sweep --restart --all-owners --apply             while every worker is stopped")]
 pub struct Args {
-    /// Judge by who the owner is, whatever the age: its jobs are dead. Needs --host, --owner, --all-owners, --alive-from or
-    /// --started-before; never touches a claim made after the sweep began
+    /// Judge by who the owner is, whatever the age: its jobs are dead. Needs --host, --owner, --all-owners,
+    /// --alive-from or --started-before; never touches a claim made after the sweep began
     #[arg(long, conflicts_with_all = ["older", "snapshot_file"])]
     restart: bool,
     /// With --restart: every owner is dead, and so are claims without one
     #[arg(long, requires = "restart", conflicts_with_all = ["host", "owner", "alive_from"])]
     all_owners: bool,
-    /// With --restart: only claims made before this instant, as in 2026-11-20T10:00:00Z, are dead; or before the boot of this
-    /// host, which needs --host, --owner or --alive-from to say whose claims are this host's. In a Linux container the
-    /// boot is that of the host under it
+    /// With --restart: only claims made before this instant, as in 2026-11-20T10:00:00Z, are dead; or before the boot
+    /// of this host, which needs --host, --owner or --alive-from to say whose claims are this host's. In a Linux
+    /// container the boot is that of the host under it
     #[arg(long, value_name = "INSTANT|boot", requires = "restart", value_parser = parse_before)]
     started_before: Option<Before>,
     #[command(flatten)]

@@ -65,8 +65,8 @@ impl Scope {
         matches!(self, Scope::NotListed(_) | Scope::Dead(RestartScope::Hosts(_) | RestartScope::Owners(_), _))
     }
 
-    /// Adds the restart of these owners to a policy. `began` is the sweep's first `now`, before it waited; `first` is what was in flight
-    /// then, where the queue has no claim time.
+    /// Adds the restart of these owners to a policy. `began` is the sweep's first `now`, before it waited; `first` is
+    /// what was in flight then, where the queue has no claim time.
     pub(super) fn policy(
         &self,
         policy: Policy,
@@ -131,7 +131,8 @@ fn dead_owners(args: &Args, selection: &mut Selection) -> Result<RestartScope, C
     }
 }
 
-/// This host's uptime. The system counts whole seconds, so one is added: a boot time too early spares a claim, one too late does not.
+/// This host's uptime. The system counts whole seconds, so one is added: a boot time too early spares a claim, one too
+/// late does not.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Boot {
     up: Duration,
@@ -148,8 +149,8 @@ impl Boot {
         }
     }
 
-    /// The boot by the clock of `now`, the database's, because claim times are by that clock. This host's own clock may differ from it,
-    /// or have been set since the boot, but both run at the same speed.
+    /// The boot by the clock of `now`, the database's, because claim times are by that clock. This host's own clock may
+    /// differ from it, or have been set since the boot, but both run at the same speed.
     fn by(&self, now: Timestamp) -> Timestamp {
         now.minus(self.up + self.read.elapsed())
     }
