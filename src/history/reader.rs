@@ -34,9 +34,7 @@ pub fn read(directory: &Directory, run_id: &str) -> Result<Option<(RunHead, Jour
         Some(JournalLine::Head { schema, head }) if schema == SCHEMA => {
             Err(lines.malformed(&format!("it is the journal of run {}, under another name", head.run_id)))
         }
-        Some(JournalLine::Head { schema, .. }) => {
-            Err(lines.malformed(&format!("its schema is {schema}, not {SCHEMA}")))
-        }
+        Some(JournalLine::Head { schema, .. }) => Err(lines.foreign(&schema.into())),
         None if lines.is_torn || lines.number == 0 => Ok(None),
         _ => Err(lines.malformed("the first line is no head")),
     }
@@ -74,14 +72,25 @@ impl JournalLines {
             Ok(line) => Ok(Some(line)),
             // A file system may have kept the length and lost the bytes.
             Err(_) if text.iter().all(|byte| *byte == 0 || *byte == b'\n') && self.is_at_end()? => Ok(None),
-            // The parser's words, without its own place in the line.
-            Err(error) => Err(self.malformed(&error.to_string())),
+            // The head of another format has other fields.
+            Err(error) => match serde_json::from_slice::<serde_json::Value>(&text) {
+                Ok(line) if line["schema"].is_string() && line["schema"] != SCHEMA => {
+                    Err(self.foreign(&line["schema"]))
+                }
+                // The parser's words, without its own place in the line.
+                _ => Err(self.malformed(&error.to_string())),
+            },
         }
     }
 
     fn is_at_end(&mut self) -> Result<bool, JournalError> {
         let rest = self.reader.fill_buf().map_err(|error| JournalError::io("read", &self.path, error))?;
         Ok(rest.is_empty())
+    }
+
+    fn foreign(&self, schema: &serde_json::Value) -> JournalError {
+        let schema = schema.as_str().unwrap_or_default();
+        self.malformed(&format!("its format is {schema}, and this program reads {SCHEMA} alone"))
     }
 
     /// The line that was read last is not what this program writes.

@@ -155,14 +155,17 @@ fn what_nobody_wrote() {
         fs::write(&path, text).unwrap();
         for arguments in [&["undo", &run, "--apply", "--db", "queue.db"][..], &["history", &run]] {
             let ran = fails(&queue.doctor, arguments, 78);
-            assert!(ran.stderr.contains(&format!("{run}.jsonl, line {line}:")), "{ran:#?}");
+            assert!(ran.stderr.contains(&format!("{run}.jsonl, line {line}")), "{ran:#?}");
         }
         assert_eq!(queue.dump("jobs"), before);
     };
     let lines: Vec<&str> = whole.lines().collect();
     alter(&format!("{}\nnonsense\n{}\n", lines[0], lines[1]), "2");
     alter(&format!("{}\n{}\n", lines[1], lines[2]), "1");
-    alter(&whole.replacen("jobdoctor.journal/v2", "jobdoctor.journal/v1", 1), "1");
+    for fields in ["store_time", "other_time"] {
+        let older = whole.replacen("jobdoctor.journal/v2", "jobdoctor.journal/v1", 1);
+        alter(&older.replacen("store_time", fields, 1), "1: its format is jobdoctor.journal/v1");
+    }
     alter(&format!("{whole}{}\n", lines[1]), &(lines.len() + 1).to_string());
     alter(&whole.replacen("\"key\":[1]", "\"key\":[{\"bytes\":\"zz\"}]", 1), "2");
     alter(&whole.replacen("\"key\":[1]", "\"key\":[99]", 1), "3");
