@@ -89,6 +89,8 @@ fn line(text: &str) -> (Vec<String>, Vec<Age>) {
     while at < words.len() {
         let mut run: Option<Age> = None;
         while let Some((age, length)) = age(&words[at..]) {
+            // After a smaller unit another age begins: that of the next column.
+            ages.extend(run.take_if(|before| before.unit <= age.unit));
             let before = run.unwrap_or(Age { seconds: 0, unit: age.unit });
             run = Some(Age { seconds: before.seconds + age.seconds, unit: before.unit.min(age.unit) });
             at += length;
@@ -133,6 +135,9 @@ fn ages_go_on_by_what_was_waited_for() {
     ] {
         assert_eq!(page.is_like(&Aged::of(text), 30), is_like, "{text}");
     }
+    let row = Aged::of("web1  2h 30s  2h 30s █████");
+    assert!(row.is_like(&Aged::of("web1  2h 31s  2h 31s █████"), 0));
+    assert!(!row.is_like(&Aged::of("web1  2h 30s  2h 33s █████"), 1));
     let plugin = Aged::of("OK | 'silence'=2471.9s;;7200;0; 'unknown'=1;0");
     for (text, is_like) in [
         ("OK | 'silence'=2474.04s;;7200;0; 'unknown'=1;0", true),
