@@ -13,8 +13,8 @@ const CLAUSES: &str =
 const CALLS: &str = " by coalesce conflict exists extract filter greatest least materialized over overlay position row set substring trim \
     values ";
 /// Types that are words of the grammar, which means `pg_catalog`'s by them. Any other type is looked up. One that
-/// `pg_catalog` has is found there first, but a name that it lacks would be taken from whoever makes such a type in the
-/// queue's schema: so all are qualified.
+/// `pg_catalog` has is found there first, but a name that it lacks would be taken from a type that
+/// a stranger makes in the queue's schema: so all are qualified.
 const TYPES: &str = " bigint bit boolean char character dec decimal double float int integer interval national nchar numeric precision real \
     smallint time timestamp varchar varying zone ";
 const OPERATORS: &str = "+-*/<>=~!@#%^&|`?";

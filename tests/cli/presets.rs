@@ -45,6 +45,24 @@ fn page_in_json() {
     assert_snapshot!(Doctor::new().run(&["presets", "show", "simple", "-o", "json"]).whole());
 }
 
+/// Its own part of the config file alone, and no password of a target that stands in a comment above it.
+#[test]
+fn a_mapping_as_it_is_written() {
+    let doctor = Doctor::new();
+    let claim = "claim = { table = \"jobs\",\tkey = \"id\", state = \"state\" }";
+    let states = "states = { in_flight = [\"busy\"] }";
+    let config = format!(
+        "# db = \"postgres://u:c4n4ry@h/x\"\n[mapping.one]\n# why\n{states}\n{claim}\n[mapping.other]\n{states}\n{claim}\n"
+    );
+    std::fs::write(doctor.path("config.toml"), config).unwrap();
+    for output in ["table", "json"] {
+        let ran = doctor.run(&["presets", "show", "one", "--config", "config.toml", "-o", output]).exits(0);
+        assert!(ran.stdout.contains("# why") && !ran.stdout.contains("other"), "{ran:#?}");
+        assert!(!ran.stdout.contains("c4n4ry"), "{ran:#?}");
+        assert!(output == "json" || ran.stdout.contains(claim), "{ran:#?}");
+    }
+}
+
 #[test]
 fn pages_act_on_no_terminal() {
     let doctor = Doctor::new();

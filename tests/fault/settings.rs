@@ -80,8 +80,8 @@ fn an_action_waits_for_no_lock_and_leaves_none_behind() {
         assert!((1..=60_000).contains(&timeout), "{timeout}");
         assert_eq!(seen("search_path"), "pg_catalog, \"public\", mine, public, pg_temp");
         assert_eq!(
-            (seen("row_security"), seen("TimeZone"), seen("tcp_user_timeout")),
-            ("off".into(), "UTC".into(), "0".into())
+            (seen("row_security"), seen("TimeZone"), seen("tcp_user_timeout"), seen("jit")),
+            ("off".into(), "UTC".into(), "0".into(), "off".into())
         );
     }
 }

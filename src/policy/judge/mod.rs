@@ -21,7 +21,7 @@ use std::time::Duration;
 /// The first liveness source that has a value decides; a value that does not fit or is implausible makes the verdict
 /// unknown, whichever source it belongs to. Rules about trouble are asked in addition. A running lease or a fresh
 /// heartbeat on the claim's own row contradicts a live-owner list or an owner's restart: the verdict is unknown then.
-/// Times that nobody says the zone of are read as UTC, and that is tested.
+/// A time whose zone is not declared is read as UTC, and that reading is tested.
 pub fn judge(spec: &QueueSpec, claim: &Claim, policy: &Policy, now: Timestamp) -> Judgement {
     zone::tested(spec, claim, policy, now, evaluate(spec, claim, policy, now))
 }
