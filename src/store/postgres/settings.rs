@@ -32,8 +32,8 @@ const ENCODING: &str = "pg_catalog.set_config('client_encoding', \
 pub(in crate::store) const SYNCHRONOUS_COMMIT: &str = "pg_catalog.set_config('synchronous_commit', \
     CASE WHEN pg_catalog.current_setting('synchronous_commit') OPERATOR(pg_catalog.=) 'off'::pg_catalog.text \
     THEN 'local' ELSE pg_catalog.current_setting('synchronous_commit') END, true)";
-/// How values are spelled, whose rows are seen, and that nothing is compiled: by the planner's estimates of catalogs
-/// the statements cost much more than they do, and compiling them would take ten times as long as running them.
+/// How values are spelled, whose rows are seen, and that nothing is compiled: where catalogs have changed much since they
+/// were analysed, the planner takes statements about them for costly, and compiling those takes ten times their own time.
 const FORMATS: [(&str, &str); 9] = [
     ("TimeZone", "UTC"),
     ("DateStyle", "ISO, YMD"),
