@@ -11,6 +11,7 @@
 mod adopt;
 mod bad_input;
 mod brake;
+mod check;
 mod cli;
 mod completion;
 mod conformance;
@@ -43,7 +44,6 @@ mod proof;
 mod property;
 mod queues;
 mod readme;
-mod rehearsal;
 mod scenes;
 mod security;
 mod standby;

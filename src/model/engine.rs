@@ -75,11 +75,6 @@ impl Engine {
         self == Engine::Postgres
     }
 
-    /// True if `check` tries an action on a copy of the claims, not on the claims themselves.
-    pub fn tries_on_copies(self) -> bool {
-        self == Engine::Sqlite
-    }
-
     /// True if a partial index serves a statement whose values are bound.
     pub fn plans_with_values(self) -> bool {
         self == Engine::Postgres

@@ -6,7 +6,7 @@ use super::session::Session;
 use crate::model::{Action, Timestamp};
 use crate::policy::{StateLimit, TooLong};
 use crate::preset::{QueueSpec, SpecError, StateSource, StepSpec, Waits, did_you_mean};
-use crate::store::{Detail, RefusedOf, StoreErrorKind, Wanted};
+use crate::store::{Detail, StoreErrorKind, Wanted};
 
 /// Refuses an entry that could never apply to this queue: the operator relies on it.
 pub(super) fn fits(spec: &QueueSpec, entry: &StateLimit, all: &TooLong) -> Result<(), SpecError> {
@@ -54,16 +54,13 @@ pub fn unfit(session: &Session<'_>, spec: &QueueSpec, too_long: &TooLong) -> Res
         let tried = session.snapshot_of_waiting(&group.waits).and_then(|mut snapshot| {
             // Checks the right to read without reading rows: no job is that old.
             snapshot.reader.scan(&snapshot.spec, &Wanted::Before(Timestamp::EPOCH), Detail::ForAction, &mut |_| {})?;
-            Ok(snapshot.reader.rehearse(&snapshot.spec, &Cause::Waited.reason(""))?)
+            Ok(snapshot.reader.explain_actions(&snapshot.spec, &Cause::Waited.reason(""))?)
         });
         match tried {
             // `check` reports missing rights with those of the claims.
             Ok(refusals) => {
-                let certain = refusals.iter().filter(|refusal| {
-                    !matches!(refusal.of, RefusedOf::SomeTried | RefusedOf::Untried)
-                        && refusal.error.kind != StoreErrorKind::Denied
-                });
-                unfit.extend(certain.map(ToString::to_string));
+                let misfits = refusals.iter().filter(|refusal| refusal.error.kind != StoreErrorKind::Denied);
+                unfit.extend(misfits.map(ToString::to_string));
             }
             Err(OpsError::Spec(misfit)) => unfit.push(misfit.to_string()),
             Err(OpsError::Store(error)) if error.kind == StoreErrorKind::Denied => {

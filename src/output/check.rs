@@ -22,7 +22,9 @@ pub struct Check {
     /// What was checked, the worst first.
     pub findings: Vec<CheckFinding>,
     /// What only a write can show, so it was not checked. Empty where nothing can be reclaimed.
-    pub unverified: Vec<String>,
+    pub not_tried: Vec<&'static str>,
+    /// The command that tries it, in transactions that are rolled back; null where it cannot be tried.
+    pub try_with: Option<String>,
 }
 
 impl Check {
@@ -42,7 +44,8 @@ impl Check {
                 fix,
                 count_seconds: None,
             }],
-            unverified: Vec::new(),
+            not_tried: Vec::new(),
+            try_with: None,
         }
     }
 }
@@ -79,8 +82,9 @@ impl Check {
     pub fn facts(&self) -> Facts {
         let mut facts = Facts::new();
         findings(&self.findings, &mut facts);
-        for unverified in &self.unverified {
-            facts.add("unverified", unverified.as_str());
+        if !self.not_tried.is_empty() {
+            let how = self.try_with.as_deref().unwrap_or("cannot be tried here");
+            facts.add("not tried", format!("{}: {how}", self.not_tried.join(", ")));
         }
         facts
     }

@@ -8,6 +8,7 @@ mod address;
 mod batch;
 mod conninfo;
 mod error;
+mod explain;
 mod ids;
 mod key_holders;
 mod limits;
@@ -15,7 +16,6 @@ mod port;
 mod postgres;
 mod query;
 mod reader;
-mod rehearsal;
 pub mod script;
 mod session;
 mod sql;
@@ -28,15 +28,15 @@ pub use conninfo::{
     ServerPlace, SslMode, Surroundings, TargetAttributes, Tcp, TlsFile, TlsSettings, TlsVersion, Variables, variables,
 };
 pub use error::{StoreError, StoreErrorKind};
+pub use explain::Refusal;
 pub use limits::{BatchInHand, Interrupt, Limits, chance, random};
 pub use port::{Caution, Forbids, LedgerReader, Reader, Store, Writer};
 pub use postgres::tls;
 pub use query::{
     Cutoffs, Detail, FinishedRun, Found, RowCount, ServerVersion, Standby, Wanted, WantedRuns, in_flight_by_owner,
 };
-pub use rehearsal::{Refusal, RefusedOf};
 pub use sql::{
-    CLAIMS_TRIED, Dialect, Postgres as PostgresDialect, Sqlite as SqliteDialect, Statement, catalog, ledger_schema,
-    parts, reference_schema, statements,
+    Dialect, Postgres as PostgresDialect, Sqlite as SqliteDialect, Statement, catalog, ledger_schema, parts,
+    reference_schema, statements,
 };
 pub use sqlite::{CREATED_BY_DEMO, create_demo_file};

@@ -173,10 +173,9 @@ pub trait Reader: LedgerReader {
         keys: &[Key],
     ) -> Result<Vec<(usize, RowError)>, StoreError>;
 
-    /// What the database refuses of the queue's actions and wake-ups. It explains every statement that a writer would
-    /// send and tries on claims as they are what would be written; nothing is written. `reason` stands for the reason
-    /// of a run.
-    fn rehearse(&mut self, spec: &QueueSpec, reason: &str) -> Result<Vec<Refusal>, StoreError>;
+    /// What the database refuses of the queue's actions and wake-ups: it explains every statement that a writer would
+    /// send, and runs none. `reason` stands for the reason of a run.
+    fn explain_actions(&mut self, spec: &QueueSpec, reason: &str) -> Result<Vec<Refusal>, StoreError>;
 }
 
 /// The ledger, as a snapshot shows it. `Errors` as for [`Reader`].

@@ -1,9 +1,9 @@
 //! The reader for both engines: runs the statements of `sql` in a session and turns rows into claims.
 
 use super::batch::{images, last_sweep};
+use super::explain::explain_actions;
 use super::key_holders::key_holders;
 use super::query::{Detail, FinishedRun, Found, RowCount, ServerVersion, Standby, Wanted, WantedRuns};
-use super::rehearsal::rehearse;
 use super::session::{ReadSession, query_count};
 use super::sql::{self, Statement};
 use super::{Interrupt, LedgerReader, Reader, Refusal, StoreError, StoreErrorKind};
@@ -163,9 +163,9 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         found
     }
 
-    fn rehearse(&mut self, spec: &QueueSpec, reason: &str) -> Result<Vec<Refusal>, StoreError> {
+    fn explain_actions(&mut self, spec: &QueueSpec, reason: &str) -> Result<Vec<Refusal>, StoreError> {
         let now = self.now;
-        rehearse(&mut self.session, spec, now, reason)
+        explain_actions(&mut self.session, spec, now, reason)
     }
 
     fn in_flight(&mut self, spec: &QueueSpec) -> Result<u64, StoreError> {

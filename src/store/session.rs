@@ -1,10 +1,9 @@
 //! One connection, as the code for both engines sees it.
 
-use super::rehearsal::Trial;
 use super::sql::{Dialect, Statement};
 use super::{ServerVersion, StoreError, StoreErrorKind};
 use crate::model::{Cell, Timestamp};
-use crate::preset::{ActionSpec, LiveSchema, QueueSpec};
+use crate::preset::{LiveSchema, QueueSpec};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -72,14 +71,6 @@ pub(super) trait ReadSession: Session {
 
     /// Has the database explain a statement that a writer would send, and never runs it.
     fn explain(&mut self, spec: &QueueSpec, statement: &Statement) -> Result<(), StoreError>;
-
-    /// Tries what an action writes on claims as they are, without writing to the database.
-    fn try_out(
-        &mut self,
-        spec: &QueueSpec,
-        action: &ActionSpec,
-        clock_and_reason: (Timestamp, &str),
-    ) -> Result<Vec<Trial>, StoreError>;
 
     fn identity(&mut self) -> Result<Option<String>, StoreError>;
 

@@ -36,10 +36,10 @@ fn a_queue_of_which_no_claim_can_be_judged() {
         doctor.run(&["check", "--db", "queue.db"])
     };
     let few = claims(2).exits(0);
-    assert!(few.stdout.contains("warning:     unknown: claims that cannot be judged: 2;"), "{}", few.whole());
+    assert!(few.stdout.contains("warning:    unknown: claims that cannot be judged: 2;"), "{}", few.whole());
     let every = claims(3).exits(78);
     assert!(
-        every.stdout.contains("error:       unknown: claims that cannot be judged: 3, all; job"),
+        every.stdout.contains("error:      unknown: claims that cannot be judged: 3, all; job"),
         "{}",
         every.whole()
     );

@@ -164,7 +164,7 @@ fn one_that_is_run_is_noticed() {
     }
 }
 
-/// The ways that lead around a scene: the ledger, the rehearsals, undo, and a script by hand.
+/// The ways that lead around a scene: the ledger, explained statements, undo, and a script by hand.
 #[test]
 fn neither_does_anything_around_an_action() {
     let mut newest = all();

@@ -27,7 +27,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let settings = Settings::resolve(&args.store, &context.environment)?;
     let database = settings.database()?;
     let format = args.output.format();
-    let checked = match examine(context, &settings, &database) {
+    let mut checked = match examine(context, &settings, &database) {
         Ok(checked) => checked,
         Err(error) => {
             // People read the same on stderr.
@@ -38,6 +38,11 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             return Err(error);
         }
     };
+    let is_read_only =
+        settings.target.read_only || checked.document.target.as_ref().is_some_and(|target| target.standby.is_some());
+    if !checked.document.not_tried.is_empty() && !is_read_only {
+        checked.document.try_with = Some(context.next_command("reclaim", &["--dry-run=server"]));
+    }
     let document = &checked.document;
     context.ui.print_page(format, document, |screen| Ok(document.facts().render(screen).into()))?;
     if !checked.is_fit {

@@ -8,7 +8,7 @@ use crate::ops::record::Cause;
 use crate::ops::session::Snapshot;
 use crate::output::Severity;
 use crate::preset::{Assignment, Piece, StepSpec};
-use crate::store::{RefusedOf, StoreErrorKind};
+use crate::store::StoreErrorKind;
 
 /// A run id of the usual length.
 const A_RUN: &str = "20260101000000-000000";
@@ -28,21 +28,12 @@ pub(super) fn actions(findings: &mut Findings, snapshot: &mut Snapshot) -> Resul
         findings.add(sure, "actions", detail, Some(fix.to_owned()));
     }
     let mut refused = !cleared.is_empty();
-    for refusal in snapshot.reader.rehearse(&snapshot.spec, &Cause::Dead.reason(A_RUN))? {
+    for refusal in snapshot.reader.explain_actions(&snapshot.spec, &Cause::Dead.reason(A_RUN))? {
         let error = &refusal.error;
         let of = |column: &str| error.constraint.as_ref().is_some_and(|of| of.ends_with(&format!(".{column}")));
         if cleared.iter().any(|(action, one)| refusal.action == Some(*action) && of(&one.column.name)) {
             continue;
         }
-        let severity = match refusal.of {
-            RefusedOf::Any => Severity::Error,
-            RefusedOf::EveryTried => sure,
-            RefusedOf::SomeTried => Severity::Warning,
-            RefusedOf::Untried => {
-                findings.untried.push(refusal.to_string());
-                continue;
-            }
-        };
         refused = true;
         if error.kind == StoreErrorKind::Denied {
             // The findings about rights name the GRANT for each.
@@ -51,7 +42,7 @@ pub(super) fn actions(findings: &mut Findings, snapshot: &mut Snapshot) -> Resul
             }
             continue;
         }
-        findings.add(severity, "actions", refusal.to_string(), error.hint.clone());
+        findings.add(Severity::Error, "actions", refusal.to_string(), error.hint.clone());
     }
     if !refused && snapshot.spec.advice_only().is_none() && !snapshot.spec.actions.is_empty() {
         findings.ok("actions", "the database accepts every statement of the actions; none was run".to_owned());

@@ -1,12 +1,13 @@
 //! Checks that an index serves the listing, and proposes one.
 
-use super::{Counted, Findings, name};
+use super::{Findings, name};
 use crate::model::Cell;
 use crate::ops::OpsError;
 use crate::ops::session::Snapshot;
 use crate::preset::ident::{literal, qualified, quoted};
 use crate::preset::{Column, Expr, LiveIndex, LiveTable, Piece, QueueSpec, StateValue, Template};
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// One of the conditions that AND joins, as words.
 type Condition = Vec<String>;
@@ -16,7 +17,7 @@ type Condition = Vec<String>;
 pub(super) fn index(
     findings: &mut Findings,
     snapshot: &mut Snapshot,
-    counted: Option<&Counted>,
+    counted: Option<Duration>,
 ) -> Result<(), OpsError> {
     let spec = &snapshot.spec;
     let Some(table) = spec.tables.get(&spec.claim.lock_table) else { return Ok(()) };

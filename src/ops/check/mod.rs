@@ -8,12 +8,11 @@ mod schema;
 use super::OpsError;
 use super::session::Snapshot;
 use super::side_effects::{cascades, rules};
-use crate::model::Action;
-use crate::output::format::count;
+use crate::model::{Action, Engine};
 use crate::output::{Check, CheckFinding, Severity, remedy};
 use crate::preset::ident::{qualified, quoted};
 use crate::preset::{LiveTable, QueueSpec};
-use crate::store::{CLAIMS_TRIED, Forbids};
+use crate::store::Forbids;
 use std::time::{Duration, Instant};
 
 /// The findings, and whether a right or a fit is missing.
@@ -33,7 +32,7 @@ pub fn check(
     unfit: &[(&str, String)],
     with_waiting: bool,
 ) -> Result<Checked, OpsError> {
-    let mut findings = Findings { list: Vec::new(), denied: false, untried: Vec::new() };
+    let mut findings = Findings { list: Vec::new(), denied: false };
     for warning in setup {
         findings.add(Severity::Warning, "setup", warning.clone(), None);
     }
@@ -104,8 +103,8 @@ pub fn check(
         actions::actions(&mut findings, snapshot)?;
     }
     schema::ledger(&mut findings, snapshot);
-    let counted = if can_list { Some(Counted::now(snapshot)?) } else { None };
-    index::index(&mut findings, snapshot, counted.as_ref())?;
+    let counted = if can_list { Some(time_counting(snapshot)?) } else { None };
+    index::index(&mut findings, snapshot, counted)?;
     let is_moved = snapshot.spec.advice_only().is_none();
     for table in snapshot.written_tables().into_iter().filter(|table| is_moved && !table.triggers.is_empty()) {
         let names = table.triggers.join(", ");
@@ -131,10 +130,6 @@ pub fn check(
             findings.add(Severity::Warning, "cascades", detail, None);
         }
     }
-    let mut unverified = if is_moved { unverified(snapshot, counted.as_ref()) } else { Vec::new() };
-    let untried =
-        findings.untried.iter().map(|untried| format!("NOT NULL and CHECK constraints, not tried: {untried}"));
-    unverified.extend(untried);
     // Last: a failing statement ends the transaction of all reads.
     if can_list {
         schema::unlisted(&mut findings, snapshot)?;
@@ -151,7 +146,8 @@ pub fn check(
             can_list: can_list && snapshot.caution.as_ref().is_none_or(|caution| caution.forbids < Forbids::Judging),
             can_reclaim: is_fit && is_moved,
             findings: findings.list,
-            unverified,
+            not_tried: if is_moved { not_tried(snapshot.spec.engine) } else { Vec::new() },
+            try_with: None,
         },
         is_fit,
         denied: findings.denied,
@@ -161,8 +157,6 @@ pub fn check(
 struct Findings {
     list: Vec<CheckFinding>,
     denied: bool,
-    /// Actions whose values could not be tried on claims, each with the reason.
-    untried: Vec<String>,
 }
 
 impl Findings {
@@ -170,11 +164,11 @@ impl Findings {
         self.list.push(CheckFinding { id: id.to_owned(), severity, detail, fix, count_seconds: None });
     }
 
-    /// A warning about what each snapshot costs, with how long the count of the claims in flight took.
-    fn costs(&mut self, id: &str, detail: String, fix: Option<String>, counted: Option<&Counted>) {
+    /// A warning about what each snapshot costs, with how long the claims in flight were counted.
+    fn costs(&mut self, id: &str, detail: String, fix: Option<String>, counted: Option<Duration>) {
         self.add(Severity::Warning, id, detail, fix);
         if let Some(finding) = self.list.last_mut() {
-            finding.count_seconds = counted.map(|counted| counted.took.as_secs_f64());
+            finding.count_seconds = counted.map(|took| took.as_secs_f64());
         }
     }
 
@@ -189,18 +183,11 @@ impl Findings {
     }
 }
 
-/// The claims in flight, counted once by the statement that every plan sends too.
-struct Counted {
-    claims: u64,
-    took: Duration,
-}
-
-impl Counted {
-    fn now(snapshot: &mut Snapshot) -> Result<Counted, OpsError> {
-        let begun = Instant::now();
-        let claims = snapshot.reader.in_flight(&snapshot.spec)?;
-        Ok(Counted { claims, took: begun.elapsed() })
-    }
+/// How long the statement takes that counts the claims in flight, which every plan sends too.
+fn time_counting(snapshot: &mut Snapshot) -> Result<Duration, OpsError> {
+    let begun = Instant::now();
+    snapshot.reader.in_flight(&snapshot.spec)?;
+    Ok(begun.elapsed())
 }
 
 fn server(findings: &mut Findings, snapshot: &Snapshot) {
@@ -229,40 +216,10 @@ fn place(findings: &mut Findings, snapshot: &Snapshot) {
     }
 }
 
-/// What only a write can confirm about the actions.
-fn unverified(snapshot: &Snapshot, counted: Option<&Counted>) -> Vec<String> {
-    let engine = snapshot.spec.engine;
-    let mut list = vec![
-        "unique keys: whether another row has the value that an action writes".to_owned(),
-        "foreign keys: whether the row that an action refers to is there".to_owned(),
-    ];
-    let triggers: Vec<&str> =
-        snapshot.live_tables().iter().flat_map(|table| &table.triggers).map(String::as_str).collect();
-    if snapshot.mapping.is_some() && snapshot.spec.claim.may_repeat {
-        list.push("keys: whether a join gives a job in flight two rows; its action is refused then".to_owned());
-    }
-    if !triggers.is_empty() {
-        list.push(format!("triggers: what they do to what an action writes ({})", triggers.join(", ")));
-    }
-    if engine.has_roles() {
-        list.push("row-level security: which rows its policies let this role write".to_owned());
-    }
-    // Only the claims' own table is copied.
-    if !engine.tries_on_copies() || snapshot.spec.state_stands_elsewhere() {
-        list.push("the state after an action: whether the condition that finds claims no longer holds".to_owned());
-    }
-    if schema::claims_table(snapshot).is_some_and(|table| table.is_view) {
-        list.push("NOT NULL and CHECK constraints of the tables behind the view, and its own CHECK OPTION".to_owned());
-    }
-    match counted.map(|counted| counted.claims) {
-        Some(0) => list.push("CHECK constraints: no claim is in flight to try an action on".to_owned()),
-        Some(claims) if claims > CLAIMS_TRIED => {
-            let untried = "NOT NULL and CHECK constraints: actions were tried on";
-            list.push(format!("{untried} {CLAIMS_TRIED} of {} in flight", count(claims, "claim", "claims")));
-        }
-        _ => {}
-    }
-    list
+/// What only a write can show.
+fn not_tried(engine: Engine) -> Vec<&'static str> {
+    let kinds = [("values", true), ("triggers", true), ("row security", engine.has_roles()), ("keys", true)];
+    kinds.into_iter().filter(|(_, is_there)| *is_there).map(|(kind, _)| kind).collect()
 }
 
 /// A table's name as it stands in a statement.

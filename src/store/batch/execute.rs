@@ -89,7 +89,7 @@ fn act<S: Session>(
 }
 
 /// Fails if rows are not in the state that is about to be reported; `counts` is the row of [`sql::left_behind`].
-pub(in crate::store) fn nothing_is_left(counts: &[Vec<Cell>], state: &str, each: u64) -> Result<(), StoreError> {
+fn nothing_is_left(counts: &[Vec<Cell>], state: &str, each: u64) -> Result<(), StoreError> {
     let message = match counts.first().map(Vec::as_slice) {
         Some([Cell::Integer(0), Cell::Integer(0)]) => return Ok(()),
         Some([Cell::Integer(0), elsewhere]) => format!(

@@ -13,7 +13,6 @@ mod writer;
 pub use record::{Recorder, Unrecorded, fingerprint};
 pub use sweep_lock::{SweepLock, too_soon};
 
-pub(super) use execute::nothing_is_left;
 pub(super) use record::images;
 pub(super) use sweep_lock::last_sweep;
 pub(super) use writer::SqlWriter;

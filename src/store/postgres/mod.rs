@@ -9,7 +9,6 @@ mod connect_error;
 mod connection_thread;
 mod error;
 mod lost_commit;
-mod rehearsal;
 mod server_version;
 mod session;
 mod settings;

@@ -1,12 +1,11 @@
 //! A snapshot: one read-only transaction, its clock, and what the server says about itself.
 
+use super::catalog;
 use super::session::{PostgresSession, is_true};
 use super::settings::{epoch_micros, instant};
-use super::{catalog, rehearsal};
 use crate::model::{Cell, Timestamp};
-use crate::preset::{ActionSpec, LiveSchema, QueueSpec};
-use crate::store::rehearsal::Trial;
-use crate::store::session::{Each, ReadSession};
+use crate::preset::{LiveSchema, QueueSpec};
+use crate::store::session::{Each, ReadSession, Session};
 use crate::store::sql::Statement;
 use crate::store::{ServerVersion, Standby, StoreError, StoreErrorKind};
 use std::time::Duration;
@@ -78,16 +77,18 @@ impl ReadSession for PostgresSession {
     }
 
     fn explain(&mut self, _spec: &QueueSpec, statement: &Statement) -> Result<(), StoreError> {
-        rehearsal::explain(self, statement)
-    }
-
-    fn try_out(
-        &mut self,
-        spec: &QueueSpec,
-        action: &ActionSpec,
-        clock_and_reason: (Timestamp, &str),
-    ) -> Result<Vec<Trial>, StoreError> {
-        rehearsal::try_out(self, spec, action, clock_and_reason)
+        // The search path is the snapshot's: no name may lead to a function or operator that another role made in the
+        // queue's schema. A failure must not abort the snapshot, hence the savepoint.
+        self.batch("SAVEPOINT jobdoctor_explain")?;
+        let explained =
+            self.query(&Statement { sql: format!("EXPLAIN {}", statement.sql), params: statement.params.clone() });
+        self.batch("ROLLBACK TO SAVEPOINT jobdoctor_explain; RELEASE SAVEPOINT jobdoctor_explain")?;
+        explained.map(drop).map_err(|error| match error.kind {
+            StoreErrorKind::Denied => {
+                error.hint("this role lacks a right that the action takes: grant it on what the message names")
+            }
+            _ => error,
+        })
     }
 
     /// The cluster and the database in it, which the schema was read with; `None` if the role may not ask.

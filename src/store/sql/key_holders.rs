@@ -1,9 +1,8 @@
 //! Statements that find the rows which already hold a unique key that an action would write.
 
-use super::builder::{Param, Sql, Statement, column_sql};
+use super::builder::{Param, Sql, Statement, Values, column_sql};
 use super::dialect::Dialect;
-use super::rehearsal::{ClockAndReason, cast};
-use crate::model::{Cell, Engine, Key};
+use crate::model::{Cell, Engine, Key, Timestamp};
 use crate::preset::ident::{literal, quoted};
 use crate::preset::{ActionSpec, Assignment, QueueSpec, StepSpec};
 use regex_lite::Regex;
@@ -99,7 +98,7 @@ pub fn key_holders(
     action: &ActionSpec,
     index: &UniqueKey,
     keys: &[&Key],
-    clock_and_reason: ClockAndReason<'_>,
+    clock_and_reason: (Timestamp, &str),
 ) -> Statement {
     let mut sql = Sql::new(dialect);
     let own: Vec<String> = (1..=spec.claim.key.len()).map(|n| format!("jobdoctor_k{n}")).collect();
@@ -141,4 +140,36 @@ pub fn key_holders(
     let same: Vec<String> = other.iter().zip(&own).map(|(other, own)| format!("{other} {equals} a.{own}")).collect();
     sql.push(&format!(" AND NOT ({})", same.join(" AND ")));
     sql.finish()
+}
+
+/// Casts what an action would write to that type.
+fn cast(
+    sql: &mut Sql<'_>,
+    spec: &QueueSpec,
+    assignment: &Assignment,
+    type_name: &str,
+    (now, reason): (Timestamp, &str),
+) {
+    let values = Values {
+        now: Some(now),
+        run_at: Some(now),
+        assigned: assignment.encodings.as_ref(),
+        reason,
+        ..Values::default()
+    };
+    let kind = quoted(type_name);
+    let around = match spec.engine {
+        Engine::Postgres => vec!["CAST((".to_owned(), format!(") AS {type_name})")],
+        Engine::Sqlite if type_name.is_empty() => vec!["(".to_owned(), ")".to_owned()],
+        // A cast makes a number of any text, a column only of text that is one.
+        Engine::Sqlite => ["CASE WHEN (", ") = CAST((", ") AS T) THEN CAST((", ") AS T) ELSE (", ") END"]
+            .map(|part| part.replace("AS T", &format!("AS {kind}")))
+            .to_vec(),
+    };
+    for (n, part) in around.iter().enumerate() {
+        if n > 0 {
+            sql.template(spec, &assignment.value, &values);
+        }
+        sql.push(part);
+    }
 }

@@ -15,7 +15,6 @@ pub mod parts;
 mod projection;
 mod record;
 mod reference_schema;
-mod rehearsal;
 pub mod statements;
 mod verify;
 
@@ -36,6 +35,4 @@ pub(super) use ledger::{
 };
 pub(super) use listing::{all, begun_before, canonical, find, history, suspects};
 pub(super) use record::{images, restores};
-pub use rehearsal::CLAIMS_TRIED;
-pub(super) use rehearsal::{cast_value, refused_claims, stored_claims};
 pub(super) use verify::{evidence_reread, evidence_rows, evidence_writers, guard, reread, shared_keys, verify};

@@ -6,7 +6,6 @@ mod file;
 mod locks;
 mod network_fs;
 mod open;
-mod rehearsal;
 mod schema;
 mod second_name;
 mod session;

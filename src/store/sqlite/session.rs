@@ -4,12 +4,11 @@ use super::error::{locked, store_error};
 use super::file::DatabaseFile;
 use super::open::{explains_only, limit_statements, reads_only};
 use super::schema::{self, SchemaSeen};
-use super::{rehearsal, value};
+use super::value;
 use crate::model::{Cell, Remedy, Timestamp};
-use crate::preset::{ActionSpec, LiveSchema, QueueSpec};
-use crate::store::rehearsal::Trial;
+use crate::preset::{LiveSchema, QueueSpec};
 use crate::store::session::{Commit, Each, ReadSession, Session, WriteSession, query_count};
-use crate::store::sql::{Dialect, Sqlite, Statement};
+use crate::store::sql::{Dialect, Param, Sqlite, Statement};
 use crate::store::{Limits, ServerVersion, StoreError, StoreErrorKind};
 use rusqlite::Connection;
 use std::ops::ControlFlow;
@@ -206,18 +205,9 @@ impl ReadSession for SqliteSession {
             }
             Err(error) => {
                 let error = self.error(error);
-                Err(rehearsal::name_foreign_key(self, spec, error))
+                Err(name_foreign_key(self, spec, error))
             }
         }
-    }
-
-    fn try_out(
-        &mut self,
-        spec: &QueueSpec,
-        action: &ActionSpec,
-        clock_and_reason: (Timestamp, &str),
-    ) -> Result<Vec<Trial>, StoreError> {
-        rehearsal::try_out(self, spec, action, clock_and_reason)
     }
 
     /// The file's real path: a copy of it is another database.
@@ -247,4 +237,21 @@ impl WriteSession for SqliteSession {
         }
         query_count(self, &Statement::plain("SELECT count(*) FROM pragma_foreign_key_check"))
     }
+}
+
+/// Names the foreign key if an explanation failed because the claims' table declares one without its parent table.
+fn name_foreign_key(session: &mut SqliteSession, spec: &QueueSpec, error: StoreError) -> StoreError {
+    let Some(table) = spec.tables.get(&spec.claim.lock_table) else { return error };
+    let parents = Statement {
+        sql: "SELECT \"table\" FROM pragma_foreign_key_list(?1, 'main')".to_owned(),
+        params: vec![Param::Cell(Cell::Text(table.name.clone()))],
+    };
+    let parents: Vec<String> =
+        session.query(&parents).unwrap_or_default().iter().flatten().filter_map(Cell::to_text).collect();
+    let missing = error.message.strip_prefix("no such table: main.");
+    if missing.is_some_and(|missing| parents.iter().any(|parent| parent.eq_ignore_ascii_case(missing))) {
+        let message = format!("a foreign key of table {} cannot be enforced: {}", table.name, error.message);
+        return super::error::of_foreign_key(StoreError { message, ..error });
+    }
+    error
 }

@@ -86,7 +86,7 @@ impl Reader for MemoryReader {
     }
 
     /// It refuses nothing that a preset says.
-    fn rehearse(&mut self, _spec: &QueueSpec, _reason: &str) -> Result<Vec<Refusal>, StoreError> {
+    fn explain_actions(&mut self, _spec: &QueueSpec, _reason: &str) -> Result<Vec<Refusal>, StoreError> {
         Ok(Vec::new())
     }
 

@@ -1,11 +1,12 @@
-//! Finds out what a database would refuse of an action, without writing: the database explains every statement that a
-//! writer would send, and what they write is tried on claims as they are.
+//! Has a database explain every statement that a writer would send, which finds what it refuses whatever the rows hold:
+//! names, types, columns that cannot be written, missing rights. Nothing is run.
 
+use super::StoreError;
 use super::session::ReadSession;
 use super::sql::{self, Statement};
-use super::{StoreError, StoreErrorKind};
 use crate::model::{Action, Cell, Engine, Key, Timestamp};
 use crate::preset::{ActionSpec, Assignment, QueueSpec, StepSpec, WrittenAt};
+use crate::store::StoreErrorKind;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -17,20 +18,6 @@ pub struct Refusal {
     /// The place in the preset or mapping.
     pub at: WrittenAt,
     pub error: StoreError,
-    /// The claims for which it is refused.
-    pub of: RefusedOf,
-}
-
-/// The claims for which the database refuses an action.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RefusedOf {
-    /// Every claim, whatever its row holds.
-    Any,
-    /// Every claim that was tried; a trigger might change that.
-    EveryTried,
-    SomeTried,
-    /// Unknown: what it writes could not be tried, for the reason in the error.
-    Untried,
 }
 
 /// With its place and the database's error.
@@ -41,49 +28,29 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// A refusal found by trying an action on claims in flight.
-pub(super) struct Trial {
-    /// The assignment that is refused, if it is a single one.
-    pub(super) at: Option<WrittenAt>,
-    pub(super) error: StoreError,
-    /// The claims for which it is refused.
-    pub(super) of: RefusedOf,
-}
-
-impl Trial {
-    /// An action that could not be tried, and why.
-    pub(super) fn untried(why: &str) -> Trial {
-        Trial { at: None, error: StoreError::new(StoreErrorKind::Other, why), of: RefusedOf::Untried }
-    }
-}
-
-pub(super) fn rehearse<S: ReadSession>(
+pub(super) fn explain_actions<S: ReadSession>(
     session: &mut S,
     spec: &QueueSpec,
     now: Timestamp,
     reason: &str,
 ) -> Result<Vec<Refusal>, StoreError> {
-    let mut rehearsal =
-        Rehearsal { session, spec, clock_and_reason: (now, reason), asked: BTreeSet::new(), refusals: Vec::new() };
+    let mut run =
+        Explaining { session, spec, clock_and_reason: (now, reason), asked: BTreeSet::new(), refusals: Vec::new() };
     for (action, moved) in &spec.actions {
-        rehearsal.action(*action, moved)?;
+        run.action(*action, moved)?;
         if let Some(delayed) = &moved.delayed {
-            let before = rehearsal.refusals.len();
-            rehearsal.action(*action, delayed)?;
+            let before = run.refusals.len();
+            run.action(*action, delayed)?;
             // Only a run that delays jobs needs the right to write the delayed instant.
-            let later = rehearsal.refusals.split_off(before);
-            let lasting = later.into_iter().filter(|refusal| refusal.error.kind != StoreErrorKind::Denied);
-            rehearsal.refusals.extend(lasting.map(|refusal| match refusal.of {
-                RefusedOf::EveryTried => Refusal { of: RefusedOf::SomeTried, ..refusal },
-                _ => refusal,
-            }));
+            let later = run.refusals.split_off(before);
+            run.refusals.extend(later.into_iter().filter(|refusal| refusal.error.kind != StoreErrorKind::Denied));
         }
     }
-    rehearsal.wake_ups()?;
-    Ok(rehearsal.refusals)
+    run.wake_ups()?;
+    Ok(run.refusals)
 }
 
-struct Rehearsal<'a, S> {
+struct Explaining<'a, S> {
     session: &'a mut S,
     spec: &'a QueueSpec,
     clock_and_reason: (Timestamp, &'a str),
@@ -92,23 +59,13 @@ struct Rehearsal<'a, S> {
     refusals: Vec<Refusal>,
 }
 
-impl<S: ReadSession> Rehearsal<'_, S> {
+impl<S: ReadSession> Explaining<'_, S> {
     fn action(&mut self, action: Action, moved: &ActionSpec) -> Result<(), StoreError> {
         if moved.refused.is_some() || moved.steps.is_empty() {
             return Ok(());
         }
-        let before = self.refusals.len();
-        for statement in statements(self.spec, self.session, action, moved, self.clock_and_reason) {
-            self.explain(Some((action, moved)), &moved.at, &statement)?;
-        }
-        if self.refusals.len() > before {
-            return Ok(());
-        }
-        for trial in self.session.try_out(self.spec, moved, self.clock_and_reason)? {
-            let at = trial.at.unwrap_or_else(|| moved.at.clone());
-            self.refusals.push(Refusal { action: Some(action), at, error: trial.error, of: trial.of });
-        }
-        Ok(())
+        let statements = statements(self.spec, self.session, action, moved, self.clock_and_reason);
+        statements.iter().try_for_each(|statement| self.explain(Some((action, moved)), &moved.at, statement))
     }
 
     fn wake_ups(&mut self) -> Result<(), StoreError> {
@@ -136,7 +93,7 @@ impl<S: ReadSession> Rehearsal<'_, S> {
                 if error.code.is_some() && self.refusals.iter().any(is_known) {
                     return Ok(());
                 }
-                self.refusals.push(Refusal { action, at, error, of: RefusedOf::Any });
+                self.refusals.push(Refusal { action, at, error });
                 Ok(())
             }
             Err(error) => Err(error),
@@ -178,19 +135,9 @@ fn statements<S: ReadSession>(
 /// The assignment whose column an error names.
 fn column_named<'m>(moved: &'m ActionSpec, error: &StoreError) -> Option<&'m WrittenAt> {
     let is_named = |assignment: &&Assignment| error.message.contains(&format!("\"{}\"", assignment.column.name));
-    assignments(moved).into_iter().find(is_named).map(|assignment| &assignment.at)
-}
-
-/// What an action writes to the claim's row: the last value of each column.
-pub(super) fn assignments(moved: &ActionSpec) -> Vec<&Assignment> {
-    let mut list: Vec<&Assignment> = Vec::new();
-    for step in &moved.steps {
-        if let StepSpec::Update(assignments) = step {
-            for assignment in assignments {
-                list.retain(|other| other.column != assignment.column);
-                list.push(assignment);
-            }
-        }
-    }
-    list
+    let mut written = moved.steps.iter().flat_map(|step| match step {
+        StepSpec::Update(assignments) => assignments.as_slice(),
+        StepSpec::Sql { .. } => &[],
+    });
+    written.rfind(is_named).map(|assignment| &assignment.at)
 }

@@ -45,8 +45,7 @@ fn moved(doctor: &Doctor, code: i32) -> u64 {
 fn a_queue_that_fits_is_said_to_and_does() {
     let doctor = with_claims(&[], &[]);
     assert_eq!(findings(&doctor, 0), [""; 0]);
-    let unverified = run(&doctor, &["check"], 0)["unverified"].to_string();
-    assert!(unverified.contains("unique keys") && !unverified.contains("CHECK"), "{unverified}");
+    assert_eq!(run(&doctor, &["check"], 0)["not_tried"], serde_json::json!(["values", "triggers", "keys"]));
     assert_eq!(moved(&doctor, 0), 1);
 }
 
@@ -72,6 +71,11 @@ fn a_foreign_key_that_cannot_be_enforced() {
 }
 
 #[test]
+fn a_column_that_takes_no_null_is_not_cleared() {
+    finds(&queue(&[("worker", "text not null")], &[]), 78, &["error", "clear[1]`): column worker is NOT NULL"]);
+}
+
+#[test]
 fn statements_that_the_database_does_not_take() {
     for (columns, changes, says) in [
         (&[][..], &[(":reason", "nofunc(1)")][..], "no such function: nofunc"),
@@ -94,52 +98,6 @@ fn an_apply_that_fails_says_where() {
         with_claims(&[], &[("clear = [\"worker\", \"started\", \"pinged\"]", "set = { note = \"nofunc(1)\" }")]);
     let ran = doctor.run(&["reclaim", "--apply", "--config", "config.toml"]).exits(78);
     assert!(ran.stderr.contains("line 19, key `action.requeue`: no such function"), "{ran:#?}");
-}
-
-#[test]
-fn values_that_the_table_refuses() {
-    let checked = "text check (status in ('nwe', 'working', 'dead'))";
-    for (columns, says) in [
-        (("worker", "text not null"), "line 21, key `action.requeue.clear[1]`): column worker is NOT NULL"),
-        (("status", checked), "requeue (config file config.toml, mapping m, line 19"),
-        (("note", "text check (length(note) < 10)"), "CHECK constraint failed"),
-    ] {
-        let doctor = with_claims(&[columns], &[]);
-        finds(&doctor, 78, &["error", says]);
-    }
-    // Without a claim there is nothing to try it on, which is said.
-    let empty = queue(&[("status", checked)], &[]);
-    let document = run(&empty, &["check"], 0);
-    assert!(document["unverified"].to_string().contains("no claim is in flight"), "{document:#}");
-    finds(&queue(&[("worker", "text not null")], &[]), 78, &["column worker is NOT NULL"]);
-}
-
-/// One row's data is no fault of the mapping.
-#[test]
-fn one_claim_of_several_that_is_refused_is_a_warning() {
-    let doctor = with_claims(&[("tries", "integer check (tries < 5)")], &[]);
-    doctor.sql("u.db", "UPDATE q SET tries = 4 WHERE id = 2");
-    // Both actions count an attempt.
-    let found = findings(&doctor, 0);
-    assert!(found.len() == 2 && found.iter().all(|one| one.starts_with("warning: ")), "{found:#?}");
-    assert!(
-        found[0].contains("requeue (") && found[0].contains("1 of the 2 claims that it was tried on"),
-        "{found:#?}"
-    );
-}
-
-/// What is tried is tried in memory: neither the table's triggers nor its unique keys are asked, and large rows are not copied
-/// without end.
-#[test]
-fn triggers_and_unique_keys_are_left_to_the_apply() {
-    let doctor = with_claims(&[("note", "text unique")], &[]);
-    doctor.sql(
-        "u.db",
-        "CREATE TABLE log (x); CREATE TRIGGER noted AFTER UPDATE ON q BEGIN INSERT INTO log VALUES (1); END",
-    );
-    let document = run(&doctor, &["check"], 0);
-    assert!(document["unverified"].to_string().contains("(noted)"), "{document:#}");
-    assert_eq!(doctor.rows("u.db", "SELECT count(*) FROM log"), ["0"]);
 }
 
 /// A column of REAL affinity makes reals of integers; what is whole is the count that was meant.
@@ -180,39 +138,6 @@ fn a_wake_up_that_cannot_be_explained_is_refused() {
         queue(&[], &[("[mapping.m.owner]", "[mapping.m.notify.all]\nsql = \"NOTIFY jobs\"\n[mapping.m.owner]")]);
     let ran = doctor.run(&["check", "--config", "config.toml"]).exits(78);
     assert!(ran.stderr.contains("SELECT pg_notify("), "{ran:#?}");
-}
-
-/// What could not be tried is not said to be accepted.
-#[test]
-fn what_cannot_be_tried_is_said() {
-    let checked = ("status", "text check (status in ('new', 'working'))");
-    let doctor = with_claims(&[checked], &[(":reason", "(select max(x) from other)")]);
-    doctor.sql("u.db", "CREATE TABLE other (x)");
-    let document = run(&doctor, &["check"], 0);
-    assert!(document["unverified"].to_string().contains("no such table: other"), "{document:#}");
-    let doctor = with_claims(&[checked], &[]);
-    doctor.sql("u.db", "UPDATE q SET note = zeroblob(17000000)");
-    let document = run(&doctor, &["check"], 0);
-    assert!(document["unverified"].to_string().contains("too large"), "{document:#}");
-}
-
-#[test]
-fn a_table_is_tried_however_its_name_is_written() {
-    let doctor = with_claims(&[("status", "text check (status in ('new', 'working'))")], &[("\"q\"", "\"Q\"")]);
-    finds(&doctor, 78, &["error: fail", "CHECK constraint failed"]);
-}
-
-/// An apply refuses what is not in the announced state afterwards, and `check` sees it coming.
-#[test]
-fn an_action_that_leaves_its_job_where_it_was() {
-    let doctor = with_claims(
-        &[],
-        &[
-            ("to = \"dead\"\n", "to = \"dead\"\nset = { status = \"'working'\" }\n"),
-            ("\nset = { note = \":reason\" }\n", "\n"),
-        ],
-    );
-    finds(&doctor, 78, &["error: fail", "still in flight after the action"]);
 }
 
 /// SQLite makes a text of each number that is put into such a column, so that no job's attempts could be read.
