@@ -13,14 +13,12 @@ const SERVERS: [&str; 4] =
     ["postgres://ops@db/app", "postgres://owner@db/app", "postgres://ops@db.internal/app", "postgres:///app"];
 
 /// What else is called otherwise here.
-const HERE: [(&str, &str); 6] = [
+const HERE: [(&str, &str); 5] = [
     ("/var/lib/prometheus/node-exporter/", "./"),
     ("/etc/bash_completion.d/jobdoctor", "jobdoctor.bash"),
     ("man -l -", "cat"),
     // Those that are named are there already.
     ("init --db queue.db", "init --db new.db"),
-    // A pod sees no file and no socket.
-    ("generate kubernetes --target shop", "generate kubernetes --config cluster.toml --target shop"),
     ("20261121181057-a1b2c3", "{run}"),
 ];
 
@@ -33,7 +31,7 @@ impl Sandbox {
     /// With all that this line may need.
     pub fn for_line(line: &str) -> Sandbox {
         let doctor = Doctor::new();
-        let of_server = SERVERS.iter().any(|server| line.contains(server)) && !line.contains("generate kubernetes");
+        let of_server = SERVERS.iter().any(|server| line.contains(server));
         let server = of_server.then(fresh);
         let more = "INSERT INTO jobs (id, queue, kind, status, owner_id, lease_token, claimed_at, lease_expires_at)
             SELECT id + 41, queue, kind, status, owner_id, lease_token, claimed_at, lease_expires_at FROM jobs WHERE id < 3;";
@@ -46,7 +44,6 @@ impl Sandbox {
         let targets = format!("[target.shop]\ndb = '{}'\n[target.mail]\ndb = '{}'\n", queue.display(), mail.display());
         fs::create_dir_all(doctor.home(".config/jobdoctor")).unwrap();
         fs::write(doctor.home(".config/jobdoctor/config.toml"), format!("{targets}{mapping}")).unwrap();
-        fs::write(doctor.path("cluster.toml"), "[target.shop]\ndb = \"postgres://ops@db/app\"\n").unwrap();
         fs::write(doctor.path("ids.txt"), "42\n43\n").unwrap();
         fs::write(doctor.path("alive.txt"), "web1\nweb10\n").unwrap();
         fs::create_dir(doctor.path("bin")).unwrap();

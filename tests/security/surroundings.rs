@@ -86,7 +86,6 @@ fn nothing_of_the_working_directory_is_run_or_read() {
         &["presets", "show", "lease"],
         &["help", "recipes"],
         &["man", "stale"],
-        &["generate", "systemd", "--db", "/queue.db"],
         &["reclaim", "--apply", "--db", "queue.db"],
         &["history"],
     ] {

@@ -1,4 +1,4 @@
-//! `jobdoctor generate`: who reads the units understands them, and what they run does its work on a database.
+//! `jobdoctor generate`: systemd, cron and Kubernetes understand the units, and what they run does its work on a database.
 
 mod kubernetes;
 mod refused;

@@ -5,37 +5,36 @@ use crate::support::cli::Doctor;
 #[test]
 fn with_a_sentence() {
     let doctor = Doctor::new();
-    std::fs::write(doctor.path("password"), "x\n").unwrap();
-    std::fs::write(doctor.path("c.toml"), "[target.\"a\\nb\"]\ndb = \"q.db\"\n").unwrap();
-    let server = ["--db", "postgres://ops@db/app"];
-    let image = ["kubernetes", "--image", "i"];
+    let config = "[target.a]\ndb = '/q.db'\n[target.none]\n[target.relative]\ndb = 'q.db'\n[target.\"a\\nb\"]\ndb = '/q.db'\n\
+        [target.o]\noptions.x = 'password=hunter2'\n";
+    std::fs::write(doctor.path("c.toml"), config).unwrap();
+    let image = "kubernetes --image i --target";
     for (arguments, message) in [
-        (vec!["cron"], "no database is named"),
-        (vec!["cron", "--db", "q.db", "--every", "7m"], "it must be a part of an hour or a day"),
-        (vec!["cron", "--db", "q.db", "--every", "30s"], "it must be a part of an hour or a day"),
-        (vec!["cron", "--db", "q.db", "--user", "a b"], "a user name is letters, digits"),
-        (vec!["cron", "--db", "q.db", "--program", "jobdoctor"], "it must be an absolute path"),
-        (vec!["cron", "--db", "q.db", "--name", "A b"], "a name is 1 to 52 lower-case letters"),
-        (vec!["cron", "--config", "c.toml"], "a control character cannot be written here"),
-        (vec!["cron", "--db", "q.db", "--program", "/usr/bin/a\nb"], "a control character cannot be written here"),
-        (vec!["systemd", "--db", "q.db", "--worker", "w.service"], "--restart"),
-        (vec!["systemd", "--db", "q.db", "--restart", "--older", "5m"], "cannot be used with"),
-        (vec!["systemd", "--db", "q.db", "--restart", "--worker", "../w.service"], "the name of a service"),
-        ([&image[..], &["--db", "q.db"]].concat(), "a SQLite file is on this host"),
-        (
-            [&image[..], &["--db", "host=/run/postgresql dbname=app"]].concat(),
-            "the socket in /run/postgresql is on this host",
-        ),
-        ([&image[..], &server, &["--password-file", "password"]].concat(), "is on this host, and no pod sees it"),
-        ([&["kubernetes"], &server[..]].concat(), "--image"),
-        (vec!["cron", "--target", "none", "--db", "q.db"], "there is no target `none`"),
+        ("cron", "no target is named"),
+        ("cron --target b", "there is no target `b`"),
+        ("cron --target none", "target `none` has no `db`"),
+        ("systemd --target relative", "has a relative path as `db`"),
+        ("cron --target a --every 7m", "it must be a part of an hour or a day"),
+        ("cron --target a --every 30s", "it must be a part of an hour or a day"),
+        ("cron --target a --user a(b", "a user name is letters, digits"),
+        ("cron --target a --program jobdoctor", "it must be an absolute path"),
+        ("cron --target a --name A_b", "a name is 1 to 52 lower-case letters"),
+        ("cron --target a\nb", "a unit cannot hold a control character"),
+        ("cron --target a --program /usr/bin/a\u{2028}b", "a unit cannot hold a control character"),
+        ("systemd --target a --worker w.service", "--restart"),
+        ("systemd --target a --restart --every 5m", "cannot be used with"),
+        ("systemd --target a --restart --worker ../w.service", "the name of a service"),
+        ("kubernetes --target a", "--image"),
+        (&format!("{image} o"), "looks like a password"),
+        (&format!("{image} a --db /q.db"), "unexpected argument '--db'"),
     ] {
-        let ran = doctor.run(&[&["generate"], &arguments[..]].concat()).exits(2);
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        let ran = doctor.run(&[&["generate"], &arguments[..], &["--config", "c.toml"]].concat()).exits(2);
         assert_eq!(ran.stdout, "", "{arguments:?}");
         assert!(ran.stderr.contains(message), "{arguments:?}: {ran:#?}");
+        assert!(!ran.stderr.contains("hunter2"), "{ran:#?}");
     }
-    let long = "x".repeat(2000);
-    let ran = doctor.run(&["generate", "cron", "--db", &long]).exits(2);
-    assert!(ran.stderr.contains("too long for cron") && ran.stderr.contains("--target"), "{ran:#?}");
+    let ran = doctor.run(&["generate", "cron"]).exits(2);
+    assert!(ran.stderr.contains("write [target.NAME] with db = ") && ran.stderr.contains("--target NAME"), "{ran:#?}");
     doctor.run(&["generate"]).exits(2);
 }

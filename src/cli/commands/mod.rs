@@ -93,6 +93,8 @@ pub enum Command {
     /// Show every setting in force and where it came from
     Env(env::Args),
     /// Print units that run a sweep: for systemd, cron or Kubernetes
+    ///
+    /// The units sweep a target of the config file, which holds every other setting.
     Generate(generate::Args),
     /// Monitoring plugin (Nagios, Icinga): thresholds, performance data, exit codes 0 to 3
     ///

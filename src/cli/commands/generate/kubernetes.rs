@@ -1,18 +1,16 @@
-use super::SweepArgs;
-use super::sweep_command::SweepCommand;
-use super::template::{container, fill, yaml};
+use super::{Sweep, SweepArgs, must_be_printable};
+use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::next_command::quoted;
-use crate::store::Address;
 use clap::builder::NonEmptyStringValueParser;
 use serde_json::json;
+use toml::{Table, Value};
 
 /// `jobdoctor generate kubernetes`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
-  jobdoctor generate kubernetes --db postgres://ops@db/app --image registry.internal/jobdoctor:1
+  jobdoctor generate kubernetes --target shop --image registry.internal/jobdoctor:1
   jobdoctor generate kubernetes --target shop --image registry.internal/jobdoctor:1 --restart")]
 pub(super) struct Args {
     /// Run this image, which has jobdoctor in it
@@ -20,53 +18,68 @@ pub(super) struct Args {
     image: String,
     /// Run the program at this path in the image
     #[arg(long, value_name = "PATH", default_value = "jobdoctor", value_parser = NonEmptyStringValueParser::new())]
-    pub(super) program: String,
+    program: String,
     /// Print an init container for a StatefulSet that sweeps what a pod of the same name left behind, before its worker
     /// starts
-    #[arg(long, conflicts_with_all = ["every", "older"])]
+    #[arg(long, conflicts_with = "every")]
     restart: bool,
     #[command(flatten)]
     pub(super) sweep: SweepArgs,
 }
 
-/// A CronJob, or the part of a pod that has the init container.
-pub(super) fn text(args: &Args, sweep: &SweepCommand) -> Result<String, CliError> {
-    must_be_reachable(sweep)?;
-    if args.image.contains(char::is_control) {
-        return Err(CliError::new(Exit::Usage, "--image: an image's name has no control character"));
-    }
-    // What a secret's value is called in the Secret.
-    let key = |variable| if ["JOBDOCTOR_DB", "DATABASE_URL"].contains(&variable) { "url" } else { "password" };
-    let secrets = sweep.secrets.iter().map(|name| json!({ "variable": name, "key": key(name) }));
-    let literals = sweep.secrets.iter().map(|name| format!(" --from-literal={}=\"${name}\"", key(name)));
-    let words: Vec<String> = sweep.words.iter().map(|word| container(word)).collect();
-    let variables = sweep.variables.iter().map(|(name, value)| json!({ "variable": name, "value": container(value) }));
-    let mut values = json!({
-        "name": sweep.name,
-        "about": sweep.about,
-        "config": sweep.config.as_ref().map(|path| quoted(&path.display().to_string())),
-        "restart": args.restart,
-        "containers": if args.restart { "initContainers" } else { "containers" },
-        "container": if args.restart { "jobdoctor" } else { "sweep" },
-        "image": yaml(&args.image),
-        "words": words,
-        "variables": variables.collect::<Vec<_>>(),
-        "secrets": secrets.collect::<Vec<_>>(),
-        "literals": literals.collect::<String>(),
-        "schedule": if args.restart { String::new() } else { yaml(&args.sweep.every.cron()) },
-    });
-    values["pod"] = fill(include_str!("templates/pod.yaml"), &values).into();
-    Ok(fill(include_str!("templates/kubernetes.yaml"), &values))
+/// What makes the pod's name known to its command.
+const POD_NAME: &str = "
+      - name: POD_NAME
+        valueFrom:
+          fieldRef:
+            fieldPath: metadata.name";
+
+/// A ConfigMap with the target, and a CronJob or the part of a pod that has the init container.
+pub(super) fn text(args: &Args, sweep: &Sweep, context: &Context) -> Result<String, CliError> {
+    let words = [vec![args.program.clone()], sweep.words.clone()].concat();
+    must_be_printable(&words)?;
+    must_be_printable(std::slice::from_ref(&args.image))?;
+    // A `$(` begins a variable.
+    let words = words.iter().map(|word| word.replace('$', "$$"));
+    let restart: &[&str] = if args.restart { &["--restart", "--host", "$(POD_NAME)"] } else { &[] };
+    let command: Vec<String> = words.chain([restart, &["--apply"]].concat().into_iter().map(str::to_owned)).collect();
+    let name = &sweep.name;
+    let pod = format!(
+        include_str!("templates/pod.yaml"),
+        name = name,
+        containers = if args.restart { "initContainers" } else { "containers" },
+        image = json!(args.image),
+        command = json!(command),
+        pod_name = if args.restart { POD_NAME } else { "" },
+    );
+    let pod = pod.trim_end();
+    let runs = match args.restart {
+        true => format!(include_str!("templates/init.yaml"), pod = pod),
+        false => format!(
+            include_str!("templates/cronjob.yaml"),
+            name = name,
+            schedule = json!(args.sweep.every.cron()),
+            pod = pod.replace('\n', "\n          "),
+        ),
+    };
+    let config = config_without_database(context.environment.config.get(), &sweep.target)?;
+    Ok(format!(include_str!("templates/configmap.yaml"), name = name, config = config, runs = runs.trim_end()))
 }
 
-/// Refuses what is on this host, where no pod sees it.
-fn must_be_reachable(sweep: &SweepCommand) -> Result<(), CliError> {
-    let here = match (&sweep.address, sweep.sockets().next(), &sweep.password_file) {
-        (Address::Sqlite { .. }, ..) => "a SQLite file".to_owned(),
-        (_, Some(socket), _) => format!("the socket in {}", socket.display()),
-        (.., Some(file)) => format!("the password file {}", file.display()),
-        _ => return Ok(()),
-    };
-    Err(CliError::new(Exit::Usage, format!("{here} is on this host, and no pod sees it"))
-        .hint("name the database as pods reach it: --db postgres://user@host/app; the password goes into a Secret"))
+/// The config file with nothing but this target and the mappings, indented for a text of YAML. Without comments and
+/// without `db`, because either may hold a password; a password file is on this host.
+fn config_without_database(text: Option<&String>, target: &str) -> Result<String, CliError> {
+    let unreadable = || CliError::new(Exit::Config, "the config file cannot be copied");
+    let mut file: Table = text.and_then(|text| toml::from_str(text).ok()).ok_or_else(unreadable)?;
+    file.retain(|key, _| key == "target" || key == "mapping");
+    if let Some(Value::Table(targets)) = file.get_mut("target") {
+        targets.retain(|name, _| name == target);
+        for settings in targets.iter_mut().filter_map(|(_, settings)| settings.as_table_mut()) {
+            settings.retain(|key, _| key != "db" && key != "password_file");
+        }
+    }
+    let text = toml::to_string(&file).map_err(|_| unreadable())?;
+    let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    must_be_printable(&lines)?;
+    Ok(lines.join("\n    "))
 }
