@@ -7,14 +7,12 @@ use crate::cli::monitor::Metrics;
 use crate::cli::settings::Settings;
 use crate::cli::targets::Several;
 use crate::model::{age, parse_duration};
-use crate::ops::{self, Selection};
+use crate::ops::{self, Selection, Snapshot};
 use crate::output::format::{Format, count, grouped, inert};
 use crate::output::{Stats, StatsRuntimes};
+use crate::policy::Policy;
 use clap::builder::NonEmptyStringValueParser;
 use std::time::Duration;
-
-/// The default of `--since`: seven days.
-const SINCE: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// `jobdoctor stats`.
 ///
@@ -31,9 +29,10 @@ pub struct Args {
     /// Show how long the jobs ran that ended well, by kind, and how many ran longer than the threshold
     #[arg(long, conflicts_with = "textfile")]
     runtimes: bool,
-    /// With --runtimes: only jobs that ended within this time [default: 7d]
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true, requires = "runtimes")]
-    since: Option<Duration>,
+    /// With --runtimes: only jobs that ended within this time
+    #[arg(long, value_name = "DURATION", default_value = "7d", value_parser = parse_duration)]
+    #[arg(allow_hyphen_values = true, requires = "runtimes")]
+    since: Duration,
     #[command(flatten)]
     older: OlderArgs,
     /// Only queues that match (repeatable)
@@ -56,8 +55,10 @@ impl Args {
             .file("--textfile", self.textfile.textfile.as_mut())
     }
 
-    fn selection(&self) -> Result<Selection, CliError> {
-        Ok(Selection { queues: globs(&self.queue)?, kinds: globs(&self.kind)?, ..Selection::default() })
+    /// Takes the snapshot, with what is counted in it and judged by.
+    fn snapshot(&self, settings: &Settings, context: &Context) -> Result<(Snapshot, Selection, Policy), CliError> {
+        let selection = Selection { queues: globs(&self.queue)?, kinds: globs(&self.kind)?, ..Selection::default() };
+        Ok((context.snapshot(settings, "stats")?, selection, settings.policy(self.older.older)))
     }
 }
 
@@ -99,11 +100,9 @@ fn print_counts(args: &Args, context: &Context) -> Result<(), CliError> {
 
 /// Counts and measures in one snapshot; for metrics it is enough to measure.
 fn counts(args: &Args, context: &Context, metrics: &Metrics) -> Result<Option<Stats>, CliError> {
-    let selection = args.selection()?;
     let settings = Settings::resolve(&args.list.store, &context.environment)?;
     metrics.set_target(settings.target_name.as_deref());
-    let mut snapshot = context.snapshot(&settings, "stats")?;
-    let policy = settings.policy(args.older.older);
+    let (mut snapshot, selection, policy) = args.snapshot(&settings, context)?;
     metrics.measure(&mut snapshot, &selection, &policy)?;
     if context.format != Format::Prometheus {
         return Ok(Some(ops::stats(&mut snapshot, &selection, &policy)?));
@@ -132,11 +131,9 @@ fn print_runtimes(args: &Args, context: &Context) -> Result<(), CliError> {
         )
         .hint("leave one of them out"));
     }
-    let selection = args.selection()?;
     let settings = Settings::resolve(&args.list.store, &context.environment)?;
-    let mut snapshot = context.snapshot(&settings, "stats")?;
-    let policy = settings.policy(args.older.older);
-    let document = ops::runtimes(&mut snapshot, &selection, &policy, args.since.unwrap_or(SINCE))?;
+    let (mut snapshot, selection, policy) = args.snapshot(&settings, context)?;
+    let document = ops::runtimes(&mut snapshot, &selection, &policy, args.since)?;
     drop(snapshot);
     context.ui.print(context.format, &document)?;
     if !context.format.is_machine() {
@@ -144,10 +141,12 @@ fn print_runtimes(args: &Args, context: &Context) -> Result<(), CliError> {
         let since = age(Duration::try_from_secs_f64(document.head.since_seconds).unwrap_or_default());
         let groups = if document.head.by == "kind" { ("kind", "kinds") } else { ("queue", "queues") };
         let hit = summary.would_hit.map(|hit| format!("; the threshold would have hit {}", grouped(hit)));
-        let jobs = count(summary.jobs, "job", "jobs");
-        let groups = count(summary.kinds, groups.0, groups.1);
-        let hit = hit.unwrap_or_default();
-        context.ui.note(&format!("{jobs} of {groups} ended well within the last {since}{hit}"));
+        context.ui.note(&format!(
+            "{} of {} ended well within the last {since}{}",
+            count(summary.jobs, "job", "jobs"),
+            count(summary.kinds, groups.0, groups.1),
+            hit.unwrap_or_default(),
+        ));
     }
     Ok(())
 }
