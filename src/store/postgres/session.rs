@@ -191,32 +191,30 @@ impl PostgresSession {
         }
     }
 
-    /// Whether to wait on for a server that has not answered yet.
+    /// Whether to wait on for a server that has not answered yet. A server that ignores a cancel request is given up
+    /// soon.
     fn keep_waiting(&self) -> impl Fn() -> bool + use<> {
-        let (limits, cancel, overdue) = (self.limits.clone(), self.cancel.clone(), OnceCell::new());
-        // The server's limit starts anew with each statement, so at the end of the whole time this one is cancelled.
-        let in_time = move || {
-            let begun = || {
-                cancel.send();
+        let (limits, cancel, is_reader) = (self.limits.clone(), self.cancel.clone(), self.is_reader);
+        let (overdue, interrupted) = (OnceCell::new(), OnceCell::new());
+        let is_over = move |since: &OnceCell<Instant>, patience: Duration, must_cancel: bool| {
+            let begin = || {
+                if must_cancel {
+                    cancel.send();
+                }
                 Instant::now()
             };
-            !limits.left().is_zero() || overdue.get_or_init(begun).elapsed() < GRACE
+            since.get_or_init(begin).elapsed() >= patience
         };
-        let (interrupt, raised) = (self.limits.interrupt.clone(), OnceCell::new());
-        let (is_reader, cancel) = (self.is_reader, self.cancel.clone());
-        let begun = move || {
-            // An interrupt has cancelled a reader's statement.
-            if !is_reader {
-                cancel.send();
+        move || {
+            // The server's limit starts anew with each statement, so at the end of the whole time this one is cancelled.
+            if limits.left().is_zero() && is_over(&overdue, GRACE, true) {
+                return false;
             }
-            Instant::now()
-        };
-        // A server that ignores the cancel request is given up soon.
-        let is_uninterrupted = move || {
-            let is_cancelled = if is_reader { interrupt.is_raised() } else { interrupt.rolls_back() };
-            !is_cancelled || raised.get_or_init(&begun).elapsed() < INTERRUPTED
-        };
-        move || in_time() && is_uninterrupted()
+            let interrupt = &limits.interrupt;
+            let is_interrupted = if is_reader { interrupt.is_raised() } else { interrupt.rolls_back() };
+            // An interrupt has cancelled a reader's statement.
+            !is_interrupted || !is_over(&interrupted, INTERRUPTED, !is_reader)
+        }
     }
 
     /// Whether a second signal asked for the rollback of the batch in hand.
@@ -343,29 +341,20 @@ impl Session for PostgresSession {
         };
         self.in_transaction = false;
         let commit = self.connection.run(for_at_most(self.limits.left() + GRACE), |client| {
-            // An answer is the server's own refusal. The end of a connection, even with a message, leaves the outcome
-            // open. The first statement fails in an aborted transaction, whose COMMIT the driver would report as
-            // success.
-            match client.batch_execute("SELECT; COMMIT") {
-                Err(error) if is_an_answer(&error) && !client.is_closed() => Ok(Err((error, true))),
-                Err(error) => Ok(Err((error, false))),
-                Ok(()) => Ok(Ok(())),
-            }
+            // The first statement fails in an aborted transaction, whose COMMIT the driver would report as success.
+            let committed = client.batch_execute("SELECT; COMMIT");
+            let is_refused = committed.as_ref().is_err_and(is_an_answer) && !client.is_closed();
+            Ok((committed, is_refused))
         });
-        match commit {
-            Ok(Ok(Ok(()))) => Commit::Done,
-            Ok(Ok(Err((error, true)))) => Commit::Failed(self.error(&error)),
-            Ok(Ok(Err((error, false))) | Err(error)) => {
-                self.must_reconnect = true;
-                let lost = self.error(&error);
-                self.resolve(&xid, lost)
-            }
-            Err(_) => {
-                self.must_reconnect = true;
-                let lost = self.no_answer();
-                self.resolve(&xid, lost)
-            }
-        }
+        let lost = match commit {
+            Ok(Ok((Ok(()), _))) => return Commit::Done,
+            Ok(Ok((Err(error), true))) => return Commit::Failed(self.error(&error)),
+            // The end of a connection, even with a message, leaves the outcome open.
+            Ok(Ok((Err(error), false)) | Err(error)) => self.error(&error),
+            Err(NoAnswer) => self.no_answer(),
+        };
+        self.must_reconnect = true;
+        self.resolve(&xid, lost)
     }
 
     /// Only our own statements end a transaction.
