@@ -1,27 +1,6 @@
 //! What `check` says.
 
-use super::scene::{calm, incident, orders, simple};
-use insta::assert_snapshot;
-
-#[test]
-fn table() {
-    assert_snapshot!(calm().run(&["check", "--db", "queue.db"]).whole());
-}
-
-#[test]
-fn json() {
-    assert_snapshot!(calm().run(&["check", "--db", "queue.db", "-o", "json"]).whole());
-}
-
-#[test]
-fn none() {
-    assert_snapshot!(calm().run(&["check", "--db", "queue.db", "-o", "none"]).whole());
-}
-
-#[test]
-fn claims_that_nobody_can_judge() {
-    assert_snapshot!(incident().run(&["check", "--db", "queue.db"]).whole());
-}
+use super::scene::calm;
 
 #[test]
 fn a_queue_of_which_no_claim_can_be_judged() {
@@ -47,25 +26,6 @@ fn a_queue_of_which_no_claim_can_be_judged() {
     assert!(!every.stdout.contains("time_zone=") && !every.stdout.contains("--option"), "{}", every.whole());
     doctor.sql("queue.db", "UPDATE jobs SET claimed_at = unixepoch() WHERE id = 1");
     doctor.run(&["check", "--db", "queue.db"]).exits(0);
-}
-
-#[test]
-fn no_sign_of_life() {
-    assert_snapshot!(simple().run(&["check", "--db", "queue.db", "--preset", "simple"]).whole());
-}
-
-#[test]
-fn a_home_made_queue_without_an_index() {
-    let arguments = ["check", "--db", "orders.db", "--config", "config.toml", "--preset", "orders"];
-    assert_snapshot!(orders().run(&arguments).whole());
-}
-
-#[test]
-fn triggers_are_named() {
-    let doctor = calm();
-    doctor.sql("queue.db", "CREATE TRIGGER noted AFTER UPDATE ON jobs BEGIN SELECT 1; END");
-    let checked = doctor.run(&["check", "--db", "queue.db"]).exits(0);
-    assert!(checked.stdout.contains("noted"), "{checked:#?}");
 }
 
 #[test]

@@ -1,52 +1,6 @@
 //! Colour, where it is wanted.
 
 use super::scene::incident;
-use insta::assert_snapshot;
-
-#[test]
-fn stale() {
-    assert_snapshot!(incident().run(&["stale", "--db", "queue.db", "--color", "always"]).whole());
-}
-
-#[test]
-fn stale_wide() {
-    assert_snapshot!(incident().run(&["stale", "--db", "queue.db", "--color=always", "-o", "wide"]).whole());
-}
-
-#[test]
-fn owners() {
-    assert_snapshot!(incident().run(&["owners", "--db", "queue.db", "--color", "always"]).whole());
-}
-
-#[test]
-fn show() {
-    assert_snapshot!(incident().run(&["show", "2", "6", "7", "--db", "queue.db", "--color", "always"]).whole());
-}
-
-#[test]
-fn reclaim() {
-    assert_snapshot!(incident().run(&["reclaim", "--db", "queue.db", "--color", "always", "--apply"]).whole());
-}
-
-#[test]
-fn check() {
-    assert_snapshot!(incident().run(&["check", "--db", "queue.db", "--color", "always"]).whole());
-}
-
-#[test]
-fn presets() {
-    assert_snapshot!(incident().run(&["presets", "--color", "always"]).whole());
-}
-
-#[test]
-fn presets_show() {
-    assert_snapshot!(incident().run(&["presets", "show", "simple", "--color", "always"]).whole());
-}
-
-#[test]
-fn errors() {
-    assert_snapshot!(incident().run(&["stale", "--db", "none.db", "--color", "always"]).whole());
-}
 
 #[test]
 fn machine_formats_have_none() {

@@ -13,12 +13,6 @@ fn demo() {
 }
 
 #[test]
-fn in_color() {
-    let doctor = Doctor::new();
-    while_ages_go_on(|| assert_snapshot!(doctor.run(&["demo", "--color", "always"]).whole()));
-}
-
-#[test]
 fn what_it_recommends_works() {
     let doctor = Doctor::new();
     let said = doctor.run(&["demo", "here.db"]).exits(0).stdout;

@@ -1,181 +1,165 @@
-//! Every JSON document is what `jobdoctor schema` says it is, and its numbers add up.
+//! What each command prints, whole, and that its documents are what `jobdoctor schema` says they are.
 
-use super::scene::{calm, incident, orphans, simple};
+use super::scene::{calm, incident, orders, simple};
 use crate::support::cli::{Doctor, is_valid};
-use jobdoctor::preset::Catalog;
+use insta::assert_snapshot;
 use serde_json::Value;
 
-const COUNTS: [&str; 7] = ["moved", "changed", "gone", "locked", "refused", "not_tried", "unknown"];
+type Scene = fn() -> Doctor;
+
+const LIST: &[&str] = &["table", "wide", "json", "csv", "name"];
+const FACTS: &[&str] = &["table", "json"];
+
+/// A document's name, the scene that it tells of, the command, and the formats that its snapshot shows.
+const DOCUMENTS: [(&str, Scene, &str, &[&str]); 14] = [
+    ("stale", incident, "stale --db queue.db", LIST),
+    ("stale_calm", calm, "stale --db queue.db --older 90s", LIST),
+    ("stale_limited", incident, "stale --db queue.db --limit 2", FACTS),
+    ("stale_simple", simple, "stale --db queue.db --preset simple", FACTS),
+    ("owners", incident, "owners --db queue.db", LIST),
+    ("owners_of_nobody", calm, "owners --db queue.db --host nobody", FACTS),
+    ("reclaim", incident, "reclaim --db queue.db", LIST),
+    ("reclaim_applied", incident, "reclaim --db queue.db --apply", LIST),
+    ("sweep_applied", incident, "sweep --db queue.db --apply", LIST),
+    ("show", incident, "show 9 4 --db queue.db", FACTS),
+    ("check", calm, "check --db queue.db", FACTS),
+    ("presets", Doctor::new, "presets", FACTS),
+    ("presets_show", Doctor::new, "presets show simple", &["json"]),
+    ("init", Doctor::new, "init --db queue.db", FACTS),
+];
+
+/// The words of a command line, none of which holds a blank.
+fn words(line: &str) -> Vec<&str> {
+    line.split(' ').collect()
+}
+
+fn shown(scene: Scene, line: &str) -> String {
+    format!("$ jobdoctor {line}\n{}\n", scene().run(&words(line)).whole())
+}
+
+#[test]
+fn in_every_format() {
+    for (name, scene, line, formats) in DOCUMENTS {
+        let of = |format: &&str| shown(scene, &format!("{line} -o {format}"));
+        assert_snapshot!(name, formats.iter().map(of).collect::<String>());
+        let document = scene().run(&words(&format!("{line} -o json"))).json();
+        let schema = document["schema"].as_str().unwrap().to_owned();
+        is_valid(schema.trim_start_matches("jobdoctor.").trim_end_matches("/v1"), &document);
+        let silent = scene().run(&words(&format!("{line} -o none"))).exits(0);
+        assert_eq!(silent.stdout, "", "{line}");
+    }
+}
+
+const ORDERS: &str = "--db orders.db --config config.toml --preset orders";
+
+#[test]
+fn for_people() {
+    let screens: [(&str, Scene, &str, &[&str]); 6] = [
+        ("calm", calm, "--db queue.db", &["stale --verbose", "stale", "reclaim", "owners", "sweep --apply -o table"]),
+        (
+            "groups",
+            incident,
+            "--db queue.db",
+            &[
+                "stale --by host",
+                "stale --by owner",
+                "stale --by kind",
+                "stale --by queue",
+                "stale --by host --queue reports -o jsonl",
+            ],
+        ),
+        ("shown", incident, "--db queue.db", &["show 2", "show 5", "show 6 8", "show 7", "show 10"]),
+        (
+            "plans",
+            incident,
+            "--db queue.db",
+            &[
+                "check",
+                "reclaim --owner web10:* --rule deadline_passed",
+                "reclaim --id 2 --to requeue --apply",
+                "reclaim --id 6 --id 9 --apply",
+                "reclaim --id 1 --id 99",
+                "reclaim --apply --max-jobs 4",
+                "reclaim --apply -q -o name",
+            ],
+        ),
+        (
+            "without_owners",
+            simple,
+            "--db queue.db --preset simple",
+            &["show 1", "check", "sweep --restart --all-owners"],
+        ),
+        ("orders", orders, ORDERS, &["stale", "show 1 3", "reclaim", "check"]),
+    ];
+    for (name, scene, place, lines) in screens {
+        assert_snapshot!(name, lines.iter().map(|line| shown(scene, &format!("{line} {place}"))).collect::<String>());
+    }
+}
+
+#[test]
+fn in_color() {
+    let lines = [
+        "stale --db queue.db -o wide",
+        "show 2 6 7 --db queue.db",
+        "reclaim --db queue.db --apply",
+        "check --db queue.db",
+        "presets",
+        "stale --db none.db",
+    ];
+    let of = |line: &str| shown(incident, &format!("{line} --color always"));
+    assert_snapshot!(lines.map(of).concat());
+}
 
 fn list<'d>(document: &'d Value, name: &str) -> &'d [Value] {
     document[name].as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-fn adds_up(document: &Value) {
-    let steps = list(document, "steps");
-    let summary = &document["summary"];
-    assert_eq!(summary["planned"], steps.len());
-    assert_eq!(summary["skipped"], list(document, "skipped").len());
-    let applied = document["applied"] == true;
-    let moved = summary["outcomes"]["moved"].as_u64().unwrap_or(0);
-    assert_eq!(document["run_id"].is_string(), moved > 0);
-    assert_eq!(summary["outcomes"].is_object(), applied);
-    for step in steps {
-        assert!(step["id"].is_string() && step["state_after"].is_string() && step["action"].is_string(), "{step:#}");
-        assert_eq!(step["outcome"].is_string(), applied, "{step:#}");
-    }
-    if applied {
-        let counts: Vec<u64> = COUNTS.iter().map(|name| summary["outcomes"][name].as_u64().unwrap_or(999)).collect();
-        assert_eq!(counts.iter().sum::<u64>(), steps.len() as u64);
-        for (name, count) in COUNTS.iter().zip(counts) {
-            assert_eq!(steps.iter().filter(|step| step["outcome"] == *name).count() as u64, count, "{name}");
-        }
-    }
-}
-
-/// Runs with `-o json`, makes sure of the document, and tells the same line by line.
-fn document(doctor: &Doctor, arguments: &[&str], name: &str, code: i32) -> Value {
-    let document = doctor.run(&[arguments, &["-o", "json"]].concat()).exits(code).json();
-    is_valid(name, &document);
-    document
-}
-
 #[test]
-fn stale() {
-    let found = document(&incident(), &["stale", "--db", "queue.db"], "stale", 0);
-    let summary = &found["summary"];
-    assert_eq!((&summary["in_flight"], &summary["stuck"], &summary["unknown"]), (&8.into(), &6.into(), &1.into()));
-    assert_eq!((&summary["returned"], &summary["truncated"]), (&6.into(), &false.into()));
-    assert_eq!((list(&found, "jobs").len(), list(&found, "unknown").len()), (6, 1));
-    assert_eq!(summary["oldest_silence_seconds"], found["jobs"][0]["silence_seconds"]);
-    let silences: Vec<f64> = list(&found, "jobs").iter().filter_map(|job| job["silence_seconds"].as_f64()).collect();
-    assert!(silences.is_sorted_by(|a, b| a >= b), "longest silent first: {silences:?}");
-    assert!(list(&found, "unknown")[0]["reasons"][0]["detail"].as_str().unwrap().contains("heartbeat_at"));
-}
-
-#[test]
-fn stale_limited() {
-    let found = document(&incident(), &["stale", "--db", "queue.db", "--limit", "2"], "stale", 0);
-    let summary = &found["summary"];
-    assert_eq!((&summary["stuck"], &summary["returned"], &summary["truncated"]), (&6.into(), &2.into(), &true.into()));
-    assert_eq!(list(&found, "jobs")[0]["id"], "5");
-    assert_eq!(found["filter"]["limit"], 2);
-}
-
-#[test]
-fn stale_without_a_limit_of_its_own() {
-    assert_eq!(list(&document(&orphans(321), &["stale", "--db", "queue.db"], "stale", 0), "jobs").len(), 321);
-}
-
-#[test]
-fn stale_empty() {
-    let found = document(&calm(), &["stale", "--db", "queue.db", "--older", "90s"], "stale", 0);
-    assert_eq!((list(&found, "jobs").len(), &found["summary"]["oldest_silence_seconds"]), (0, &Value::Null));
-    assert_eq!(found["filter"]["older_seconds"], 90.0);
-}
-
-#[test]
-fn what_is_not_known_is_null() {
-    let found = document(&simple(), &["stale", "--db", "queue.db", "--preset", "simple"], "stale", 0);
-    for job in list(&found, "unknown") {
-        for field in ["owner", "host", "claimed_at", "last_seen_at", "silence_seconds", "lease_expires_at", "action"] {
-            assert_eq!(job.get(field), Some(&Value::Null), "{field}");
+fn counts_add_up() {
+    let trigger = "CREATE TRIGGER no BEFORE UPDATE ON jobs WHEN old.id = 3 BEGIN SELECT raise(ABORT, 'precious'); END";
+    for (sql, line, code) in [
+        ("", "reclaim", 0),
+        ("", "reclaim --apply", 0),
+        (trigger, "reclaim --apply", 3),
+        ("", "reclaim --apply --max-jobs 1", 4),
+        ("", "reclaim --id 1 --id 99 --id 6", 3),
+        ("", "sweep", 0),
+        ("", "sweep --apply", 0),
+        ("DELETE FROM jobs", "sweep --apply", 0),
+        ("", "sweep --restart --host web10", 0),
+    ] {
+        let doctor = incident();
+        doctor.sql("queue.db", sql);
+        let document = doctor.run(&words(&format!("{line} --db queue.db -o json"))).exits(code).json();
+        is_valid(words(line)[0], &document);
+        let (steps, summary) = (list(&document, "steps"), &document["summary"]);
+        assert_eq!(
+            (&summary["planned"], &summary["skipped"]),
+            (&steps.len().into(), &list(&document, "skipped").len().into())
+        );
+        let is_applied = document["applied"] == true;
+        assert_eq!(document["run_id"].is_string(), summary["outcomes"]["moved"].as_u64() > Some(0), "{line}");
+        assert_eq!(summary["outcomes"].is_object(), is_applied, "{line}");
+        assert!(steps.iter().all(|step| step["outcome"].is_string() == is_applied), "{document:#}");
+        for (name, count) in summary["outcomes"].as_object().into_iter().flatten() {
+            assert_eq!(steps.iter().filter(|step| step["outcome"] == *name).count(), count.as_u64().unwrap() as usize);
         }
     }
 }
 
 #[test]
-fn show() {
-    let shown = document(&incident(), &["show", "1", "5", "6", "7", "8", "10", "--db", "queue.db"], "show", 0);
-    let verdicts: Vec<&str> = list(&shown, "jobs").iter().filter_map(|job| job["verdict"].as_str()).collect();
-    assert_eq!(verdicts, ["stuck", "stuck", "healthy", "unknown", "stuck", "healthy"]);
-}
-
-#[test]
-fn owners() {
-    let owners = document(&incident(), &["owners", "--db", "queue.db"], "owners", 0);
-    let sum = |field: &str| list(&owners, "owners").iter().filter_map(|owner| owner[field].as_u64()).sum::<u64>();
-    assert_eq!((sum("claims"), sum("stuck"), sum("unknown")), (8, 6, 1));
-    assert_eq!((&owners["summary"]["in_flight"], &owners["summary"]["owners"]), (&8.into(), &7.into()));
-    document(&calm(), &["owners", "--db", "queue.db", "--host", "nobody"], "owners", 0);
-}
-
-#[test]
-fn reclaim() {
+fn a_digest_is_of_the_plan_and_of_no_clock() {
     let doctor = incident();
-    let planned = document(&doctor, &["reclaim", "--db", "queue.db"], "reclaim", 0);
-    adds_up(&planned);
-    assert_eq!((list(&planned, "steps").len(), list(&planned, "skipped").len()), (5, 2));
-    let again = document(&doctor, &["reclaim", "--db", "queue.db"], "reclaim", 0);
-    assert_eq!(again["digest"], planned["digest"], "no clock goes into the digest");
-    let applied = document(&doctor, &["reclaim", "--db", "queue.db", "--apply"], "reclaim", 0);
-    adds_up(&applied);
-    assert_eq!(applied["digest"], planned["digest"], "the plan is the same");
-    assert_eq!(applied["summary"]["outcomes"]["moved"], 5);
-    let idle = document(&doctor, &["reclaim", "--db", "queue.db", "--apply"], "reclaim", 0);
-    adds_up(&idle);
-    assert_ne!(idle["digest"], planned["digest"]);
+    let digest = |more: &[&str]| {
+        doctor.run(&[&["reclaim", "--db", "queue.db", "--json"], more].concat()).json()["digest"].clone()
+    };
+    let planned = digest(&[]);
+    assert_eq!(digest(&[]), planned);
+    assert_eq!(digest(&["--apply"]), planned);
+    assert_ne!(digest(&[]), planned);
 }
 
-#[test]
-fn reclaim_refused_by_the_database() {
-    let doctor = incident();
-    doctor.sql(
-        "queue.db",
-        "CREATE TRIGGER no BEFORE UPDATE ON jobs WHEN old.id = 3 BEGIN SELECT raise(ABORT, 'job 3 is precious'); END",
-    );
-    let applied = document(&doctor, &["reclaim", "--db", "queue.db", "--apply"], "reclaim", 3);
-    adds_up(&applied);
-    let refused = list(&applied, "steps").iter().find(|step| step["outcome"] == "refused").unwrap();
-    assert_eq!((&refused["id"], &refused["error"]["message"]), (&"3".into(), &"job 3 is precious".into()));
-    assert_eq!(refused["error"]["sqlstate"], "SQLITE_CONSTRAINT_TRIGGER");
-}
-
-#[test]
-fn reclaim_refused_by_a_guard() {
-    let refused = document(&incident(), &["reclaim", "--db", "queue.db", "--apply", "--max-jobs", "1"], "reclaim", 4);
-    adds_up(&refused);
-    assert_eq!(refused["applied"], false);
-    assert!(refused["refused"].as_str().unwrap().contains("--max-jobs"), "{refused:#}");
-}
-
-#[test]
-fn reclaim_of_ids_that_are_not_there() {
-    let named = ["reclaim", "--db", "queue.db", "--id", "1", "--id", "99", "--id", "6"];
-    let planned = document(&incident(), &named, "reclaim", 3);
-    adds_up(&planned);
-    assert_eq!(planned["not_found"], serde_json::json!(["99"]));
-    assert_eq!(
-        (list(&planned, "steps")[0]["id"].as_str(), list(&planned, "skipped")[0]["id"].as_str()),
-        (Some("1"), Some("6"))
-    );
-    assert_eq!(list(&planned, "skipped")[0]["reason"], "healthy");
-}
-
-#[test]
-fn sweep() {
-    let doctor = incident();
-    adds_up(&document(&doctor, &["sweep", "--db", "queue.db"], "sweep", 0));
-    adds_up(&document(&doctor, &["sweep", "--db", "queue.db", "--apply"], "sweep", 0));
-    adds_up(&document(&doctor, &["sweep", "--db", "queue.db", "--apply"], "sweep", 0));
-    let restart = document(&doctor, &["sweep", "--restart", "--host", "web10", "--db", "queue.db"], "sweep", 0);
-    adds_up(&restart);
-    assert_eq!(restart["filter"]["restart"], true);
-}
-
-#[test]
-fn check_init_and_presets() {
-    document(&incident(), &["check", "--db", "queue.db"], "check", 0);
-    document(&simple(), &["check", "--db", "queue.db", "--preset", "simple"], "check", 0);
-    document(&Doctor::new(), &["init", "--db", "queue.db"], "init", 0);
-    document(&Doctor::new(), &["init", "--db", "queue.db", "--print"], "init", 0);
-    document(&Doctor::new(), &["presets"], "presets", 0);
-    for preset in Catalog::built_in().unwrap().iter() {
-        document(&Doctor::new(), &["presets", "show", &preset.name], "presets-show", 0);
-    }
-}
-
-/// The same, told line by line: head, items, summary.
+/// Head, items, summary.
 #[test]
 fn lines_say_what_the_document_says() {
     for (arguments, lists) in [
@@ -218,16 +202,5 @@ fn lines_say_what_the_document_says() {
             let is_list = lists.iter().any(|(_, name)| name == field);
             assert!(is_list || field == "summary" || head.get(field).is_some(), "the head lacks {field}");
         }
-    }
-}
-
-#[test]
-fn schemas_are_schemas() {
-    for name in
-        ["check", "error", "health", "init", "owners", "presets", "presets-show", "reclaim", "show", "stale", "sweep"]
-    {
-        let schema = Doctor::new().run(&["schema", name]).exits(0).json();
-        assert!(jsonschema::meta::is_valid(&schema), "{name}");
-        assert_eq!(schema["title"], format!("jobdoctor.{name}/v1"));
     }
 }

@@ -1,8 +1,6 @@
 //! Which claims are asked for.
 
-use super::scene::{incident, simple};
-use crate::support::cli::fails;
-use insta::assert_snapshot;
+use super::scene::incident;
 
 fn found(filter: &[&str]) -> Vec<String> {
     let doctor = incident();
@@ -72,33 +70,4 @@ fn limit_is_the_longest_silent() {
     assert_eq!(found(&["--limit", "1"]), ["5"]);
     assert_eq!(found(&["--limit", "3"]), ["1", "2", "5"]);
     assert_eq!(found(&["--limit", "99"]), ["1", "2", "3", "4", "5", "8"]);
-}
-
-#[test]
-fn a_state_that_is_not_in_flight() {
-    assert_snapshot!(fails(&incident(), &["stale", "--db", "queue.db", "--state", "QUEUED"], 2).stderr, @r"
-error: --state QUEUED: jobs of preset lease are not in flight in that state
-hint: states in flight are: CLAIMED, RUNNING
-");
-    assert_snapshot!(fails(&incident(), &["reclaim", "--db", "queue.db", "--state", "RUNING"], 2).stderr, @r"
-error: --state RUNING: jobs of preset lease are not in flight in that state, did you mean `RUNNING`?
-hint: states in flight are: CLAIMED, RUNNING
-");
-}
-
-#[test]
-fn a_host_where_owners_name_none() {
-    let arguments = ["stale", "--db", "queue.db", "--preset", "simple", "--host", "web1"];
-    assert_snapshot!(fails(&simple(), &arguments, 2).stderr, @r"
-error: --host: owners of preset simple do not name their host
-hint: this table does not say who holds a job at all
-");
-}
-
-#[test]
-fn a_pattern_that_cannot_be_read() {
-    assert_snapshot!(fails(&incident(), &["stale", "--db", "queue.db", "--queue", "mail["], 2).stderr, @r"
-error: the pattern `mail[` cannot be read: unclosed character class; missing ']'
-hint: patterns know * ? [abc] and {a,b}; quote them for the shell
-");
 }

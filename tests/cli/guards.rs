@@ -2,19 +2,9 @@
 
 use super::scene::{STATE, calm, incident};
 use crate::support::cli::{Doctor, fails};
-use insta::assert_snapshot;
 
 fn written(doctor: &Doctor) -> bool {
     doctor.rows("queue.db", STATE) != incident().rows("queue.db", STATE)
-}
-
-#[test]
-fn more_steps_than_allowed() {
-    let doctor = incident();
-    let ran = doctor.run(&["reclaim", "--db", "queue.db", "--apply", "--max-jobs", "4"]);
-    assert_snapshot!(ran.whole());
-    assert_eq!(ran.code, 4);
-    assert!(!written(&doctor));
 }
 
 #[test]
@@ -45,7 +35,7 @@ fn a_read_only_target() {
     let doctor = incident();
     std::fs::write(doctor.path("config.toml"), "[target.app]\ndb = \"queue.db\"\nread_only = true\n").unwrap();
     let ran = doctor.run(&["reclaim", "--config", "config.toml", "--apply", "--id", "1"]);
-    assert_snapshot!(ran.whole());
+    assert!(ran.stderr.contains("target app is read-only"), "{ran:#?}");
     assert_eq!(ran.code, 4);
     assert!(!written(&doctor));
     doctor.run(&["reclaim", "--config", "config.toml"]).exits(0);
@@ -67,16 +57,4 @@ fn init_of_a_read_only_target() {
     std::fs::write(doctor.path("config.toml"), "[target.app]\ndb = \"queue.db\"\nread_only = true\n").unwrap();
     fails(&doctor, &["init", "--config", "config.toml"], 4);
     assert_eq!(doctor.files(), ["config.toml"]);
-}
-
-#[test]
-fn refused_without_a_report_still_says_so() {
-    let ran = incident().run(&["reclaim", "--db", "queue.db", "--apply", "--max-jobs", "4", "-o", "none"]).exits(4);
-    assert_snapshot!(ran.whole(), @r"
-[stderr]
-warning: age only: nothing but the age of the claim tells these jobs from slow ones
-warning: refused: the plan has 5 steps and --max-jobs allows 4; nothing was written
-[exit 4]
-[EOF]
-");
 }

@@ -81,30 +81,6 @@ fn in_the_words_of_the_database() {
 }
 
 #[test]
-fn in_a_command_line_that_makes_no_sense() {
-    let doctor = hostile();
-    for typed in ["\u{1b}[2J\r\u{1b}]0;owned\u{7}", "5\nFAKE", "gpj.\u{202e}exe\u{9b}31m"] {
-        for arguments in [
-            &["stale", "--limit", typed][..],
-            &["stale", &format!("--older={typed}")],
-            &["stale", &format!("--{typed}")],
-            &["stale", &format!("-{typed}")],
-            &[typed],
-        ] {
-            let ran = doctor.run(arguments).exits(2);
-            assert_eq!(acts(&ran.stderr), None, "{arguments:?}: {ran:#?}");
-            assert!(!ran.stderr.lines().any(|line| line.starts_with("FAKE")), "{arguments:?}: {ran:#?}");
-        }
-    }
-}
-
-#[test]
-fn in_the_next_command() {
-    let ran = hostile().run(&["stale", "--db", "queue.db", "--queue", "mail\u{1b}*"]).exits(0);
-    assert_eq!(acts(&ran.stderr), None, "{ran:#?}");
-}
-
-#[test]
 fn for_machines() {
     let doctor = hostile();
     for format in ["json", "jsonl"] {

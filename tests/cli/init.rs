@@ -41,26 +41,6 @@ fn printed_for_postgres() {
 }
 
 #[test]
-fn json() {
-    assert_snapshot!(Doctor::new().run(&["init", "--db", "queue.db", "-o", "json"]).whole());
-}
-
-#[test]
-fn none() {
-    assert_snapshot!(Doctor::new().run(&["init", "--db", "queue.db", "-o", "none"]).whole());
-}
-
-#[test]
-fn nothing_is_ever_replaced() {
-    let doctor = incident();
-    let before = doctor.rows("queue.db", "SELECT * FROM jobs");
-    let ran = fails(&doctor, &["init", "--db", "queue.db"], 78);
-    // One sentence, not the statement.
-    assert_snapshot!(ran.stderr, @r#"error: table "jobs" already exists"#);
-    assert_eq!(doctor.rows("queue.db", "SELECT * FROM jobs"), before);
-}
-
-#[test]
 fn a_table_beside_what_is_there() {
     let doctor = incident();
     doctor.run(&["init", "--db", "queue.db", "--table", "tasks"]).exits(0);

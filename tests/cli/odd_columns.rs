@@ -104,20 +104,6 @@ fn of_any_name_with_offsets_in_their_times() {
     });
 }
 
-/// A name that is nowhere is told with the names that are there.
-#[test]
-fn one_that_is_not_there() {
-    let shop = Shop::on_sqlite();
-    shop.sql(
-        "CREATE TABLE q (\"job id\" integer PRIMARY KEY, \"The State\" text, \"topic.name\" text, \"the \"\"worker\"\"\" text,
-            \"claimed-at\" text, \"last ping\" text, \"try-count\" integer, \"a note\" text)",
-    );
-    fs::write(shop.doctor.path("m.toml"), ODD.replace("\"The State\"", "\"the state\"")).expect("the config file");
-    let config = shop.doctor.path("m.toml").display().to_string();
-    let ran = shop.run(&["stale", "--config", &config, "--preset", "odd"]).exits(78);
-    assert!(ran.stderr.contains("has no column `the state`") && ran.stderr.contains("The State"), "{ran:#?}");
-}
-
 /// A number that its type keeps whole is one, whatever the type is called.
 #[test]
 fn whole_numbers_of_other_types() {
@@ -168,36 +154,6 @@ fn whole_numbers_of_other_types() {
     assert!(ran.stderr.contains("real"), "{ran:#?}");
     shop.sql("ALTER TABLE q ALTER COLUMN pinged TYPE double precision");
     shop.run(&["stale", "--config", &config, "--preset", "odd"]).exits(0);
-}
-
-/// What the mapping computes may fail of one row; the message says where to look.
-#[test]
-fn an_expression_that_a_row_breaks() {
-    on_both(|shop| {
-        let payload = if shop.is_postgres() { "(j.payload::json ->> 'q')" } else { "json_extract(j.payload, '$.q')" };
-        let mapping = format!(
-            "[mapping.odd]
-            time = {{ default = {{ sqlite = 'epoch s', postgres = 'native' }} }}
-            states = {{ waiting = ['new'], in_flight = ['working'] }}
-            action.requeue.to = 'new'
-            [mapping.odd.claim]
-            table = 'q'
-            key = 'id'
-            state = 'status'
-            queue = \"{payload}\"
-            liveness = [{{ by = 'heartbeat', column = 'pinged', silent_after = '2m' }}]"
-        );
-        fs::write(shop.doctor.path("m.toml"), mapping).expect("the config file");
-        let time = if shop.is_postgres() { "timestamptz" } else { "integer" };
-        shop.sql(&format!("CREATE TABLE q (id integer PRIMARY KEY, status text, pinged {time}, payload text)"));
-        shop.sql(
-            "INSERT INTO q VALUES (1, 'working', {ago 900}, '{\"q\": \"mail\"}'), (2, 'working', {ago 900}, 'mail')",
-        );
-        let config = shop.doctor.path("m.toml").display().to_string();
-        let ran = shop.run(&["stale", "--config", &config, "--preset", "odd"]);
-        assert!(ran.code == 78 || ran.code == 74, "{ran:#?}");
-        assert!(ran.stderr.contains("claim.queue"), "{ran:#?}");
-    });
 }
 
 /// A state is what the column's collation takes it for.

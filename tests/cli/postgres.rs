@@ -49,30 +49,6 @@ ID  OWNER   SILENT  WHY
 }
 
 #[test]
-fn two_queues_in_one_database() {
-    let (doctor, database, url) = queue();
-    database.client().batch_execute(include_str!("../../fixtures/schemas/procrastinate/3.10.sql")).unwrap();
-    let ran = fails(&doctor, &["reclaim", "--db", &url, "--apply"], 78);
-    assert!(ran.stderr.contains("lease") && ran.stderr.contains("procrastinate"), "{ran:#?}");
-    assert_eq!(states(&database), ["1 RUNNING 0", "2 RUNNING 0", "3 RUNNING 0"]);
-    // Who names one means it.
-    doctor.run(&["reclaim", "--db", &url, "--preset", "lease", "--apply"]).exits(0);
-    assert_eq!(states(&database), ["1 QUEUED 1", "2 QUEUED 1", "3 QUEUED 1"]);
-}
-
-#[test]
-fn unreachable() {
-    let doctor = Doctor::new();
-    let ran = fails(&doctor, &["stale", "--db", "postgres://app@127.0.0.1:1/app"], 69);
-    assert_snapshot!(ran.stderr);
-    let ran = fails(&doctor, &["reclaim", "--db", "host=/nonexistent user=app dbname=app", "--apply"], 69);
-    assert_snapshot!(ran.stderr);
-    let database = fresh();
-    let url = database.url().replace("dbname=", "dbname=no_");
-    assert!(fails(&doctor, &["stale", "--db", &url], 69).stderr.contains("does not exist"));
-}
-
-#[test]
 fn an_internal_error() {
     let (doctor, database, url) = queue();
     let refuse = "CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS
@@ -123,33 +99,6 @@ fn a_table_that_is_locked() {
     held.batch_execute("LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE").unwrap();
     fails(&doctor, &["stale", "--db", &url, "--timeout", "1s"], 75);
     fails(&doctor, &["reclaim", "--db", &url, "--apply", "--timeout", "1s"], 75);
-}
-
-#[test]
-fn the_next_command_repeats_no_password() {
-    let (doctor, _database, url) = queue();
-    let ran = doctor.run(&["stale", "--db", &format!("{url} password=c4n4ry"), "-v"]).exits(0);
-    assert!(!ran.stderr.contains("c4n4ry") && !ran.stdout.contains("c4n4ry"), "{ran:#?}");
-    assert!(ran.stderr.contains("jobdoctor reclaim --db ..."), "{ran:#?}");
-}
-
-// 5, a commit whose answer is lost, needs a proxy that swallows it: tests/fault has one.
-
-/// 5: the server commits, its answer is lost, and it cannot be asked. Nobody is told that it worked, or that it did not.
-#[test]
-fn the_answer_to_a_commit_is_lost() {
-    let (doctor, database, _) = queue();
-    let proxy = Proxy::before(database.socket(), Cut::AfterTheServer, false);
-    let url = database.url_through(&proxy.socket());
-    let ran = doctor.run(&["reclaim", "--db", &url, "--apply", "--json", "--timeout", "4s"]).exits(5);
-    let document = ran.json();
-    is_valid("reclaim", &document);
-    assert_eq!(document["summary"]["outcomes"]["unknown"], 3);
-    let unknown = |step: &serde_json::Value| step["outcome"] == "unknown";
-    assert!(document["steps"].as_array().unwrap().iter().all(unknown), "each is named");
-    assert!(ran.stderr.contains("the answer to a commit was lost"), "{}", ran.stderr);
-    assert!(proxy.has_cut());
-    assert_eq!(states(&database), ["1 QUEUED 1", "2 QUEUED 1", "3 QUEUED 1"]);
 }
 
 /// A pooler that loses the server during a COMMIT says so before it hangs up. That is no answer of the server's, which has

@@ -1,23 +1,7 @@
 //! What `presets` lists, and what `presets show` says of one.
 
 use super::scene::orders;
-use crate::support::cli::{Doctor, fails};
-use insta::assert_snapshot;
-
-#[test]
-fn table() {
-    assert_snapshot!(Doctor::new().run(&["presets"]).whole());
-}
-
-#[test]
-fn json() {
-    assert_snapshot!(Doctor::new().run(&["presets", "-o", "json"]).whole());
-}
-
-#[test]
-fn none() {
-    assert_snapshot!(Doctor::new().run(&["presets", "-o", "none"]).whole());
-}
+use crate::support::cli::Doctor;
 
 #[test]
 fn mappings_are_listed_beside_them() {
@@ -25,24 +9,6 @@ fn mappings_are_listed_beside_them() {
     let entries = listed["presets"].as_array().unwrap();
     let orders = entries.iter().find(|entry| entry["name"] == "orders").unwrap();
     assert_eq!((&orders["built_in"], &orders["detected"]), (&false.into(), &false.into()));
-}
-
-#[test]
-fn pages() {
-    let doctor = Doctor::new();
-    // Those of the libraries are in docs/presets, which are compared elsewhere.
-    let pages = ["lease", "simple"].map(|name| doctor.run(&["presets", "show", name]).whole());
-    assert_snapshot!(pages.join("\n"));
-}
-
-#[test]
-fn page_of_a_mapping() {
-    assert_snapshot!(orders().run(&["presets", "show", "orders", "--config", "config.toml"]).whole());
-}
-
-#[test]
-fn page_in_json() {
-    assert_snapshot!(Doctor::new().run(&["presets", "show", "simple", "-o", "json"]).whole());
 }
 
 /// Its own part of the config file alone, and no password of a target that stands in a comment above it.
@@ -92,11 +58,4 @@ fn one_as_it_is_written() {
         let page = Doctor::new().run(&["presets", "show", name]).exits(0).stdout;
         assert!(page.starts_with(&format!("# {name}: ")) && page.ends_with(text), "{page}");
     }
-}
-
-#[test]
-fn one_that_is_not_there() {
-    assert_snapshot!(fails(&Doctor::new(), &["presets", "show", "leaze"], 78).stderr);
-    fails(&Doctor::new(), &["presets", "show"], 2);
-    fails(&Doctor::new(), &["presets", "lease"], 2);
 }

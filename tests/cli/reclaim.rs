@@ -1,76 +1,6 @@
 //! What `reclaim` plans, prints and does.
 
-use super::scene::{STATE, calm, incident, orphans};
-use insta::assert_snapshot;
-
-#[test]
-fn table() {
-    assert_snapshot!(incident().run(&["reclaim", "--db", "queue.db"]).whole());
-}
-
-#[test]
-fn wide() {
-    assert_snapshot!(incident().run(&["reclaim", "--db", "queue.db", "-o", "wide"]).whole());
-}
-
-#[test]
-fn json() {
-    assert_snapshot!(incident().run(&["reclaim", "--db", "queue.db", "-o", "json"]).whole());
-}
-
-#[test]
-fn jsonl() {
-    assert_snapshot!(incident().run(&["reclaim", "--db", "queue.db", "-o", "jsonl"]).whole());
-}
-
-#[test]
-fn csv() {
-    assert_snapshot!(incident().run(&["reclaim", "--db", "queue.db", "-o", "csv"]).whole());
-}
-
-#[test]
-fn name() {
-    assert_snapshot!(incident().run(&["reclaim", "--db", "queue.db", "-o", "name"]).whole());
-}
-
-#[test]
-fn none() {
-    assert_snapshot!(incident().run(&["reclaim", "--db", "queue.db", "-o", "none"]).whole());
-}
-
-#[test]
-fn nothing_to_do() {
-    assert_snapshot!(calm().run(&["reclaim", "--db", "queue.db"]).whole());
-}
-
-#[test]
-fn applied_table() {
-    assert_snapshot!(incident().run(&["reclaim", "--db", "queue.db", "--apply"]).whole());
-}
-
-#[test]
-fn applied_json() {
-    assert_snapshot!(incident().run(&["reclaim", "--db", "queue.db", "--apply", "-o", "json"]).whole());
-}
-
-#[test]
-fn applied_csv() {
-    assert_snapshot!(incident().run(&["reclaim", "--db", "queue.db", "--apply", "-o", "csv"]).whole());
-}
-
-#[test]
-fn applied_quietly() {
-    assert_snapshot!(incident().run(&["reclaim", "--db", "queue.db", "--apply", "-q", "-o", "name"]).whole());
-}
-
-#[test]
-fn trouble_is_acted_on_when_asked_for() {
-    let doctor = incident();
-    let arguments = ["reclaim", "--db", "queue.db", "--owner", "web10:*", "--rule", "deadline_passed"];
-    assert_snapshot!(doctor.run(&arguments).whole());
-    doctor.run(&[&arguments[..], &["--apply"]].concat()).exits(0);
-    assert_eq!(doctor.rows("queue.db", "SELECT status FROM jobs WHERE id = 8"), ["FAILED"]);
-}
+use super::scene::{STATE, incident, orphans};
 
 #[test]
 fn exactly_the_listed_jobs_move() {
@@ -94,67 +24,11 @@ fn exactly_the_listed_jobs_move() {
 }
 
 #[test]
-fn the_last_attempt_is_the_boundary() {
-    let doctor = incident();
-    doctor.sql(
-        "queue.db",
-        "DELETE FROM jobs WHERE id NOT IN (1, 2, 3, 5); UPDATE jobs SET attempts = 3 WHERE id = 1;
-        UPDATE jobs SET attempts = 4 WHERE id = 2; UPDATE jobs SET attempts = 9 WHERE id = 3;
-        UPDATE jobs SET attempts = 9, max_attempts = NULL WHERE id = 5",
-    );
-    doctor.run(&["reclaim", "--db", "queue.db", "--apply"]).exits(0);
-    assert_eq!(doctor.rows("queue.db", STATE), ["1 QUEUED - 4", "2 FAILED - 5", "3 FAILED - 10", "5 QUEUED - 10"]);
-}
-
-#[test]
-fn a_job_out_of_attempts_is_never_requeued() {
-    let doctor = incident();
-    let before = doctor.rows("queue.db", STATE);
-    let arguments = ["reclaim", "--db", "queue.db", "--id", "2", "--to", "requeue", "--apply"];
-    assert_snapshot!(doctor.run(&arguments).whole());
-    assert_eq!(doctor.rows("queue.db", STATE), before);
-}
-
-#[test]
 fn to_where_it_is_told() {
     let doctor = incident();
     doctor.run(&["reclaim", "--db", "queue.db", "--id", "1", "--to", "fail", "--apply"]).exits(0);
     doctor.run(&["reclaim", "--db", "queue.db", "--id", "3", "--to", "cancel", "--apply"]).exits(0);
     assert_eq!(doctor.rows("queue.db", "SELECT id, status FROM jobs WHERE id IN (1, 3)"), ["1 FAILED", "3 CANCELLED"]);
-}
-
-#[test]
-fn again_there_is_nothing_to_do() {
-    let doctor = orphans(3);
-    doctor.run(&["reclaim", "--db", "queue.db", "--apply"]).exits(0);
-    let after = doctor.rows("queue.db", STATE);
-    assert_snapshot!(doctor.run(&["reclaim", "--db", "queue.db", "--apply"]).whole(), @r"
-[stderr]
-nothing to do, of 0 in flight
-[exit 0]
-[EOF]
-");
-    assert_eq!(doctor.rows("queue.db", STATE), after);
-}
-
-#[test]
-fn the_longest_silent_when_limited() {
-    let doctor = incident();
-    let ran = doctor.run(&["reclaim", "--db", "queue.db", "--limit", "2"]).exits(0);
-    assert_snapshot!(ran.whole());
-    let plan = doctor.run(&["reclaim", "--db", "queue.db", "--limit", "2", "--apply", "--json"]).exits(0).json();
-    assert_eq!(plan["summary"]["planned"], 2);
-    assert_eq!(plan["summary"]["beyond_limit"], 3);
-    let queued = doctor.rows("queue.db", "SELECT id FROM jobs WHERE status = 'QUEUED' AND id < 9 ORDER BY id");
-    assert_eq!(queued, ["1", "5"]);
-}
-
-#[test]
-fn a_healthy_one_is_held_though_named() {
-    let doctor = incident();
-    let before = doctor.rows("queue.db", STATE);
-    assert_snapshot!(doctor.run(&["reclaim", "--db", "queue.db", "--id", "6", "--id", "9", "--apply"]).whole());
-    assert_eq!(doctor.rows("queue.db", STATE), before);
 }
 
 #[test]

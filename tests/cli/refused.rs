@@ -1,27 +1,12 @@
 //! 3: the database refused a row. The others move all the same.
 
-use super::scene::{STATE, incident, orphans};
+use super::scene::{incident, orphans};
 use crate::support::cli::Doctor;
 use crate::support::labs::without_server;
 use crate::support::shop::{Shop, on_both};
 use insta::assert_snapshot;
 use serde_json::Value;
 use std::fs;
-
-#[test]
-fn by_a_trigger() {
-    let doctor = incident();
-    doctor.sql(
-        "queue.db",
-        "CREATE TRIGGER no BEFORE UPDATE ON jobs WHEN old.id = 3 BEGIN SELECT raise(ABORT, 'job 3 is precious'); END",
-    );
-    let ran = doctor.run(&["reclaim", "--db", "queue.db", "--apply", "--queue", "mail"]);
-    assert_snapshot!(ran.whole());
-    assert_eq!(ran.code, 3);
-    let after = doctor.rows("queue.db", STATE);
-    assert_eq!(after[1..3], ["2 FAILED - 5", "3 CLAIMED web2:912 0"]);
-    assert_eq!(after[4], "5 QUEUED - 1");
-}
 
 #[test]
 fn by_a_unique_key() {
@@ -65,16 +50,6 @@ fn by_a_check_that_calls_a_function_of_the_application() {
     let ran = doctor.run(&["reclaim", "--db", "queue.db", "--apply"]);
     assert_eq!(ran.code, 78, "{ran:#?}");
     assert!(ran.stderr.contains("unknown function: ours()"), "{ran:#?}");
-}
-
-#[test]
-fn by_a_trigger_that_says_nothing() {
-    let doctor = incident();
-    doctor.sql("queue.db", "CREATE TRIGGER no BEFORE UPDATE ON jobs WHEN old.id = 3 BEGIN SELECT raise(IGNORE); END");
-    let applied = doctor.run(&["reclaim", "--db", "queue.db", "--apply", "--json"]).exits(3).json();
-    assert_eq!(applied["summary"]["outcomes"]["refused"], 1);
-    assert_eq!(applied["summary"]["outcomes"]["moved"], 4);
-    assert_eq!(doctor.rows("queue.db", STATE)[2], "3 CLAIMED web2:912 0");
 }
 
 #[test]
@@ -129,41 +104,6 @@ fn at_the_commit() {
         assert_eq!(shop.states(), ["1 QUEUED 1", "2 RUNNING 0", "3 RUNNING 0"], "{undone:#}");
         assert_eq!(undone["summary"]["outcomes"]["refused"], 1, "{undone:#}");
     }
-}
-
-/// Two orphans of one key and a third that waits for no one: the second cannot follow the first back. It is failed, both are recorded
-/// as what they became, and both can be reverted.
-#[test]
-fn a_refused_requeue_that_became_a_fail_is_recorded_as_one() {
-    let doctor = Doctor::new();
-    doctor.run(&["init", "--db", "q.db"]).exits(0);
-    doctor.sql(
-        "q.db",
-        "INSERT INTO jobs (id, queue, kind, status, owner_id, heartbeat_at, attempts) \
-           SELECT column1, 'mail', column2, 'RUNNING', 'web1', 1700000000, 0 FROM (VALUES (1, 'a'), (2, 'a'), (3, 'b'));
-         CREATE UNIQUE INDEX one ON jobs (kind) WHERE status = 'QUEUED'",
-    );
-    let states = || doctor.rows("q.db", "SELECT id, status, attempts FROM jobs ORDER BY id");
-    let refused = doctor.run(&["sweep", "--apply", "--db", "q.db", "-o", "table"]).exits(3);
-    let left = "refused by jobs.kind: 2; fail them with --to fail --id ID; where jobs hold the keys, --if-refused fail does so";
-    assert!(refused.stderr.contains(left), "{}", refused.whole());
-    let sweep = ["sweep", "--if-refused", "fail", "--db", "q.db", "--json"];
-    let plan = doctor.run(&sweep).exits(0).json();
-    assert!(
-        plan["warnings"].to_string().contains("jobs.kind will refuse to requeue 2 (job 1 has its unique key"),
-        "{plan}"
-    );
-    let done = doctor.run(&[&sweep[..], &["--apply"]].concat()).exits(0).json();
-    let step = &done["steps"][0];
-    let ended = (&step["action"], &step["outcome"], &step["state_after"], &step["error"]["constraint"]);
-    assert_eq!(ended, (&"fail".into(), &"moved".into(), &"FAILED".into(), &"jobs.kind".into()));
-    assert_eq!(states(), ["1 QUEUED 1", "2 FAILED 1", "3 QUEUED 1"]);
-    let run = done["run_id"].as_str().unwrap();
-    let history = doctor.run(&["history", run, "--json"]).exits(0).json();
-    let recorded = (&history["steps"][0]["action"], &history["steps"][0]["state_after"]);
-    assert_eq!(recorded, (&"fail".into(), &"FAILED".into()), "{history}");
-    doctor.run(&["undo", run, "--apply"]).exits(0);
-    assert_eq!(states(), ["1 QUEUED 1", "2 RUNNING 0", "3 QUEUED 1"]);
 }
 
 /// The jobs of a run with their ends, as `history` has them.

@@ -158,11 +158,3 @@ fn a_filter_without_a_match_names_what_is_in_flight() {
         incident().run(&["stale", "--db", "queue.db", "--host", "web1", "--kind", "SendInvoice", "--json"]).exits(0);
     assert_eq!(found.json()["warnings"], serde_json::json!([]));
 }
-
-#[test]
-fn an_unknown_target_lists_the_targets() {
-    let doctor = background(("[target.bg]", "[target.app]\ndb = \"a.db\"\n[target.bg]"));
-    let said = fails(&doctor, &["stale", "--config", "c.toml", "--target", "bgg"], 2).stderr;
-    assert!(said.contains("there is no target `bgg`") && said.contains("did you mean `bg`?"), "{said}");
-    assert!(said.contains("hint: targets: app, bg\n"), "{said}");
-}

@@ -80,45 +80,6 @@ hint: name each host with --host or a pattern of its own, as in 'web1:*'; for al
 }
 
 #[test]
-fn needs_a_scope() {
-    let ran = fails(&incident(), &["sweep", "--restart", "--db", "queue.db"], 2);
-    assert_snapshot!(ran.stderr);
-}
-
-#[test]
-fn takes_one_kind_of_scope() {
-    let arguments = ["sweep", "--restart", "--host", "web1", "--owner", "web2:*", "--db", "queue.db"];
-    assert_snapshot!(fails(&incident(), &arguments, 2).stderr, @r"
-error: --restart takes --host or --owner, not both
-hint: run two sweeps, one for each
-");
-}
-
-#[test]
-fn is_not_about_age() {
-    let arguments = ["sweep", "--restart", "--all-owners", "--older", "5m", "--db", "queue.db"];
-    assert_snapshot!(fails(&incident(), &arguments, 2).stderr, @r"
-error: the argument '--restart' cannot be used with '--older <DURATION>'
-
-Usage: jobdoctor sweep --restart --all-owners --db <URL>
-
-For more information, try '--help'.
-");
-}
-
-#[test]
-fn all_owners_is_for_restarts() {
-    assert_snapshot!(fails(&incident(), &["sweep", "--all-owners", "--db", "queue.db"], 2).stderr, @r"
-error: the following required arguments were not provided:
-  --restart
-
-Usage: jobdoctor sweep --restart --all-owners --db <URL>
-
-For more information, try '--help'.
-");
-}
-
-#[test]
 fn never_a_claim_made_after_it_began() {
     let doctor = Doctor::new();
     doctor.sql(
@@ -133,27 +94,8 @@ fn never_a_claim_made_after_it_began() {
 }
 
 #[test]
-fn of_a_table_without_owners() {
-    let doctor = simple();
-    let arguments = ["sweep", "--restart", "--all-owners", "--preset", "simple", "--db", "queue.db"];
-    assert_snapshot!(doctor.run(&arguments).whole());
-    doctor.run(&[&arguments[..], &["--apply"]].concat()).exits(0);
-    let after = doctor.rows("queue.db", "SELECT id, status, attempts FROM jobs");
-    assert_eq!(after, ["1 queued 1", "2 failed 3", "3 queued 0"]);
-}
-
-#[test]
-fn a_table_without_owners_has_no_hosts_and_no_names() {
-    for scope in ["--host", "--owner"] {
-        let arguments = ["sweep", "--restart", scope, "web1", "--preset", "simple", "--db", "queue.db"];
-        assert_snapshot!(format!("of_simple_by{scope}"), fails(&simple(), &arguments, 2).stderr);
-    }
-}
-
-#[test]
 fn a_table_without_owners_cannot_be_judged_by_age() {
     let doctor = simple();
-    assert_snapshot!(doctor.run(&["stale", "--preset", "simple", "--db", "queue.db"]).whole());
     let plan = doctor.run(&["reclaim", "--preset", "simple", "--db", "queue.db", "--apply", "--json"]).exits(0).json();
     assert_eq!((&plan["summary"]["planned"], &plan["summary"]["skipped"]), (&0.into(), &2.into()));
 }

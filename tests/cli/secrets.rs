@@ -1,6 +1,5 @@
 //! A password never comes back: not in an error, not in a document, not in a hint, not in help.
 
-use super::scene::incident;
 use crate::support::cli::{Doctor, Ran, is_valid, until};
 use crate::support::impostor::Impostor;
 use crate::support::postgres::fresh;
@@ -123,16 +122,6 @@ fn of_a_help_text() {
         let ran = doctor.run(arguments).exits(0);
         assert!(!ran.stdout.contains(CANARY) && !ran.stderr.contains(CANARY), "{arguments:?}");
     }
-}
-
-#[test]
-fn of_the_next_command() {
-    let doctor = incident().env("PGPASSWORD", CANARY);
-    // A path may be called anything; a hint does not repeat what looks like an address with a password.
-    let name = format!("ops:{CANARY}@queue.db");
-    std::fs::copy(doctor.path("queue.db"), doctor.path(&name)).unwrap();
-    let ran = doctor.run(&["stale", "--db", &format!("sqlite://{name}")]).exits(0);
-    assert!(!ran.stderr.contains(CANARY), "{ran:#?}");
 }
 
 /// A way for a password to get in.

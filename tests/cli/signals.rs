@@ -77,38 +77,26 @@ fn terminate_while_applying() {
 /// While it is reading, however the file is kept.
 #[test]
 fn while_looking() {
-    for journal in ["delete", "wal"] {
+    for (journal, format) in [("delete", "json"), ("wal", "table")] {
         let doctor = incident();
         std::fs::write(doctor.path("config.toml"), SLOW_MAPPING).unwrap();
         doctor.sql("queue.db", &format!("PRAGMA journal_mode = {journal}"));
-        let look = ["reclaim", "--apply", "--db", "queue.db", "--config", "config.toml", "--preset", "slow"];
+        let place = ["--db", "queue.db", "--config", "config.toml", "--preset", "slow", "--timeout", "10s"];
         for (signal, number) in [(Signal::INT, 2), (Signal::TERM, 15)] {
-            let running = doctor.start(&[&look[..], &["--timeout", "10s"]].concat());
+            let running = doctor.start(&[&["reclaim", "--apply", "-o", format], &place[..]].concat());
             until("it reads", || running.has_open(&doctor.path("queue.db")));
             running.signal(signal);
             let ran = running.wait();
-            assert_eq!(ran.signal, Some(number), "{journal}: {ran:#?}");
-            assert_eq!(ran.stdout, "");
-            assert!(ran.stderr.contains("interrupted; nothing was written"), "{journal}: {ran:#?}");
+            assert_eq!((ran.signal, ran.stdout.as_str()), (Some(number), ""), "{journal}: {ran:#?}");
+            match journal {
+                "wal" => assert!(ran.stderr.contains("interrupted; nothing was written"), "{ran:#?}"),
+                _ => {
+                    let document: Value = serde_json::from_str(&ran.stderr).unwrap();
+                    is_valid("error", &document);
+                    assert_eq!(document["code"], 128 + number);
+                }
+            }
         }
-    }
-}
-
-#[test]
-fn while_looking_for_a_machine() {
-    let doctor = incident();
-    std::fs::write(doctor.path("config.toml"), SLOW_MAPPING).unwrap();
-    let look =
-        ["stale", "--json", "--db", "queue.db", "--config", "config.toml", "--preset", "slow", "--timeout", "10s"];
-    for (signal, number) in [(Signal::INT, 2), (Signal::TERM, 15)] {
-        let running = doctor.start(&look);
-        until("it reads", || running.has_open(&doctor.path("queue.db")));
-        running.signal(signal);
-        let ran = running.wait();
-        assert_eq!((ran.signal, ran.stdout.as_str()), (Some(number), ""), "{ran:#?}");
-        let document: Value = serde_json::from_str(&ran.stderr).unwrap_or_else(|error| panic!("{error}: {ran:#?}"));
-        is_valid("error", &document);
-        assert_eq!(document["code"], 128 + number);
     }
 }
 
@@ -124,23 +112,4 @@ fn while_waiting_for_the_write_lock() {
     running.signal(Signal::TERM);
     let ran = running.wait();
     assert_eq!((ran.signal, ran.stdout.as_str()), (Some(15), ""), "{ran:#?}");
-}
-
-/// Who asks twice does not want to wait.
-#[test]
-fn a_second_one_ends_it_at_once() {
-    let doctor = incident();
-    let holder = doctor.connect("queue.db");
-    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let mut running = doctor.start(&["reclaim", "--db", "queue.db", "--apply", "--timeout", "20s"]);
-    until("it reads", || running.has_open(&doctor.path("queue.db")));
-    std::thread::sleep(std::time::Duration::from_millis(200));
-    let begun = std::time::Instant::now();
-    running.signal(Signal::INT);
-    std::thread::sleep(std::time::Duration::from_millis(100));
-    running.signal(Signal::INT);
-    until("it has ended", || running.has_ended());
-    // One that asked once would wait for its 5 s.
-    assert!(begun.elapsed() < std::time::Duration::from_secs(4));
-    assert_eq!(running.wait().signal, Some(2));
 }

@@ -1,6 +1,6 @@
 //! The report on stdout, everything else on stderr, and less of that where it was not asked for.
 
-use super::scene::{calm, incident, orphans};
+use super::scene::{incident, orphans};
 use crate::support::cli::fails;
 
 const REPORTS: [&[&str]; 6] = [
@@ -28,24 +28,4 @@ fn quiet_leaves_the_report() {
 fn quiet_leaves_the_errors() {
     let ran = fails(&incident(), &["stale", "--db", "none.db", "-q"], 66);
     assert!(ran.stderr.contains("there is no file none.db"), "{ran:#?}");
-}
-
-/// Cron would mail a warning about how things are set up every minute.
-#[test]
-fn set_up_is_no_news() {
-    let doctor = calm();
-    doctor.sql("queue.db", "DROP INDEX jobs_lease");
-    let ran = doctor.run(&["sweep", "--db", "queue.db", "--apply"]).exits(0);
-    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
-    let ran = doctor.run(&["stale", "--db", "queue.db"]).exits(0);
-    assert!(!ran.stderr.contains("index"), "{ran:#?}");
-    assert!(doctor.run(&["check", "--db", "queue.db"]).exits(0).stdout.contains("index"));
-}
-
-#[test]
-fn machines_are_not_talked_to() {
-    for format in ["json", "jsonl", "csv", "name", "none"] {
-        let ran = incident().run(&["stale", "--db", "queue.db", "-o", format]).exits(0);
-        assert_eq!(ran.stderr, "", "{format}");
-    }
 }

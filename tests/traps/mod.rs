@@ -19,11 +19,11 @@
 //! | SQLite: a read-only file, a missing file | `files::owners::what_may_only_be_read`, `files::damaged::what_is_not_there` |
 //! | a read-only replica | `standby::writing::nothing_is_applied`, `cli::postgres::a_database_in_which_nothing_may_be_written` |
 //! | a statement that takes too long | `cli::postgres::a_look_that_takes_too_long`, `cli::busy::a_look_that_takes_too_long` |
-//! | a connection cut in the middle of a batch | `cli::postgres::the_answer_to_a_commit_is_lost`, `conformance::outcomes::a_commit_that_did_not_arrive_was_not_tried`, `conformance::outcomes::a_commit_whose_answer_was_lost_is_asked_for`, `conformance::outcomes::a_commit_that_nobody_can_be_asked_about_is_unknown` |
+//! | a connection cut in the middle of a batch | `conformance::outcomes::a_commit_that_did_not_arrive_was_not_tried`, `conformance::outcomes::a_commit_whose_answer_was_lost_is_asked_for`, `conformance::outcomes::a_commit_that_nobody_can_be_asked_about_is_unknown` |
 //! | sweeps in parallel | `cron::crowd::ten_sweeps_of_ten_hosts_come_to_one`, `traps::crowds::of_runs_in_parallel_the_effects_add_up_to_one_and_the_later_ones_say_so`, `conformance::crowd::doctors_over_the_same_steps_count_each_death_once` |
 //! | a closed pipe | `cli::pipes::the_first_line_of_many`, `cli::pipes::what_was_to_be_done_is_done`, `cli::pipes::nobody_reads_anything` |
 //! | no terminal, `NO_COLOR` | `cli::color::the_environment_is_asked_where_the_flag_is_silent`, `cli::color::machine_formats_have_none` |
-//! | zero rows | `cli::stale::nothing_is_stuck`, `cli::owners::nobody_holds_anything`, `conformance::scan::an_empty_table_has_no_claims` |
+//! | zero rows | `cli::documents::for_people`, `conformance::scan::an_empty_table_has_no_claims` |
 //! | names with line breaks and emoji | `traps::ends::a_name_with_a_line_break_and_an_emoji`, `cli::inert::for_people` |
 //! | exit codes: nothing stale, stale found, all applied, some skipped, refused by a cap, a bad flag, no database | `traps::ends::every_end_has_its_exit_code` |
 
