@@ -72,9 +72,20 @@ impl Bench {
             match word.as_str() {
                 "empty" => {}
                 "demo" => bench.must("jobdoctor demo"),
-                "config" | "mapping" => bench.config(&format!("toml {word}")),
-                "scheduler" => bench.scheduler(),
-                "many" => bench.many(),
+                "config" | "mapping" => {
+                    let table = format!("{};{ORDERS}", text_of("sql shop"));
+                    bench.config(&text_of(&format!("toml {word}")), "shop.db", &table);
+                }
+                "scheduler" => {
+                    let table = format!("{}{SCHEDULED}", text_of("sql scheduler"));
+                    bench.config(&text_of("toml scheduler"), "scheduler.db", &table);
+                }
+                // Three targets: one with stuck jobs, one without, and one that is not there.
+                "many" => {
+                    ["mail.db", "shop.db"].iter().for_each(|file| bench.must(&format!("jobdoctor init --db {file}")));
+                    let target = |name| format!("[target.{name}]\ndb = \"{name}.db\"\n");
+                    bench.config(&["mail", "media", "shop"].map(target).concat(), "shop.db", SHOP);
+                }
                 "postgres" => bench.postgres(JOBS),
                 "incident" => {
                     bench.incident(&frozen());
@@ -101,36 +112,13 @@ impl Bench {
         work
     }
 
-    /// The config file that stands in the block of that title, and the table that it describes.
-    fn config(&self, title: &str) {
+    /// The config file, and what stands in a database that it names.
+    fn config(&self, text: &str, file: &str, sql: &str) {
         let config = self.directory.path().join("config/jobdoctor");
         std::fs::create_dir_all(&config).expect("the config directory");
-        std::fs::write(config.join("config.toml"), text_of(title)).expect("the config file");
-        let shop = rusqlite::Connection::open(self.work().join("shop.db")).expect("shop.db");
-        shop.execute_batch(&format!("{};{ORDERS}", text_of("sql shop"))).expect("the table of the page");
-    }
-
-    /// Three targets: one with stuck jobs, one without, and one that is not there.
-    fn many(&self) {
-        let config = self.directory.path().join("config/jobdoctor");
-        std::fs::create_dir_all(&config).expect("the config directory");
-        let targets =
-            "[target.mail]\ndb = \"mail.db\"\n[target.media]\ndb = \"media.db\"\n[target.shop]\ndb = \"shop.db\"\n";
-        std::fs::write(config.join("config.toml"), targets).expect("the config file");
-        for file in ["mail.db", "shop.db"] {
-            self.must(&format!("jobdoctor init --db {file}"));
-        }
-        let shop = rusqlite::Connection::open(self.work().join("shop.db")).expect("shop.db");
-        shop.execute_batch(SHOP).expect("the jobs");
-    }
-
-    /// The scheduler of docs/sweep.md, with a job in each plight.
-    fn scheduler(&self) {
-        let config = self.directory.path().join("config/jobdoctor");
-        std::fs::create_dir_all(&config).expect("the config directory");
-        std::fs::write(config.join("config.toml"), text_of("toml scheduler")).expect("the config file");
-        let queue = rusqlite::Connection::open(self.work().join("scheduler.db")).expect("scheduler.db");
-        queue.execute_batch(&format!("{}{SCHEDULED}", text_of("sql scheduler"))).expect("the table of the page");
+        std::fs::write(config.join("config.toml"), text).expect("the config file");
+        let database = rusqlite::Connection::open(self.work().join(file)).expect("a database");
+        database.execute_batch(sql).expect("its tables");
     }
 
     /// Sets an environment variable for all commands.

@@ -2,7 +2,6 @@
 
 use super::bench::Bench;
 use super::block::{Block, PAGES, WRITING, blocks_of, path, text};
-use super::copied::settled;
 use super::lines::command_lines;
 use super::redact::redact;
 use super::session::Session;
@@ -114,7 +113,7 @@ fn session(blocks: &[Block]) -> Result<Vec<Option<String>>, String> {
         .iter()
         .map(|block| {
             let said = session.play(block).map_err(|why| format!("line {}: {why}", block.line))?;
-            let compared = |text: &str| Aged::of(&redact(&settled(text)));
+            let compared = |text: &str| Aged::of(&redact(text));
             let is_true = compared(&said).is_like(&compared(&block.text), began.elapsed().as_secs());
             Ok((!is_true).then_some(said))
         })

@@ -15,9 +15,3 @@ pub(super) fn command_lines(text: &str) -> Vec<String> {
     };
     text.lines().filter_map(|line| script(line.trim())).collect()
 }
-
-#[test]
-fn of_each_kind() {
-    let text = "# jobdoctor\nworker: jobdoctor sweep; exec w\nENTRYPOINT [\"sh\", \"-c\", \"jobdoctor \\\"a\\\"\"]\n";
-    assert_eq!(command_lines(text), ["jobdoctor sweep; exec w", "jobdoctor \"a\""]);
-}

@@ -7,8 +7,6 @@ mod an_hour_later;
 mod bench;
 pub(crate) mod block;
 mod blocks;
-mod copied;
-mod grants;
 mod lines;
 mod redact;
 mod screens;

@@ -2,7 +2,7 @@
 
 use super::bench::Bench;
 use super::block::{Block, blocks_of};
-use super::copied::names;
+use super::redact::names;
 
 pub(crate) struct Session {
     bench: Bench,
