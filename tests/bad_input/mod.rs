@@ -5,9 +5,7 @@
 
 mod attempts;
 mod corpus;
-mod damage;
 mod generated;
-mod identifiers;
 mod inputs;
 mod nightly;
 mod program;

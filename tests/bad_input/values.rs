@@ -25,24 +25,8 @@ const TEXTS: [&str; 16] = [
 const BYTES: [&[u8]; 7] =
     [b"", b"\0", b"\xff\xfe", b"mail\xc2", b"\xed\xa0\x80", b"a\0b\x1b[2J\x9b", b"\xf4\x90\x80\x80"];
 
-const NUMBERS: [&str; 16] = [
-    "0",
-    "1",
-    "-1",
-    "5",
-    "9223372036854775807",
-    "9223372036854775806",
-    "-9223372036854775808",
-    "2147483648",
-    "253402300800",
-    "99999999999",
-    "1795168800000",
-    "1e999",
-    "-1e999",
-    "0.5",
-    "-0.0",
-    "1e18",
-];
+const NUMBERS: &str = "0 1 -1 5 9223372036854775807 9223372036854775806 -9223372036854775808 2147483648 253402300800 99999999999 \
+    1795168800000 1e999 -1e999 0.5 -0.0 1e18";
 
 /// Text and blobs as literals.
 pub fn blob(bytes: &[u8]) -> String {
@@ -62,7 +46,7 @@ pub fn value(dice: &mut Dice) -> String {
         1..=3 => text(dice.pick(&TEXTS).as_bytes()),
         4 => text(dice.pick::<&[u8]>(&BYTES)),
         5 => blob(dice.pick::<&[u8]>(&BYTES)),
-        _ => (*dice.pick(&NUMBERS)).to_owned(),
+        _ => (*dice.pick(&NUMBERS.split(' ').collect::<Vec<_>>())).to_owned(),
     }
 }
 

@@ -8,24 +8,8 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 
 /// Columns as most job tables have them.
-const COLUMNS: [&str; 16] = [
-    "id",
-    "status",
-    "state",
-    "queue",
-    "kind",
-    "owner_id",
-    "worker",
-    "claimed_at",
-    "started",
-    "heartbeat_at",
-    "lease_expires_at",
-    "attempts",
-    "max_attempts",
-    "tries",
-    "name",
-    "seen_at",
-];
+const COLUMNS: &str = "id status state queue kind owner_id worker claimed_at started heartbeat_at lease_expires_at attempts max_attempts \
+    tries name seen_at";
 
 /// See the module.
 pub fn holds(bytes: &[u8]) {
@@ -48,9 +32,9 @@ fn meets_tables(preset: &Preset, engine: Engine) {
         Engine::Sqlite => ("main", "integer", &SqliteDialect),
         Engine::Postgres => ("public", "timestamp with time zone", &PostgresDialect),
     };
-    let column = |name: &&str| LiveColumn {
-        name: (*name).to_owned(),
-        type_name: if name.ends_with("_at") || *name == "started" { time } else { "text" }.to_owned(),
+    let column = |name: &str| LiveColumn {
+        name: name.to_owned(),
+        type_name: if name.ends_with("_at") || name == "started" { time } else { "text" }.to_owned(),
         readable: true,
         writable: true,
         ..LiveColumn::default()
@@ -59,7 +43,7 @@ fn meets_tables(preset: &Preset, engine: Engine) {
         schema: schema.to_owned(),
         name,
         visible: true,
-        columns: COLUMNS.iter().map(column).collect(),
+        columns: COLUMNS.split(' ').map(column).collect(),
         unique: vec![vec!["id".to_owned()]],
         ..LiveTable::default()
     };

@@ -21,6 +21,8 @@ pub enum Variety {
     Hot,
 }
 
+/// The size of a page in all of them.
+pub const PAGE: usize = 1024;
 /// How many are dead, by the ids from 1.
 pub const DEAD: usize = 60;
 /// The first of those that are alive.
@@ -29,11 +31,8 @@ pub const FIRST_LIVE: usize = 61;
 /// The bytes of a file and what lies beside it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Files {
-    /// `queue.db`.
     pub main: Vec<u8>,
-    /// `queue.db-wal`.
     pub wal: Option<Vec<u8>>,
-    /// `queue.db-journal`.
     pub journal: Option<Vec<u8>>,
 }
 
@@ -55,7 +54,6 @@ const ROWS: &str = "WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FR
     FROM n;";
 
 impl Variety {
-    /// All of them.
     pub const ALL: [Variety; 4] = [Variety::Table, Variety::Index, Variety::Log, Variety::Hot];
 
     /// The files, made once.
@@ -89,13 +87,11 @@ impl Variety {
 }
 
 impl Files {
-    /// Those that are there.
     pub fn of(path: &Path) -> Files {
         let beside = |end: &str| fs::read(format!("{}{end}", path.display())).ok();
         Files { main: fs::read(path).unwrap(), wal: beside("-wal"), journal: beside("-journal") }
     }
 
-    /// Puts them into that directory.
     pub fn put(&self, path: &Path) {
         fs::write(path, &self.main).unwrap();
         for (end, bytes) in [("-wal", &self.wal), ("-journal", &self.journal)] {
