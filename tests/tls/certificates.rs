@@ -60,13 +60,6 @@ fn the_systems_authorities() {
 }
 
 #[test]
-fn a_root_that_is_none() {
-    let visitor = Visitor::to(usual());
-    visitor.file("root.pem", "", 0o644);
-    says(&visitor.is_refused(FULL, 78), "root.pem holds no certificate");
-}
-
-#[test]
 fn an_expired_certificate() {
     let visitor = Visitor::to(expired());
     says(&visitor.is_refused(FULL, 69), "expired on 2021-01-01T00:00:00Z");

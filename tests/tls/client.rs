@@ -19,27 +19,14 @@ fn of(user: &str, authority: &Authority) -> Visitor {
 }
 
 #[test]
-fn the_right_one() {
+fn the_right_one_and_others() {
     let visitor = of("cert", authority());
-    assert!(visitor.gets_in(SHOWN).is_tls());
-    let weaker = SHOWN.replace("verify-full", "prefer");
-    assert!(visitor.gets_in(&weaker).is_tls());
-}
-
-#[test]
-fn none() {
-    says(&of("cert", authority()).is_refused(FULL, 77), "client certificate");
-}
-
-#[test]
-fn that_of_somebody_else() {
+    for mode in ["verify-full", "prefer"] {
+        assert!(visitor.gets_in(&SHOWN.replace("verify-full", mode)).is_tls());
+    }
+    says(&visitor.is_refused(FULL, 77), "client certificate");
     of("somebody", authority()).is_refused(SHOWN, 77);
-}
-
-#[test]
-fn that_of_another_authority() {
-    let visitor = of("cert", &Authority::new("another"));
-    says(&visitor.is_refused(SHOWN, 69), "refused our client certificate");
+    says(&of("cert", &Authority::new("another")).is_refused(SHOWN, 69), "refused our client certificate");
 }
 
 #[test]
@@ -52,21 +39,6 @@ fn the_usual_files() {
     assert!(visitor.gets_in(FULL).is_tls());
     // Left at home.
     visitor.alone_is_refused(&format!("{FULL} sslcertmode=disable"), 77);
-}
-
-/// libpq goes on without one, and is then told by the server that it lacks one.
-#[test]
-fn one_that_is_named_and_not_there() {
-    let visitor = of("cert", authority());
-    fs::remove_file(visitor.doctor.path("client.crt")).unwrap();
-    says(&visitor.is_refused(SHOWN, 78), "client.crt cannot be read");
-}
-
-#[test]
-fn a_key_that_is_not_there() {
-    let visitor = of("cert", authority());
-    fs::remove_file(visitor.doctor.path("client.key")).unwrap();
-    says(&visitor.is_refused(SHOWN, 78), "client.key, is not there");
 }
 
 #[test]
@@ -103,26 +75,4 @@ fn a_key_that_others_can_use_where_tls_is_not_needed() {
         assert_eq!(ran.stderr.contains("its mode is 0644"), mode != "disable", "{ran:#?}");
     }
     says(&visitor.is_refused(&address("both", "require"), 78), "chmod 600");
-}
-
-#[test]
-fn a_key_that_is_encrypted() {
-    let visitor = of("cert", authority());
-    let body = "c4n4ry".repeat(10);
-    visitor.file(
-        "client.key",
-        &format!("-----BEGIN ENCRYPTED PRIVATE KEY-----\n{body}\n-----END ENCRYPTED PRIVATE KEY-----\n"),
-        0o600,
-    );
-    let ran = visitor.is_refused(SHOWN, 78);
-    says(&ran, "is encrypted");
-    says(&ran, "openssl pkey -in client.key");
-    assert!(!ran.stderr.contains("c4n4ry"), "{ran:#?}");
-}
-
-#[test]
-fn a_key_to_another_certificate() {
-    let visitor = of("cert", authority());
-    visitor.file("client.key", &authority().issue(&Wanted::client("cert")).key, 0o600);
-    says(&visitor.is_refused(SHOWN, 78), "is not the one to the certificate");
 }

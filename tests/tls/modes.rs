@@ -33,18 +33,11 @@ fn come(visitor: &Visitor, user: &str, root: &str, expected: [Comes; 6]) {
 const ROOT: &str = "sslrootcert=root.pem";
 
 #[test]
-fn who_must_use_tls() {
-    come(&Visitor::to(usual()), "tls", ROOT, [No(77), Tls, Tls, Tls, Tls, Tls]);
-}
-
-#[test]
-fn who_must_not() {
-    come(&Visitor::to(usual()), "plain", ROOT, [Plain, Plain, Plain, No(77), No(77), No(77)]);
-}
-
-#[test]
-fn who_may() {
-    come(&Visitor::to(usual()), "both", ROOT, [Plain, Plain, Tls, Tls, Tls, Tls]);
+fn who_must_may_and_must_not_use_tls() {
+    let visitor = Visitor::to(usual());
+    come(&visitor, "tls", ROOT, [No(77), Tls, Tls, Tls, Tls, Tls]);
+    come(&visitor, "plain", ROOT, [Plain, Plain, Plain, No(77), No(77), No(77)]);
+    come(&visitor, "both", ROOT, [Plain, Plain, Tls, Tls, Tls, Tls]);
 }
 
 #[test]

@@ -31,14 +31,9 @@ fn a_password_that_is_bound_to_the_connection() {
     says(&ran, "channel_binding=require");
     assert!(!ran.stderr.contains(PASSWORD), "{ran:#?}");
     assert_eq!(visitor.gets_in(&format!("{scram} sslmode=disable channel_binding=prefer")), How::Plain);
+    visitor.is_refused("user=scram password=wr0ng sslmode=verify-full sslrootcert=root.pem", 77);
     // Nobody asked for a password, so none was bound.
     visitor.is_refused("user=both channel_binding=require sslmode=require", 77);
-}
-
-#[test]
-fn a_wrong_password() {
-    let visitor = Visitor::to(usual());
-    visitor.is_refused("user=scram password=wr0ng sslmode=verify-full sslrootcert=root.pem", 77);
 }
 
 /// psql knows this from 17 on. A server that is older hangs up; a newer one lets us in.

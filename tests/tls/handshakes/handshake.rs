@@ -6,7 +6,6 @@ use crate::support::authority::{Authority, Wanted};
 use jobdoctor::store::tls::connector;
 use jobdoctor::store::{SslMode, StoreErrorKind, TlsVersion};
 use rustls::version;
-use std::path::Path;
 
 #[test]
 fn versions() {
@@ -123,22 +122,4 @@ fn client_certificates_and_keys_that_cannot_be_used() {
     scene.is_unfit("no key is named");
     scene.settings.certificate = Some(named(scene.file("empty.crt", "")));
     scene.is_unfit("holds no certificate");
-}
-
-/// Only root may share a key with a group, for reading.
-#[test]
-fn a_key_that_a_group_may_read() {
-    let mut scene = Scene::trusting(SslMode::VerifyFull);
-    scene.shows(&scene.authority.issue(&Wanted::client("me")), 0o640);
-    if is_roots(&scene.path("client.key")) {
-        scene.meets(&scene.localhost(), "localhost").unwrap();
-        scene.shows(&scene.authority.issue(&Wanted::client("me")), 0o660);
-        scene.is_unfit("at most 0640");
-    } else {
-        scene.is_unfit("at most 0600");
-    }
-}
-
-fn is_roots(path: &Path) -> bool {
-    std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(path).unwrap()) == 0
 }

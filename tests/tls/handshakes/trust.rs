@@ -10,62 +10,23 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, version};
 use std::sync::Arc;
 
-const ALL_WITH_TLS: [SslMode; 5] =
-    [SslMode::Allow, SslMode::Prefer, SslMode::Require, SslMode::VerifyCa, SslMode::VerifyFull];
-
 #[test]
-fn a_trusted_server_is_met_in_every_mode() {
-    for mode in ALL_WITH_TLS {
-        let scene = Scene::trusting(mode);
-        let seen = scene.meets(&scene.localhost(), "localhost").unwrap();
-        assert_eq!(seen.name.as_deref(), Some("localhost"), "{mode:?}");
-        assert_eq!(seen.version, Some(rustls::ProtocolVersion::TLSv1_3));
-        assert!(!seen.client);
-    }
-}
-
-#[test]
-fn a_server_of_another_authority_is_refused_in_every_mode() {
-    for mode in ALL_WITH_TLS {
-        let scene = Scene::trusting(mode);
-        let other = Authority::new("ours").issue(&Wanted::server(&["localhost"]));
-        scene.is_refused(&other, "localhost", "no trusted authority has signed");
-    }
-}
-
-#[test]
-fn only_verify_full_looks_at_the_name() {
-    for mode in [SslMode::Allow, SslMode::Prefer, SslMode::Require, SslMode::VerifyCa] {
-        let scene = Scene::trusting(mode);
-        scene.meets(&scene.localhost(), "elsewhere.example").unwrap();
-    }
+fn what_is_wrong_with_a_certificate_is_said() {
     let scene = Scene::trusting(SslMode::VerifyFull);
-    let words = "is not for elsewhere.example: it names localhost";
-    scene.is_refused(&scene.localhost(), "elsewhere.example", words);
-    let server = scene.authority.issue(&Wanted::server(&["db.example", "192.0.2.1"]));
-    scene.is_refused(&server, "localhost", "it names db.example, 192.0.2.1");
-    scene.is_refused(&server, "192.0.2.2", "is not for 192.0.2.2");
-    scene.meets(&server, "192.0.2.1").unwrap();
-    let nameless = scene.authority.issue(&Wanted::server(&[]));
-    scene.is_refused(&nameless, "localhost", "names no host");
-}
-
-#[test]
-fn without_roots_the_weaker_modes_trust_any_server_and_the_others_none() {
-    for mode in [SslMode::Allow, SslMode::Prefer, SslMode::Require] {
-        let scene = Scene::new(mode);
-        scene.meets(&scene.localhost(), "elsewhere.example").unwrap();
-        let expired = scene.authority.issue(&Wanted::server(&["localhost"]).years(2020, 2021));
-        scene.meets(&expired, "localhost").unwrap();
-    }
-    for mode in [SslMode::VerifyCa, SslMode::VerifyFull] {
-        let mut scene = Scene::new(mode);
-        let path = scene.path("home/root.crt").display().to_string();
-        scene.is_unfit(&format!("there is no file {path}"));
-        scene.is_unfit("sslrootcert=system");
-        scene.settings.root = None;
-        scene.is_unfit("no file is named");
-    }
+    let named = |names: &[&str]| scene.authority.issue(&Wanted::server(names));
+    scene.is_refused(&named(&["localhost"]), "elsewhere.example", "is not for elsewhere.example: it names localhost");
+    let addressed = named(&["db.example", "192.0.2.1"]);
+    scene.is_refused(&addressed, "192.0.2.2", "is not for 192.0.2.2: it names db.example, 192.0.2.1");
+    scene.meets(&addressed, "192.0.2.1").unwrap();
+    scene.is_refused(&named(&[]), "localhost", "names no host");
+    let issued = |from, to| scene.authority.issue(&Wanted::server(&["localhost"]).years(from, to));
+    scene.is_refused(&issued(2020, 2021), "localhost", "expired on 2021-01-01T00:00:00Z");
+    scene.is_refused(&issued(2899, 2900), "localhost", "is not valid before 2899-01-01T00:00:00Z");
+    let client = scene.authority.issue(&Wanted::client("somebody"));
+    scene.is_refused(&client, "localhost", "is not made for a server");
+    let other = Authority::new("ours").issue(&Wanted::server(&["localhost"]));
+    scene.is_refused(&other, "localhost", "no trusted authority has signed");
+    scene.is_refused(&self_signed(&["localhost"]), "localhost", "is an authority's");
 }
 
 /// A server that does not hold its certificate's key is refused even where nothing is verified.
@@ -86,39 +47,6 @@ fn the_signature_of_the_handshake_counts_even_where_nothing_is_verified() {
 }
 
 #[test]
-fn the_times_of_a_certificate() {
-    let scene = Scene::trusting(SslMode::VerifyCa);
-    let issued = |from, to| scene.authority.issue(&Wanted::server(&["localhost"]).years(from, to));
-    scene.is_refused(&issued(2020, 2021), "localhost", "expired on 2021-01-01T00:00:00Z");
-    scene.is_refused(&issued(2899, 2900), "localhost", "is not valid before 2899-01-01T00:00:00Z");
-    scene.meets(&issued(2020, 2900), "localhost").unwrap();
-}
-
-#[test]
-fn a_certificate_for_clients_is_no_servers() {
-    let scene = Scene::trusting(SslMode::VerifyCa);
-    let client = scene.authority.issue(&Wanted::client("somebody"));
-    scene.is_refused(&client, "localhost", "is not made for a server");
-}
-
-#[test]
-fn a_certificate_that_signed_itself_is_trusted_where_it_is_itself_a_root() {
-    let issued = self_signed(&["localhost"]);
-    let mut scene = Scene::trusting(SslMode::VerifyFull);
-    scene.is_refused(&issued, "localhost", "is an authority's");
-    let root = scene.file("self.pem", &issued.chain);
-    scene.settings.root = Some(Root::File(named(root)));
-    scene.meets(&issued, "localhost").unwrap();
-    scene.is_refused(&issued, "elsewhere.example", "it names localhost");
-    scene.is_refused(&self_signed(&["localhost"]), "localhost", "is an authority's");
-    scene.settings.mode = SslMode::VerifyCa;
-    scene.meets(&issued, "elsewhere.example").unwrap();
-    let list = scene.authority.lists(&[], 2900).1;
-    scene.settings.revoked = Some(named(scene.file("lists.pem", &list)));
-    scene.is_refused(&issued, "localhost", "is an authority's");
-}
-
-#[test]
 fn files_of_roots_that_cannot_be_used() {
     let mut scene = Scene::new(SslMode::Prefer);
     let empty = scene.file("empty.pem", "nothing\n");
@@ -129,24 +57,6 @@ fn files_of_roots_that_cannot_be_used() {
     scene.is_unfit("cut off");
     scene.settings.root = Some(Root::File(named(scene.directory.path().to_owned())));
     scene.is_unfit("cannot be read");
-}
-
-#[test]
-fn the_usual_files_are_used_if_they_are_there() {
-    let mut scene = Scene::new(SslMode::VerifyFull);
-    scene.file("home/root.crt", &scene.authority.root());
-    let issued = scene.localhost();
-    scene.meets(&issued, "localhost").unwrap();
-    let lists = scene.authority.lists(&[&issued], 2900);
-    scene.file("home/root.crl", &(lists.0 + &lists.1));
-    scene.is_refused(&issued, "localhost", "has been revoked");
-    scene.settings.revoked = None;
-    let me = scene.authority.issue(&Wanted::client("me"));
-    scene.file("home/postgresql.crt", &me.chain);
-    scene.is_unfit("is not there");
-    scene.file("home/postgresql.key", &me.key);
-    let server = Server::with(&issued, &[&version::TLS13], Some(&scene.authority));
-    assert!(scene.meets_server(&server, "localhost").unwrap().client);
 }
 
 #[test]
