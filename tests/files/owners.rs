@@ -160,39 +160,19 @@ fn is_left_well(found: Found, owner: Option<&User>, who: Who<'_>, looks: i32, ap
 #[test]
 fn ones_own() {
     for found in ALL {
-        let looks = if found == Hot { 77 } else { 0 };
-        is_left_well(found, None, Who::We("the owner"), looks, 0);
+        is_left_well(found, None, Who::We("the owner"), if found == Hot { 77 } else { 0 }, 0);
     }
 }
 
 #[test]
-fn somebodys_that_its_owner_looks_at() {
-    let Some([owner, _]) = others() else {
-        return say_what_is_missing("that an owner who is not root can use a file; we are one, see `ones_own`");
+fn somebodys_that_its_owner_root_or_a_stranger_looks_at() {
+    let Some([owner, stranger]) = others() else {
+        return say_what_is_missing("that users leave each other's files usable; the tests do not run as root");
     };
     for found in ALL {
         let looks = if found == Hot { 77 } else { 0 };
         is_left_well(found, Some(&owner), Who::Other("the owner", &owner), looks, 0);
-    }
-}
-
-#[test]
-fn somebodys_that_root_looks_at() {
-    let Some([owner, _]) = others() else {
-        return say_what_is_missing("that root leaves other people's files usable; the tests do not run as root");
-    };
-    for found in ALL {
-        let looks = if found == Hot { 77 } else { 0 };
         is_left_well(found, Some(&owner), Who::We("root"), looks, 0);
-    }
-}
-
-#[test]
-fn somebodys_that_a_stranger_looks_at() {
-    let Some([owner, stranger]) = others() else {
-        return say_what_is_missing("that strangers leave files usable; the tests do not run as root");
-    };
-    for found in ALL {
         let looks = if matches!(found, Clean | WithoutIndex | Hot | Stray) { 77 } else { 0 };
         is_left_well(found, Some(&owner), Who::Other("a stranger", &stranger), looks, 77);
     }
