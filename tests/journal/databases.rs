@@ -79,7 +79,7 @@ fn undo_finds_the_database_of_the_run() {
 #[test]
 fn undo_finds_the_target_of_the_run() {
     on_both(|queue| {
-        let targets = format!("[target.app]\ndb = \"{}\"\n[target.other]\ndb = \"other.db\"\n", queue.db);
+        let targets = format!("[target.app]\ndb = \"{}\"\n[target.other]\ndb = \"other.db\"\n", queue.url);
         fs::write(queue.doctor.path("c.toml"), &targets).unwrap();
         let words = ["reclaim", "--target", "app", "--config", "c.toml", "--apply", "--json"];
         let document = queue.doctor.run(&words).exits(0).json();

@@ -132,7 +132,7 @@ fn generated_columns_follow_by_themselves() {
         ));
         let tag = || queue.rows("SELECT tag FROM jobs");
         assert_eq!(tag(), ["RUNNING0"]);
-        let run = queue.json(&["reclaim", "--apply"], 0)["run_id"].as_str().unwrap().to_owned();
+        let run = queue.applied(&["reclaim"]);
         assert_eq!(tag(), ["QUEUED1"]);
         queue.run(&["undo", &run, "--apply"]).exits(0);
         assert_eq!(tag(), ["RUNNING0"]);
@@ -169,7 +169,7 @@ clear = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "
     std::fs::write(queue.doctor.path("config.toml"), mapping).unwrap();
     let with = ["--config", "config.toml", "--preset", "odd"];
     let before = queue.dump("jobs");
-    let run = queue.json(&[&["reclaim", "--apply"][..], &with].concat(), 0)["run_id"].as_str().unwrap().to_owned();
+    let run = queue.applied(&[&["reclaim"][..], &with].concat());
     assert_ne!(queue.dump("jobs"), before);
     let undone = queue.json(&[&["undo", &run, "--apply"][..], &with].concat(), 0);
     assert_eq!(outcomes(&undone), "moved 4");
@@ -187,7 +187,7 @@ fn keys_that_are_infinite() {
          SELECT column1, 'RUNNING', 1577836800, 0 FROM (VALUES (9e999), (-9e999), (0.1 + 0.2), (7))",
     );
     let before = queue.dump("jobs");
-    let run = queue.json(&["reclaim", "--apply"], 0)["run_id"].as_str().unwrap().to_owned();
+    let run = queue.applied(&["reclaim"]);
     assert!(queue.dump("jobs").iter().all(|row| !before.contains(row)));
     assert_eq!(outcomes(&queue.json(&["undo", &run, "--apply"], 0)), "moved 4");
     assert_eq!(queue.dump("jobs"), before);
@@ -257,7 +257,7 @@ fn keys_of_several_columns() {
         let with = ["--config", "config.toml", "--preset", "m"];
         queue.run(&[&["init", "--ledger"][..], &with].concat()).exits(0);
         let before = queue.dump("jobs");
-        let run = queue.json(&[&["reclaim", "--apply"][..], &with].concat(), 0)["run_id"].as_str().unwrap().to_owned();
+        let run = queue.applied(&[&["reclaim"][..], &with].concat());
         std::fs::remove_dir_all(queue.journals()).unwrap();
         let undone = queue.json(&[&["undo", &run, "--apply"][..], &with].concat(), 0);
         assert_eq!((outcomes(&undone).as_str(), &undone["undoes"]["recorded_in"]), ("moved 2", &"ledger".into()));

@@ -1,7 +1,7 @@
 //! The journal's files: whose they are, where they lie, and what stands in them.
 
 use super::queue::{Queue, on_both};
-use crate::support::cli::fails;
+use crate::support::cli::{Ran, fails};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 
@@ -39,7 +39,7 @@ fn only_who_writes_makes_one() {
 #[test]
 fn what_stands_in_it() {
     on_both(|queue| {
-        let run = queue.json(&["reclaim", "--apply", "--reason", "INC-42"], 0)["run_id"].as_str().unwrap().to_owned();
+        let run = queue.applied(&["reclaim", "--reason", "INC-42"]);
         let lines = queue.lines(&run);
         let kinds: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
         assert_eq!(kinds.first(), Some(&"head"));
@@ -69,24 +69,19 @@ fn what_stands_in_it() {
 #[test]
 fn where_they_lie() {
     let queue = Queue::sqlite();
-    let elsewhere = queue.doctor.path("state").display().to_string();
-    let mut command = queue.doctor.command(&["reclaim", "--apply", "--db", "queue.db", "--json", "--limit", "1"]);
-    let ran = command.env("XDG_STATE_HOME", &elsewhere).output().unwrap();
-    let journal =
-        serde_json::from_slice::<serde_json::Value>(&ran.stdout).unwrap()["journal"].as_str().unwrap().to_owned();
-    assert!(journal.starts_with(&format!("{elsewhere}/jobdoctor/journal/")), "{journal}");
-    // A relative one is ignored, as the specification of these directories has it; and ours beats both.
-    let mut command = queue.doctor.command(&["reclaim", "--apply", "--db", "queue.db", "--json", "--limit", "1"]);
-    let ran = command.env("XDG_STATE_HOME", "state").output().unwrap();
-    let journal =
-        serde_json::from_slice::<serde_json::Value>(&ran.stdout).unwrap()["journal"].as_str().unwrap().to_owned();
-    assert!(journal.starts_with(&queue.journals().display().to_string()), "{journal}");
-    let own = queue.doctor.path("own").display().to_string();
-    let mut command = queue.doctor.command(&["reclaim", "--apply", "--db", "queue.db", "--json", "--limit", "1"]);
-    let ran = command.env("XDG_STATE_HOME", &elsewhere).env("JOBDOCTOR_STATE_DIR", &own).output().unwrap();
-    let journal =
-        serde_json::from_slice::<serde_json::Value>(&ran.stdout).unwrap()["journal"].as_str().unwrap().to_owned();
-    assert!(journal.starts_with(&format!("{own}/journal/")), "{journal}");
+    let path = |name: &str| queue.doctor.path(name).display().to_string();
+    let (elsewhere, own) = (path("state"), path("own"));
+    let usual = queue.journals().display().to_string();
+    for (variables, expected) in [
+        (vec![("XDG_STATE_HOME", &*elsewhere)], format!("{elsewhere}/jobdoctor/journal/")),
+        // A relative one is ignored, as the specification of these directories has it; and ours beats both.
+        (vec![("XDG_STATE_HOME", "state")], usual),
+        (vec![("XDG_STATE_HOME", &elsewhere), ("JOBDOCTOR_STATE_DIR", &own)], format!("{own}/journal/")),
+    ] {
+        let mut command = queue.doctor.command(&["reclaim", "--apply", "--db", "queue.db", "--json", "--limit", "1"]);
+        let journal = Ran::of(command.envs(variables).output().unwrap()).json()["journal"].clone();
+        assert!(journal.as_str().is_some_and(|path| path.starts_with(&expected)), "{journal}");
+    }
 }
 
 /// A link in the place of the directory, or of a file, is not followed.
@@ -191,7 +186,7 @@ fn what_nobody_wrote() {
 fn no_secret_is_kept() {
     let queue = Queue::postgres();
     queue.run(&["init", "--ledger"]).exits(0);
-    let url = format!("{} password=c4n4ry", queue.db);
+    let url = format!("{} password=c4n4ry", queue.url);
     let document = queue.doctor.run(&["reclaim", "--apply", "--json", "--db", &url]).exits(0).json();
     let text = fs::read_to_string(queue.journal(document["run_id"].as_str().unwrap())).unwrap();
     assert!(!text.contains("c4n4ry") && !queue.dump("jobdoctor_ledger").concat().contains("c4n4ry"));

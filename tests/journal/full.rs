@@ -11,7 +11,7 @@ use std::fs;
 fn reclaimed(queue: &Queue, from: u32, times: Option<u32>) -> Value {
     let shim = Shim::of(include_str!("../fault/full_disk.c"));
     let home = fs::canonicalize(queue.doctor.home("")).expect("the home directory");
-    let mut command = queue.doctor.command(&["reclaim", "--apply", "--json", "--db", &queue.db]);
+    let mut command = queue.doctor.command(&["reclaim", "--apply", "--json", "--db", &queue.url]);
     command.env("LD_PRELOAD", shim.library()).env("FULL_DISK", home).env("FULL_AT", from.to_string());
     if let Some(times) = times {
         command.env("FULL_FOR", times.to_string());
@@ -60,7 +60,7 @@ fn an_empty_file_says_nothing() {
         let run = queue.reclaimed();
         fs::write(queue.journal(&run), "{\"type\":\"he").expect("the journal");
         for words in [&["history", &run][..], &["undo", &run, "--apply"]] {
-            let ran = fails(&queue.doctor, &[words, &["--db", &queue.db]].concat(), 66);
+            let ran = fails(&queue.doctor, &[words, &["--db", &queue.url]].concat(), 66);
             assert!(ran.stderr.contains("it is not recorded what the run did"), "{ran:#?}");
         }
         let listed = queue.json(&["history"], 0);
@@ -111,7 +111,7 @@ fn a_ledger_has_what_the_journal_lacks() {
         for (from, alone) in [(1, None), (2, Some([2, 0])), (3, Some([2, 2]))] {
             let document = reclaimed(queue, from, None);
             let run = run_of(&document);
-            let with_ledger = of_both(queue, run, &["--db", &queue.db]);
+            let with_ledger = of_both(queue, run, &["--db", &queue.url]);
             match alone {
                 None => assert_eq!(with_ledger, json!([4, 4, null, 4, 0, null])),
                 Some([undoable, least]) => {

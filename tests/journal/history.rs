@@ -94,7 +94,7 @@ fn as_people_see_it() {
 #[test]
 fn a_run_by_the_beginning_of_its_id() {
     let queue = Queue::sqlite();
-    let first = queue.json(&["reclaim", "--apply", "--limit", "1"], 0)["run_id"].as_str().unwrap().to_owned();
+    let first = queue.applied(&["reclaim", "--limit", "1"]);
     assert_eq!(queue.json(&["history", "2"], 0)["run"]["run_id"], *first);
     assert_eq!(queue.json(&["undo", &first[..8]], 0)["undoes"]["run_id"], *first);
     queue.json(&["reclaim", "--apply", "--limit", "1"], 0);

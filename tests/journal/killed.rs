@@ -121,7 +121,7 @@ fn the_answer_to_a_commit_was_lost() {
     use crate::support::proxy::{Cut, Proxy};
     let queue = super::queue::Queue::postgres();
     let before = queue.dump("jobs");
-    let database = queue.database().unwrap();
+    let database = queue.server();
     let proxy = Proxy::before(database.socket(), Cut::AfterTheServer, false);
     let url = database.url_through(&proxy.socket());
     let arguments = ["reclaim", "--db", &url, "--apply", "--to", "requeue", "--id", "1", "--json", "--timeout", "4s"];

@@ -24,7 +24,7 @@ fn init_makes_the_ledger_alone() {
         queue.run(&["init", "--ledger"]).exits(0);
         assert_eq!(queue.rows(tables), ["jobdoctor_ledger", "jobs"]);
         assert_eq!(queue.dump("jobs"), before);
-        let document = fails(&queue.doctor, &["init", "--ledger", "--db", &queue.db], 78);
+        let document = fails(&queue.doctor, &["init", "--ledger", "--db", &queue.url], 78);
         assert!(document.stderr.contains("already"), "{document:#?}");
         // What is printed is what is run.
         queue.sql("DROP TABLE jobdoctor_ledger");
@@ -35,18 +35,6 @@ fn init_makes_the_ledger_alone() {
         assert!(found["detail"].as_str().unwrap().contains("records each action"), "{found}");
         queue.reclaimed();
         assert_eq!(count(queue), "4");
-    });
-}
-
-#[test]
-fn nothing_is_made_unasked() {
-    on_both(|queue| {
-        queue.reclaimed();
-        let tables = queue.pick(
-            "SELECT name FROM sqlite_schema WHERE name LIKE 'jobdoctor%'",
-            "SELECT relname::text FROM pg_class WHERE relname LIKE 'jobdoctor%'",
-        );
-        assert_eq!(queue.rows(tables), [""; 0]);
     });
 }
 
@@ -143,7 +131,7 @@ fn a_ledger_that_refuses_keeps_the_jobs_where_they_are() {
             "CREATE TRIGGER t BEFORE INSERT ON jobdoctor_ledger BEGIN SELECT RAISE(ABORT, 'full'); END",
             "ALTER TABLE jobdoctor_ledger ADD CHECK (run_id = '')",
         ));
-        let ran = fails(&queue.doctor, &["reclaim", "--apply", "--db", &queue.db], 78);
+        let ran = fails(&queue.doctor, &["reclaim", "--apply", "--db", &queue.url], 78);
         assert!(ran.stderr.contains("ledger"), "{ran:#?}");
         assert_eq!(queue.dump("jobs"), before);
         assert!(!queue.journals().exists(), "and no intent of it was told");
@@ -156,7 +144,7 @@ fn a_table_of_that_name_that_is_none() {
         queue.sql("CREATE TABLE jobdoctor_ledger (run_id text)");
         let before = queue.dump("jobs");
         for arguments in [&["reclaim", "--apply"][..], &["check"], &["history"]] {
-            let ran = fails(&queue.doctor, &[arguments, &["--db", &queue.db]].concat(), 78);
+            let ran = fails(&queue.doctor, &[arguments, &["--db", &queue.url]].concat(), 78);
             assert!(ran.stderr.contains("lacks columns"), "{ran:#?}");
         }
         assert_eq!(queue.dump("jobs"), before);
@@ -168,10 +156,10 @@ fn a_table_of_that_name_that_is_none() {
 fn a_role_that_may_not_write_it() {
     let queue = Queue::postgres();
     queue.run(&["init", "--ledger"]).exits(0);
-    let database = queue.database().unwrap();
+    let database = queue.server();
     let role = format!("{}_ops", database.name());
     queue.sql(&format!("CREATE ROLE {role} LOGIN; GRANT SELECT, UPDATE ON jobs TO {role}"));
-    let url = queue.db.replace("user=doctor", &format!("user={role}"));
+    let url = queue.url.replace("user=doctor", &format!("user={role}"));
     let before = queue.dump("jobs");
     let ran = fails(&queue.doctor, &["reclaim", "--apply", "--db", &url], 77);
     let grant = ran.stderr.lines().find_map(|line| line.strip_prefix("hint: ")).unwrap().to_owned();
@@ -196,12 +184,12 @@ fn a_role_that_may_not_write_it() {
 #[test]
 fn a_role_that_may_not_read_the_payload() {
     let queue = Queue::postgres();
-    let database = queue.database().unwrap();
+    let database = queue.server();
     let role = format!("{}_narrow", database.name());
     let columns = "id, queue, kind, status, run_at, owner_id, lease_token, claimed_at, heartbeat_at, lease_expires_at, attempts,
         max_attempts, stalls, max_runtime_seconds, deadline_at, cancel_requested_at, error_code, error_detail, finished_at";
     queue.sql(&format!("CREATE ROLE {role} LOGIN; GRANT SELECT ({columns}), UPDATE ON jobs TO {role}"));
-    let url = queue.db.replace("user=doctor", &format!("user={role}"));
+    let url = queue.url.replace("user=doctor", &format!("user={role}"));
     let before = queue.dump("jobs");
     let document = queue.doctor.run(&["reclaim", "--apply", "--json", "--db", &url]).exits(0).json();
     assert_eq!(document["undoable"], true);
@@ -278,7 +266,7 @@ fn a_row_that_nobody_of_ours_wrote() {
         for (column, value) in [("row", "{"), ("row", "{\"values\":[]}"), ("key", "[[]]"), ("action", "explode")] {
             queue.sql("CREATE TABLE saved AS SELECT * FROM jobdoctor_ledger");
             queue.sql(&format!("UPDATE jobdoctor_ledger SET \"{column}\" = '{value}' WHERE id = '1'"));
-            fails(&queue.doctor, &["undo", &run, "--apply", "--db", &queue.db], 2);
+            fails(&queue.doctor, &["undo", &run, "--apply", "--db", &queue.url], 2);
             assert_eq!(queue.dump("jobs"), before, "{column} {value}");
             queue.sql(
                 "DELETE FROM jobdoctor_ledger; INSERT INTO jobdoctor_ledger SELECT * FROM saved; DROP TABLE saved",
@@ -296,18 +284,6 @@ fn lose_the_intents(queue: &Queue, run: &str) {
     let rest: Vec<&str> = whole.lines().filter(|line| !line.contains("\"type\":\"intent\"")).collect();
     assert!(rest.len() < whole.lines().count(), "{whole}");
     fs::write(&path, format!("{}\n", rest.join("\n"))).unwrap();
-}
-
-#[test]
-fn gaps_of_the_journal_are_filled_from_the_ledger() {
-    on_both(|queue| {
-        queue.run(&["init", "--ledger"]).exits(0);
-        let before = queue.dump("jobs");
-        let run = queue.reclaimed();
-        lose_the_intents(queue, &run);
-        queue.run(&["undo", &run, "--apply"]).exits(0);
-        assert_eq!(queue.dump("jobs"), before);
-    });
 }
 
 /// And where there is none, the jobs are listed as such: never "nothing to give back".

@@ -1,18 +1,20 @@
 //! One queue of the reference schema, on either engine, with four dead jobs of every kind of value and one living.
 
-use crate::support::cli::{Doctor, Ran};
-use crate::support::postgres::{TestDatabase, fresh, without_encoding};
+use crate::support::postgres::without_encoding;
+use crate::support::shop::Shop;
 use serde_json::Value;
 use std::fs;
+use std::ops::Deref;
 use std::path::PathBuf;
 
-/// See the module.
-pub struct Queue {
-    /// Who looks.
-    pub doctor: Doctor,
-    /// What follows `--db`.
-    pub db: String,
-    postgres: Option<TestDatabase>,
+pub struct Queue(Shop);
+
+impl Deref for Queue {
+    type Target = Shop;
+
+    fn deref(&self) -> &Shop {
+        &self.0
+    }
 }
 
 /// Every storage class there is, where no verdict rests on it: a NULL, an empty text, a zero, a text where an integer belongs,
@@ -43,50 +45,40 @@ pub fn on_both(test: impl Fn(&Queue)) {
 }
 
 impl Queue {
-    /// In a SQLite file.
     pub fn sqlite() -> Queue {
-        let queue = Queue { doctor: Doctor::new(), db: "queue.db".to_owned(), postgres: None };
-        queue.doctor.run(&["init", "--db", "queue.db"]).exits(0);
-        queue.sql(SQLITE);
-        queue
+        Queue::of(Shop::on_sqlite(), SQLITE)
     }
 
-    /// In a database of the test server.
     pub fn postgres() -> Queue {
-        Queue::on(fresh())
+        Queue::of(Shop::on_postgres(), POSTGRES)
     }
 
-    /// In a database of the test server that is in no encoding.
+    /// In a database that is in no encoding.
     pub fn without_encoding() -> Queue {
-        Queue::on(without_encoding())
+        Queue::of(Shop::on(without_encoding()), POSTGRES)
     }
 
-    fn on(database: TestDatabase) -> Queue {
-        let queue = Queue { doctor: Doctor::new(), db: database.url(), postgres: Some(database) };
-        queue.run(&["init"]).exits(0);
-        queue.sql(POSTGRES);
-        queue
-    }
-
-    /// The database, where it is one of the test server.
-    pub fn database(&self) -> Option<&TestDatabase> {
-        self.postgres.as_ref()
+    fn of(shop: Shop, jobs: &str) -> Queue {
+        shop.run(&["init"]).exits(0);
+        shop.sql(jobs);
+        Queue(shop)
     }
 
     /// Picks the text for this engine.
     pub fn pick<'t>(&self, sqlite: &'t str, postgres: &'t str) -> &'t str {
-        if self.postgres.is_some() { postgres } else { sqlite }
-    }
-
-    /// Runs the program on it.
-    pub fn run(&self, arguments: &[&str]) -> Ran {
-        self.doctor.run(&[arguments, &["--db", &self.db]].concat())
+        if self.is_postgres() { postgres } else { sqlite }
     }
 
     /// The document that the program prints.
     #[track_caller]
     pub fn json(&self, arguments: &[&str], code: i32) -> Value {
         self.run(&[arguments, &["--json"]].concat()).exits(code).json()
+    }
+
+    /// Has the program carry out a command that moves jobs, and gives the run.
+    #[track_caller]
+    pub fn applied(&self, arguments: &[&str]) -> String {
+        self.json(&[arguments, &["--apply"]].concat(), 0)["run_id"].as_str().expect("a run").to_owned()
     }
 
     /// Applies `reclaim` to all that is stuck and gives back the run.
@@ -97,30 +89,9 @@ impl Queue {
         document["run_id"].as_str().unwrap().to_owned()
     }
 
-    /// Statements of somebody else's.
-    pub fn sql(&self, sql: &str) {
-        match &self.postgres {
-            None => self.doctor.sql("queue.db", sql),
-            Some(database) => {
-                database.client().batch_execute(sql).unwrap_or_else(|error| panic!("{error:?} in {sql}"));
-            }
-        }
-    }
-
-    /// The rows of a query that gives one text a row.
-    pub fn rows(&self, query: &str) -> Vec<String> {
-        match &self.postgres {
-            None => self.doctor.rows("queue.db", query),
-            Some(database) => {
-                let rows = database.client().query(query, &[]).unwrap_or_else(|error| panic!("{error:?} in {query}"));
-                rows.iter().map(|row| row.get(0)).collect()
-            }
-        }
-    }
-
     /// Every row of a table, byte by byte, with its storage classes where the engine has such.
     pub fn dump(&self, table: &str) -> Vec<String> {
-        if self.postgres.is_some() {
+        if self.is_postgres() {
             let bytes = "encode(convert_to(t::text, getdatabaseencoding()), 'escape')";
             return self.rows(&format!("SELECT {bytes} FROM {table} AS t ORDER BY 1"));
         }
@@ -131,26 +102,22 @@ impl Queue {
         self.rows(&format!("SELECT {} FROM {table} ORDER BY 1", values.join(" || ' ' || ")))
     }
 
-    /// The row of one job in a dump.
     pub fn row(&self, id: i64) -> String {
-        if self.postgres.is_some() {
+        if self.is_postgres() {
             return self.rows(&format!("SELECT t::text FROM jobs AS t WHERE id = {id}")).concat();
         }
         let key = format!("id=integer:{}", id.to_string().bytes().map(|b| format!("{b:02X}")).collect::<String>());
         self.dump("jobs").into_iter().filter(|row| row.starts_with(&format!("{key} "))).collect()
     }
 
-    /// The directory of its journals.
     pub fn journals(&self) -> PathBuf {
         self.doctor.home(".local/state/jobdoctor/journal")
     }
 
-    /// The journal of a run.
     pub fn journal(&self, run: &str) -> PathBuf {
         self.journals().join(format!("{run}.jsonl"))
     }
 
-    /// Its lines.
     pub fn lines(&self, run: &str) -> Vec<Value> {
         let text = fs::read_to_string(self.journal(run)).unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()

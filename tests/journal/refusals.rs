@@ -19,20 +19,6 @@ fn more_jobs_than_allowed() {
     });
 }
 
-#[test]
-fn a_read_only_target() {
-    on_both(|queue| {
-        let run = queue.reclaimed();
-        let before = queue.dump("jobs");
-        fs::write(queue.doctor.path("c.toml"), format!("[target.app]\ndb = \"{}\"\nread_only = true\n", queue.db))
-            .unwrap();
-        let ran = queue.doctor.run(&["undo", &run, "--apply", "--config", "c.toml"]).exits(4);
-        assert!(ran.stderr.contains("read-only"), "{ran:#?}");
-        queue.doctor.run(&["undo", &run, "--config", "c.toml"]).exits(0);
-        assert_eq!(queue.dump("jobs"), before);
-    });
-}
-
 /// A run belongs to the database that it was on.
 #[test]
 fn another_database() {
@@ -51,10 +37,10 @@ fn another_database() {
 
     let (here, there) = (Queue::postgres(), Queue::postgres());
     let run = there.reclaimed();
-    let arguments = ["undo", run.as_str(), "--apply", "--db", &here.db];
+    let arguments = ["undo", run.as_str(), "--apply", "--db", &here.url];
     let before = here.dump("jobs");
     let ran = fails(&there.doctor, &arguments, 78);
-    let name = |queue: &Queue| queue.database().unwrap().name().to_owned();
+    let name = |queue: &Queue| queue.server().name().to_owned();
     assert!(ran.stderr.contains(&name(&here)) && ran.stderr.contains(&name(&there)), "both are named: {ran:#?}");
     assert_eq!(here.dump("jobs"), before);
 }
@@ -84,7 +70,7 @@ fn another_table_or_preset() {
         let before = queue.dump("jobs");
         let ran = fails(
             &queue.doctor,
-            &["undo", &run, "--apply", "--db", &queue.db, "--preset", "lease", "--table", "tasks"],
+            &["undo", &run, "--apply", "--db", &queue.url, "--preset", "lease", "--table", "tasks"],
             78,
         );
         assert!(ran.stderr.contains("tasks"), "{ran:#?}");
@@ -95,7 +81,7 @@ fn another_table_or_preset() {
         fs::write(queue.doctor.path("m.toml"), mapping).unwrap();
         let ran = fails(
             &queue.doctor,
-            &["undo", &run, "--apply", "--db", &queue.db, "--config", "m.toml", "--preset", "mine"],
+            &["undo", &run, "--apply", "--db", &queue.url, "--config", "m.toml", "--preset", "mine"],
             78,
         );
         assert!(ran.stderr.contains("preset lease") && ran.stderr.contains("mine"), "{ran:#?}");
@@ -107,12 +93,12 @@ fn another_table_or_preset() {
 #[test]
 fn another_role() {
     let queue = Queue::postgres();
-    let role = format!("{}_other", queue.database().unwrap().name());
+    let role = format!("{}_other", queue.server().name());
     queue.sql(&format!("CREATE ROLE {role} LOGIN SUPERUSER"));
     let run = queue.reclaimed();
     queue
         .doctor
-        .run(&["undo", &run, "--apply", "--db", &queue.db.replace("user=doctor", &format!("user={role}"))])
+        .run(&["undo", &run, "--apply", "--db", &queue.url.replace("user=doctor", &format!("user={role}"))])
         .exits(0);
     queue.sql(&format!("DROP ROLE {role}"));
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 /// The ids that are listed.
 fn names(place: &Place, more: &[&str]) -> String {
-    let listed = place.run(&[&["stale", "-o", "name"], more].concat()).exits(0).stdout;
+    let listed = place.on_target(&[&["stale", "-o", "name"], more].concat()).exits(0).stdout;
     let mut ids: Vec<&str> = listed.lines().collect();
     ids.sort_unstable();
     ids.join(" ")
@@ -55,16 +55,16 @@ fn every_command_that_judges_takes_them() {
     with_jobs(|place| {
         claims(place);
         place.config("[[target.shop.threshold]]\nqueue = \"media\"\nolder = \"10m\"");
-        let owners = place.run(&["owners", "--json"]).exits(0).json();
+        let owners = place.on_target(&["owners", "--json"]).exits(0).json();
         assert_eq!(owners["summary"]["stuck"], 3);
-        let stats = place.run(&["stats", "--json"]).exits(0).json();
+        let stats = place.on_target(&["stats", "--json"]).exits(0).json();
         assert_eq!(stats["summary"]["stuck"], 3);
         for command in ["reclaim", "sweep"] {
-            let planned = place.run(&[command, "--json"]).exits(0).json();
+            let planned = place.on_target(&[command, "--json"]).exits(0).json();
             is_valid(command, &planned);
             assert_eq!(planned["summary"]["planned"], 3, "{command}");
         }
-        let moved = place.run(&["sweep", "--apply", "--json"]).exits(0).json();
+        let moved = place.on_target(&["sweep", "--apply", "--json"]).exits(0).json();
         assert_eq!(moved["summary"]["outcomes"]["moved"], 3);
     });
 }
@@ -78,7 +78,7 @@ fn show_and_the_documents_say_which_one_counted() {
              [[target.shop.threshold]]\nkind = \"Resize*\"\nolder = \"2h\"\nmax_runtime = \"3h\"",
         );
         let checks = |id: &str, more: &[&str]| {
-            let shown = place.run(&[&["show", id, "--json"], more].concat()).exits(0).json();
+            let shown = place.on_target(&[&["show", id, "--json"], more].concat()).exits(0).json();
             let checks = shown["jobs"][0]["checks"].as_array().unwrap().clone();
             let of = |rule: &str| {
                 let check = checks.iter().find(|check| check["rule"] == rule).unwrap();
@@ -96,7 +96,7 @@ fn show_and_the_documents_say_which_one_counted() {
         assert!(age.ends_with("allowed 5m"), "{age}");
         assert!(run.ends_with("allowed 3h (threshold 2 of target shop)"), "a flag says nothing of run times: {run}");
 
-        let found = place.run(&["stale", "--json"]).exits(0).json();
+        let found = place.on_target(&["stale", "--json"]).exits(0).json();
         is_valid("stale", &found);
         let null = serde_json::Value::Null;
         assert_eq!(
@@ -110,13 +110,13 @@ fn show_and_the_documents_say_which_one_counted() {
             (&found["filter"]["older_seconds"], &found["filter"]["max_runtime_seconds"]),
             (&600.0.into(), &900.0.into())
         );
-        let found = place.run(&["stale", "--older", "5m", "--json"]).exits(0).json();
+        let found = place.on_target(&["stale", "--older", "5m", "--json"]).exits(0).json();
         let left = &found["filter"]["thresholds"];
         assert_eq!(
             left,
             &json!([{"number": 2, "queue": null, "kind": "Resize*", "older_seconds": null, "max_runtime_seconds": 10800.0}])
         );
-        let swept = place.run(&["sweep", "--restart", "--all-owners", "--json"]).exits(0).json();
+        let swept = place.on_target(&["sweep", "--restart", "--all-owners", "--json"]).exits(0).json();
         assert_eq!((&swept["filter"]["thresholds"], &swept["filter"]["max_runtime_seconds"]), (&json!([]), &null));
     });
 }
@@ -127,10 +127,10 @@ fn a_maximum_run_time_is_trouble_and_counts_where_the_row_says_nothing() {
         // Their lease runs, so nothing proves death.
         place.sql(
             "INSERT INTO jobs (id, queue, kind, status, owner_id, claimed_at, lease_expires_at, max_runtime_seconds) VALUES
-                (1, 'media', 'ResizeVideo', 'RUNNING', 'web1:1', {7200 s ago}, {-3600 s ago}, NULL),
-                (2, 'media', 'ResizeVideo', 'RUNNING', 'web1:1', {7200 s ago}, {-3600 s ago}, 86400),
-                (3, 'mail', 'SendInvoice', 'RUNNING', 'web1:1', {7200 s ago}, {-3600 s ago}, NULL),
-                (4, 'mail', 'SendInvoice', 'RUNNING', 'web1:1', {7200 s ago}, {-3600 s ago}, 60);",
+                (1, 'media', 'ResizeVideo', 'RUNNING', 'web1:1', {ago 7200}, {ago -3600}, NULL),
+                (2, 'media', 'ResizeVideo', 'RUNNING', 'web1:1', {ago 7200}, {ago -3600}, 86400),
+                (3, 'mail', 'SendInvoice', 'RUNNING', 'web1:1', {ago 7200}, {ago -3600}, NULL),
+                (4, 'mail', 'SendInvoice', 'RUNNING', 'web1:1', {ago 7200}, {ago -3600}, 60);",
         );
         place.config("");
         assert_eq!(names(place, &[]), "4");
@@ -138,10 +138,10 @@ fn a_maximum_run_time_is_trouble_and_counts_where_the_row_says_nothing() {
         assert_eq!(names(place, &[]), "1 4");
         place.config("max_runtime = \"90m\"\n[[target.shop.threshold]]\nqueue = \"media\"\nmax_runtime = \"3h\"");
         assert_eq!(names(place, &[]), "3 4");
-        let planned = place.run(&["reclaim", "--json"]).exits(0).json();
+        let planned = place.on_target(&["reclaim", "--json"]).exits(0).json();
         assert_eq!((&planned["summary"]["planned"], &planned["summary"]["skipped"]), (&0.into(), &2.into()));
         assert_eq!(planned["skipped"][0]["reason"], "owner_alive");
-        let planned = place.run(&["reclaim", "--rule", "max_runtime", "--json"]).exits(0).json();
+        let planned = place.on_target(&["reclaim", "--rule", "max_runtime", "--json"]).exits(0).json();
         assert_eq!(planned["summary"]["planned"], 2);
         let warnings = planned["warnings"].to_string();
         assert!(warnings.contains("may still be running"), "{warnings}");
@@ -153,33 +153,14 @@ fn a_threshold_below_the_librarys_own_is_said_by_its_name() {
     with_jobs(|place| {
         claims(place);
         place.config("older = \"30m\"\n[[target.shop.threshold]]\nqueue = \"media\"\nolder = \"10m\"");
-        let planned = place.run(&["reclaim", "--json"]).exits(0).json();
+        let planned = place.on_target(&["reclaim", "--json"]).exits(0).json();
         let warnings: Vec<&str> = planned["warnings"].as_array().unwrap().iter().filter_map(|w| w.as_str()).collect();
         assert!(warnings.contains(&"older 30m of target shop is shorter than the 1h of preset lease"), "{warnings:#?}");
         let entry = "older 10m of threshold 1 of target shop is shorter than the 1h of preset lease";
         assert!(warnings.contains(&entry), "{warnings:#?}");
-        let planned = place.run(&["reclaim", "--older", "5m", "--json"]).exits(0).json();
+        let planned = place.on_target(&["reclaim", "--older", "5m", "--json"]).exits(0).json();
         assert!(planned["warnings"].to_string().contains("--older 5m is shorter than the 1h of preset lease"));
     });
-}
-
-#[test]
-fn env_shows_them() {
-    let place = Doctor::new();
-    std::fs::write(
-        place.path("config.toml"),
-        "[target.shop]\ndb = \"q.db\"\nmax_runtime = \"1d\"\n\
-         [[target.shop.threshold]]\nqueue = \"mail*\"\nkind = \"Send*\"\nolder = \"90s\"\nmax_runtime = \"1h 30m\"\n\
-         [[target.shop.threshold]]\nkind = \"Resize*\"\nolder = \"2h\"\n",
-    )
-    .unwrap();
-    let shown = place.run(&["env", "--config", "config.toml"]).exits(0).stdout;
-    let lines: Vec<&str> = shown.lines().filter(|l| l.starts_with("threshold") || l.contains("max_runtime")).collect();
-    assert_snapshot!(lines.join("\n"), @r"
-    max_runtime    1day                                                       target shop of config.toml
-    threshold 1    queue mail*, kind Send*, older 1m 30s, max_runtime 1h 30m  target shop of config.toml
-    threshold 2    kind Resize*, older 2h                                     target shop of config.toml
-    ");
 }
 
 /// What is wrong with a config file of these lines.
@@ -221,7 +202,7 @@ fn entries_that_could_never_count_here() {
         let complaint = |lines: &str| {
             place.config(&format!("preset = \"work\"\n{lines}\n{mapping}"));
             let ran = fails(&place.doctor, &["stale", "--config", "config.toml"], 78);
-            assert_eq!(place.run(&["reclaim", "--apply"]).exits(78).stdout, "");
+            assert_eq!(place.on_target(&["reclaim", "--apply"]).exits(78).stdout, "");
             ran.stderr
         };
         let said = complaint("[[target.shop.threshold]]\nqueue = \"mail\"\nolder = \"5m\"");
@@ -250,9 +231,9 @@ fn a_claim_without_a_queue_falls_back_to_the_target() {
         let time = place.pick("INTEGER", "timestamptz");
         place.sql(&format!(
             "CREATE TABLE jobs (id INTEGER PRIMARY KEY, queue TEXT, kind TEXT, status TEXT, owner_id TEXT, claimed_at {time});
-            INSERT INTO jobs VALUES (1, NULL, NULL, 'RUNNING', 'web1:1', {{1200 s ago}}),
-                (2, 'mail', NULL, 'RUNNING', 'web1:1', {{1200 s ago}}),
-                (3, '', 'A', 'RUNNING', 'web1:1', {{1200 s ago}});"
+            INSERT INTO jobs VALUES (1, NULL, NULL, 'RUNNING', 'web1:1', {{ago 1200}}),
+                (2, 'mail', NULL, 'RUNNING', 'web1:1', {{ago 1200}}),
+                (3, '', 'A', 'RUNNING', 'web1:1', {{ago 1200}});"
         ));
         place.config("preset = \"lease\"\n[[target.shop.threshold]]\nqueue = \"*\"\nolder = \"10m\"");
         assert_eq!(names(place, &[]), "2 3");

@@ -119,7 +119,7 @@ fn table_without(place: &Place, column: &str) -> String {
         "DROP TABLE IF EXISTS jobs; CREATE TABLE jobs (id INTEGER PRIMARY KEY, status TEXT, owner_id TEXT, {})",
         kept.join(", ")
     ));
-    fails(&place.doctor, &["stats", "--runtimes", "--preset", "lease", "--db", &place.db], 2).stderr
+    fails(&place.doctor, &["stats", "--runtimes", "--preset", "lease", "--db", &place.url], 2).stderr
 }
 
 #[test]
@@ -144,12 +144,12 @@ fn a_mapping_says_where_or_is_told_what_is_wrong() {
         let time = place.pick("INTEGER", "timestamptz");
         place.sql(&format!(
             "CREATE TABLE work (id INTEGER PRIMARY KEY, status TEXT, begun {time}, first {time}, ended {time});
-            INSERT INTO work VALUES (1, 'ok', {{700 s ago}}, {{900 s ago}}, {{600 s ago}}),
-                (2, 'skipped', {{650 s ago}}, NULL, {{600 s ago}}), (3, 'bad', {{5000 s ago}}, NULL, {{600 s ago}})"
+            INSERT INTO work VALUES (1, 'ok', {{ago 700}}, {{ago 900}}, {{ago 600}}),
+                (2, 'skipped', {{ago 650}}, NULL, {{ago 600}}), (3, 'bad', {{ago 5000}}, NULL, {{ago 600}})"
         ));
         let run = |finished: &str| {
             place.config(&format!("{WORK}{finished}"));
-            place.run(&["stats", "--runtimes", "--json"])
+            place.on_target(&["stats", "--runtimes", "--json"])
         };
         let longest = |finished: &str| {
             let document = run(finished).exits(0).json();

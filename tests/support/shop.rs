@@ -137,7 +137,7 @@ impl Shop {
             let (seconds, after) = after.split_once('}').expect("{ago N} ends");
             spelled.push_str(before);
             spelled.push_str(&match self.server {
-                Some(_) => format!("(now() - interval '{seconds} seconds')"),
+                Some(_) => format!("(now() - ({seconds}) * interval '1 second')"),
                 None => format!("(unixepoch() - ({seconds}))"),
             });
             rest = after;
