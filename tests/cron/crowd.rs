@@ -47,19 +47,6 @@ fn one_effect(shop: &Shop, ended: &[Ran]) {
 }
 
 #[test]
-fn ten_sweeps_of_one_host_are_one() {
-    on_both(|shop| {
-        shop.in_flight(1, ORPHANS, "'web1:' || (n % 7)", 600);
-        let ended = sweep_at_once(shop, |_| 0);
-        one_effect(shop, &ended);
-        let worked: Vec<&Ran> = ended.iter().filter(|ran| ran.code != 75).collect();
-        // One that came after the first had ended has found nothing.
-        let effects = worked.iter().filter(|ran| ran.json()["summary"]["outcomes"]["moved"] != 0).count();
-        assert_eq!(effects, 1, "the lock is for the whole run");
-    });
-}
-
-#[test]
 fn ten_sweeps_of_ten_hosts_come_to_one() {
     on_both(|shop| {
         shop.open_to_many();

@@ -112,7 +112,7 @@ fn metrics_and_report_are_two_files() {
     assert_eq!(doctor.files(), ["queue.db"]);
 }
 
-/// The directory goes away while the sweep is under way: what it did stays told and done, and its code is its own.
+/// Report or metrics: the directory goes away while the sweep is under way: what it did stays told and done, and its code is its own.
 #[test]
 fn one_that_cannot_be_written_afterwards_hides_nothing() {
     on_both(|shop| {
@@ -124,10 +124,13 @@ fn one_that_cannot_be_written_afterwards_hides_nothing() {
         } else {
             "CREATE TRIGGER no BEFORE UPDATE ON jobs WHEN old.id = 2 BEGIN SELECT raise(ABORT, 'no'); END"
         });
-        fs::create_dir(shop.doctor.path("reports")).unwrap();
+        for directory in ["reports", "metrics"] {
+            fs::create_dir(shop.doctor.path(directory)).unwrap();
+        }
         mkfifoat(CWD, shop.doctor.path("alive"), Mode::from_raw_mode(0o600)).unwrap();
-        let words = ["sweep", "--apply", "-q", "--json", "--alive-from", "alive", "--report-file", "reports/r.json"];
-        let mut command = shop.doctor.command(&shop.with_db(&words));
+        let words = ["sweep", "--apply", "-q", "--json", "--alive-from", "alive"];
+        let files = ["--report-file", "reports/r.json", "--textfile", "metrics/q.prom"];
+        let mut command = shop.doctor.command(&shop.with_db(&[&words[..], &files].concat()));
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         // Who reads the list has made sure of the file before.
         let mut list = None;
@@ -138,14 +141,19 @@ fn one_that_cannot_be_written_afterwards_hides_nothing() {
                 .map(fs::File::from);
             list.is_some()
         });
-        fs::remove_dir(shop.doctor.path("reports")).unwrap();
+        for directory in ["reports", "metrics"] {
+            fs::remove_dir(shop.doctor.path(directory)).unwrap();
+        }
         list.unwrap().write_all(b"web9\n").unwrap();
         let ran = Ran::of(child.wait_with_output().unwrap()).exits(3);
         let outcomes = &ran.json()["summary"]["outcomes"];
         assert_eq!((&outcomes["moved"], &outcomes["refused"]), (&2.into(), &1.into()));
-        let said =
-            "error: report file reports/r.json cannot be written: entity not found; the run itself is not affected";
-        assert!(ran.stderr.starts_with(said), "{ran:#?}");
+        for said in [
+            "error: report file reports/r.json cannot be written: entity not found; the run itself is not affected",
+            "error: the textfile metrics/q.prom cannot be written",
+        ] {
+            assert!(ran.stderr.contains(said), "{ran:#?}");
+        }
     });
 }
 

@@ -1,7 +1,7 @@
 //! How it looks.
 
 use super::fleet::{at, incident, on_both};
-use crate::support::cli::{Doctor, fails};
+use crate::support::cli::fails;
 use insta::assert_snapshot;
 
 #[test]
@@ -55,21 +55,5 @@ fn text_from_the_database_does_nothing_to_a_terminal() {
         // Machines get it exactly.
         let document = queue.doctor.run(&["stale", "--db", &queue.url, "--json"]).exits(0).json();
         assert_eq!(document["diagnoses"][0]["host"], owner.rsplit_once(':').unwrap().0);
-    });
-}
-
-#[test]
-fn a_narrow_screen_breaks_lines_and_sets_them_in() {
-    on_both(|queue| {
-        queue.put(&incident());
-        let doctor = Doctor::new().env("COLUMNS", "40");
-        let db = if queue.url == "queue.db" {
-            queue.doctor.path("queue.db").display().to_string()
-        } else {
-            queue.url.clone()
-        };
-        let said = doctor.run(&["stale", "--db", &db, "--summary"]).exits(0).stdout;
-        assert!(said.lines().all(|line| line.chars().count() <= 40), "{said}");
-        assert!(said.lines().filter(|line| line.starts_with("    ")).count() >= 3, "{said}");
     });
 }

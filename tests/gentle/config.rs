@@ -58,17 +58,3 @@ fn values_that_make_no_sense() {
         assert!(said.contains(complaint) && said.contains("line 3"), "{settings}: {said}");
     }
 }
-
-#[test]
-fn env_shows_them() {
-    let doctor = orphans(1);
-    write(&doctor, "delay = \"90s\"\nmax_stalls = 3\n");
-    let document = doctor.run(&["env", "--config", "config.toml", "--json"]).exits(0).json();
-    let setting = |name: &str| {
-        let list = document["settings"].as_array().unwrap();
-        list.iter().find(|setting| setting["name"] == name).map(|setting| setting["value"].clone())
-    };
-    assert_eq!(setting("delay"), Some("1m 30s".into()));
-    assert_eq!(setting("jitter"), Some(serde_json::Value::Null));
-    assert_eq!(setting("max_stalls"), Some("3".into()));
-}

@@ -28,24 +28,6 @@ fn batches_begin_small_and_at_most_double() {
     }
 }
 
-/// A trigger may take longer for one row than a batch may take for all.
-#[test]
-fn where_a_row_takes_50_ms_only_the_first_batch_has_several() {
-    let (doctor, database) = (Doctor::new(), fresh());
-    doctor.run(&["init", "--db", &database.url()]).exits(0);
-    database
-        .client()
-        .batch_execute(
-            "INSERT INTO jobs (id, status, owner_id, claimed_at, lease_expires_at)
-                SELECT n, 'RUNNING', 'web1:1', now() - interval '2h', now() - interval '1h' FROM generate_series(1, 26) AS n;
-             CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.05); RETURN NEW; END $$;
-             CREATE TRIGGER slow BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION slow()",
-        )
-        .unwrap();
-    doctor.run(&["reclaim", "--db", &database.url(), "--max-jobs", "99", "--apply"]).exits(0);
-    assert_eq!(batches(&doctor), [20, 1, 1, 1, 1, 1, 1]);
-}
-
 /// Jobs that are failed wait for others of their kind while jobs that are requeued teach the run that rows are slow.
 #[test]
 fn steps_that_waited_for_their_kind_keep_the_pace_too() {

@@ -71,16 +71,3 @@ fn values_that_make_no_sense() {
     }
     assert!(fails(&doctor, &["reclaim", "--db", "queue.db", "--delay", "8d"], 2).stderr.contains("the longest is 7d"));
 }
-
-#[test]
-fn a_budget_that_nothing_counts() {
-    // Without a home there are no journals either, which would count.
-    let doctor = simple().env("HOME", "");
-    let before = doctor.rows("queue.db", "SELECT * FROM jobs");
-    let sweep = ["sweep", "--restart", "--all-owners", "--db", "queue.db", "--preset", "simple"];
-    for apply in [&["--apply"][..], &[]] {
-        let said = fails(&doctor, &[&sweep[..], &["--max-stalls", "1"], apply].concat(), 2).stderr;
-        assert!(said.contains("--max-stalls: nothing counts how often a job of preset simple was lost"), "{said}");
-    }
-    assert_eq!(doctor.rows("queue.db", "SELECT * FROM jobs"), before);
-}

@@ -2,7 +2,6 @@
 
 use crate::cli::scene::{incident, orphans};
 use crate::support::cli::{Doctor, is_valid};
-use crate::support::postgres::fresh;
 use serde_json::Value;
 
 /// Job 1 of the incident alone, lost so often before.
@@ -41,28 +40,6 @@ fn the_budget_is_spent_at_its_last_loss_and_not_before() {
     }
 }
 
-/// Loss after loss, as a job that kills its workers goes through it.
-#[test]
-fn a_job_that_kills_its_workers() {
-    for (budget, ends) in
-        [("0", vec!["FAILED"]), ("1", vec!["QUEUED", "FAILED"]), ("2", vec!["QUEUED", "QUEUED", "FAILED"])]
-    {
-        let doctor = lost("0");
-        let mut seen = Vec::new();
-        while seen.last().is_none_or(|last| last == "QUEUED") {
-            doctor.run(&["sweep", "--db", "queue.db", "--max-stalls", budget, "--apply"]).exits(0);
-            seen.extend(doctor.rows("queue.db", "SELECT status FROM jobs"));
-            // The next worker takes it, and dies too.
-            doctor.sql(
-                "queue.db",
-                "UPDATE jobs SET status = 'RUNNING', attempts = 0, owner_id = 'web9:1', claimed_at = unixepoch() - 9000,
-                 lease_expires_at = unixepoch() - 8000 WHERE status = 'QUEUED'",
-            );
-        }
-        assert_eq!(seen, ends, "{budget} allowed");
-    }
-}
-
 #[test]
 fn it_says_why() {
     let doctor = lost("3");
@@ -90,22 +67,6 @@ fn those_that_were_lost_before_are_counted_as_far_as_the_plan_goes() {
     // Longest silent first: 9, 8, 7.
     assert_eq!(warning(&["--limit", "3"]), Some("2 of these jobs were lost before".into()));
     assert_eq!(warning(&["--limit", "1"]), None);
-}
-
-#[test]
-fn everybody_shows_how_often_it_was_lost() {
-    let doctor = lost("3");
-    let stale = doctor.run(&["stale", "--db", "queue.db", "--json"]).exits(0).json();
-    is_valid("stale", &stale);
-    assert_eq!(stale["jobs"][0]["stalls"], 3);
-    let show = doctor.run(&["show", "1", "--db", "queue.db", "--json"]).exits(0).json();
-    is_valid("show", &show);
-    assert_eq!(show["jobs"][0]["stalls"], 3);
-    let facts = doctor.run(&["show", "1", "--db", "queue.db"]).exits(0).stdout;
-    assert!(facts.lines().any(|line| line.starts_with("stalls") && line.ends_with('3')), "{facts}");
-    let wide = doctor.env("COLUMNS", "250").run(&["stale", "--db", "queue.db", "-o", "wide"]).exits(0).stdout;
-    assert!(wide.lines().next().unwrap().ends_with("STALLS"), "{wide}");
-    assert!(wide.lines().nth(1).unwrap().ends_with(" 3"), "{wide}");
 }
 
 #[test]
@@ -141,20 +102,4 @@ fn attempts_and_budget_stand_side_by_side() {
     // Somebody wanted it cancelled: that is done, whatever else is used up.
     doctor.sql("queue.db", "UPDATE jobs SET stalls = 9, cancel_requested_at = unixepoch() - 60");
     assert_eq!(plan(&doctor, &["--max-stalls", "1"])["steps"][0]["action"], "cancel");
-}
-
-#[test]
-fn on_postgres_with_the_reference_schema() {
-    let (doctor, database) = (Doctor::new(), fresh());
-    let url = database.url();
-    doctor.run(&["init", "--db", &url]).exits(0);
-    let insert = "INSERT INTO jobs (id, status, owner_id, claimed_at, lease_expires_at, stalls)
-        SELECT n, 'RUNNING', 'web1:' || n, now() - interval '3h', now() - interval '2h', n - 1 FROM generate_series(1, 4) AS n";
-    database.client().batch_execute(insert).unwrap();
-    let ran = doctor.run(&["reclaim", "--db", &url, "--max-stalls", "2", "--apply", "--json"]).exits(0);
-    is_valid("reclaim", &ran.json());
-    let rows =
-        database.client().query("SELECT id || ' ' || status || ' ' || stalls FROM jobs ORDER BY id", &[]).unwrap();
-    let rows: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
-    assert_eq!(rows, ["1 QUEUED 1", "2 QUEUED 2", "3 FAILED 3", "4 FAILED 4"]);
 }

@@ -194,9 +194,3 @@ fn a_line_that_cannot_be_written_is_unknown() {
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     assert_eq!(command.stdout(full).stderr(Stdio::null()).status().unwrap().code(), Some(3));
 }
-
-#[test]
-fn help_tells_what_it_is_not_for() {
-    let said = Doctor::new().run(&["help", "health"]).exits(0).stdout;
-    assert!(said.contains("Not for liveness probes of workers"), "{said}");
-}

@@ -7,40 +7,6 @@ fn state(shop: &Shop, more: &[&str]) -> String {
     said(shop.run(&[&["health"], more].concat())).state
 }
 
-/// The guidelines' own table, each range with counts at, inside and outside of its ends.
-#[test]
-fn the_table_of_the_guidelines() {
-    let cases: [(&str, &[u32], &[u32]); 8] = [
-        ("10", &[11], &[0, 10]),
-        ("10:", &[0, 9], &[10, 11]),
-        ("~:10", &[11], &[0, 10]),
-        ("10:20", &[9, 21], &[10, 20]),
-        ("@10:20", &[10, 20], &[9, 21]),
-        ("0", &[1], &[0]),
-        ("@0", &[0], &[1]),
-        ("-5:-1", &[0, 1], &[]),
-    ];
-    on_both(|shop| {
-        let mut there = 0;
-        for count in [0, 1, 9, 10, 11, 20, 21] {
-            if count > there {
-                shop.in_flight(there + 1, count, "'web1:1'", 900);
-                there = count;
-            }
-            for (range, alerts, not) in &cases {
-                for alert in [true, false] {
-                    let meant = if alert { alerts } else { not };
-                    if meant.contains(&count) {
-                        let states = [state(shop, &["-w", range]), state(shop, &["-w", "~:", "-c", range])];
-                        let expected = if alert { ["WARNING", "CRITICAL"] } else { ["OK", "OK"] };
-                        assert_eq!(states, expected, "{count} in {range}");
-                    }
-                }
-            }
-        }
-    });
-}
-
 #[test]
 fn of_silence_and_share() {
     on_both(|shop| {

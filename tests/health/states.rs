@@ -2,7 +2,7 @@
 
 use super::line::{Data, said};
 use crate::support::cli::is_valid;
-use crate::support::shop::{Shop, on_both};
+use crate::support::shop::on_both;
 
 #[test]
 fn ok_warning_critical() {
@@ -121,16 +121,6 @@ fn as_a_document() {
     });
 }
 
-#[test]
-fn a_queue_without_a_name_can_be_told() {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
-    shop.in_flight(1, 1, "'web1:1'", 900);
-    shop.sql("UPDATE jobs SET queue = ''");
-    let found = said(shop.run(&["health"]));
-    assert!(found.more.iter().any(|line| line.starts_with("queue \"\": 1 stuck")), "{found:?}");
-}
-
 /// Many queues, with names that would be another state, other data, or another line.
 #[test]
 fn whatever_queues_are_called() {
@@ -144,16 +134,4 @@ fn whatever_queues_are_called() {
         assert_eq!(found.more[11], "and 30 more queues with findings");
         assert!(found.more.iter().any(|line| line.contains("\\x1b[2J\\nJOBDOCTOR OK")), "{found:#?}");
     });
-}
-
-/// "Could not look" must never read as "nothing found".
-#[test]
-fn states_that_nobody_knows_are_told() {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
-    shop.in_flight(1, 1, "'web1:1'", 900);
-    shop.sql("PRAGMA ignore_check_constraints = 1; UPDATE jobs SET status = 'O|DD'");
-    let found = said(shop.run(&["health", "--preset", "lease"]));
-    assert_eq!(found.state, "OK");
-    assert!(found.more.iter().any(|line| line.contains("O/DD")), "{found:?}");
 }

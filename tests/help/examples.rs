@@ -78,13 +78,6 @@ fn every_exception_is_an_example() {
     }
 }
 
-#[test]
-fn an_example_that_is_wrong_is_seen() {
-    for line in ["jobdoctor stale --db queue.db --oldre 5m", "jobdoctor stale --db gone.db", "jobdoctor help stail"] {
-        assert!(wrong(line).is_some(), "{line}");
-    }
-}
-
 /// In both forms of help, between how a command is called and its options.
 #[test]
 fn every_command_has_some_on_top() {

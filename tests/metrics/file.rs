@@ -4,12 +4,11 @@ use crate::support::cli::{Doctor, fails, is_valid, until};
 use crate::support::promtool::{accepts_metrics, samples, sum, value};
 use crate::support::shop::{Shop, on_both};
 use crate::support::users::{others, say_what_is_missing};
-use rustix::fs::{CWD, Mode, OFlags, mkfifoat, open};
+use rustix::fs::{CWD, Mode, mkfifoat};
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{Read, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 fn shop(claims: u32) -> Shop {
@@ -92,24 +91,6 @@ fn who_reads_all_the_time_never_sees_half_a_file() {
     });
 }
 
-/// Who has begun to read goes on with the file as it was: there is never a moment in which it could be half of one.
-#[test]
-fn who_has_it_open_reads_it_to_its_end() {
-    let shop = shop(3);
-    let run = |command| shop.run(&[command, "-o", "none", "--textfile", "q.prom"]).exits(0);
-    run("stats");
-    let whole = fs::read_to_string(shop.doctor.path("q.prom")).unwrap();
-    for command in ["stats", "sweep"] {
-        let mut before = fs::File::open(shop.doctor.path("q.prom")).unwrap();
-        let whole = fs::read_to_string(shop.doctor.path("q.prom")).unwrap();
-        run(command);
-        let mut read = String::new();
-        before.read_to_string(&mut read).unwrap();
-        assert_eq!(read, whole);
-    }
-    assert_ne!(fs::read_to_string(shop.doctor.path("q.prom")).unwrap(), whole, "it is another one since");
-}
-
 #[test]
 fn what_is_somebody_elses_stays() {
     let shop = shop(2);
@@ -165,37 +146,6 @@ fn without_the_right_to_write_it_nothing_is_done() {
         owner.runs(&shop.doctor, &words).exits(0);
         assert_eq!(sum(&samples(&fs::read_to_string(&file).unwrap()), "up"), 1.0);
     }
-}
-
-/// The directory goes away while the sweep is under way: what it did stays told and done, and its code is its own.
-#[test]
-fn a_file_that_cannot_be_written_afterwards_hides_nothing() {
-    on_both(|shop| {
-        shop.in_flight(1, 3, "'web1:1'", 900);
-        shop.in_flight(4, 4, "'web9:1'", 1);
-        fs::create_dir(shop.doctor.path("metrics")).unwrap();
-        let pipe = shop.doctor.path("alive");
-        mkfifoat(CWD, &pipe, Mode::from_raw_mode(0o600)).unwrap();
-        let words = ["sweep", "--apply", "-q", "--json", "--alive-from", "alive", "--textfile", "metrics/q.prom"];
-        let mut command = shop.doctor.command(&shop.with_db(&words));
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // Who reads the list has made sure of the file before.
-        let mut list = None;
-        until("the list is read", || {
-            assert!(child.try_wait().unwrap().is_none(), "it has ended");
-            list = open(&pipe, OFlags::WRONLY | OFlags::NONBLOCK, Mode::empty()).ok().map(fs::File::from);
-            list.is_some()
-        });
-        fs::remove_dir(shop.doctor.path("metrics")).unwrap();
-        list.unwrap().write_all(b"web9\n").unwrap();
-        let ran = crate::support::cli::Ran::of(child.wait_with_output().unwrap());
-        let ran = ran.exits(0);
-        let document = ran.json();
-        is_valid("sweep", &document);
-        assert_eq!(document["summary"]["outcomes"]["moved"], 3);
-        assert_eq!(shop.rows("SELECT id FROM jobs WHERE status = 'QUEUED' ORDER BY id"), ["1", "2", "3"]);
-        assert!(ran.stderr.contains("error: the textfile metrics/q.prom cannot be written"), "{ran:#?}");
-    });
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use crate::support::cli::fails;
 use crate::support::promtool::{Sample, accepts_metrics, samples, sum, value};
-use crate::support::pty::{On, OnTerminal};
 use crate::support::shop::{Shop, on_both};
 
 fn printed(shop: &Shop, more: &[&str]) -> (String, Vec<Sample>) {
@@ -109,47 +108,6 @@ fn a_nul_is_seen() {
     shop.sql("UPDATE jobs SET queue = 'a' || char(0) || 'b'");
     let (_, found) = printed(&shop, &[]);
     assert_eq!(value(&found, "in_flight_jobs", &[("queue", "a\u{fffd}b")]), Some(1.0), "{found:#?}");
-}
-
-#[test]
-fn a_terminal_is_not_moved() {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
-    shop.in_flight(1, 1, "'web1:1'", 900);
-    shop.sql("UPDATE jobs SET queue = '\u{1b}[2J'");
-    let arguments = shop.with_db(&["stats", "-o", "prometheus"]);
-    let (end, seen) = OnTerminal::start(&shop.doctor, &arguments, (300, 50), On::Both).end();
-    assert_eq!(end, Ok(0), "{seen}");
-    assert!(seen.contains("queue=\"\\x1b[2J\"") && !seen.contains("\u{1b}[2J"), "{seen:?}");
-}
-
-#[test]
-fn a_queue_for_each_tenant() {
-    on_both(|shop| {
-        shop.in_flight(1, 300, "'web1:1'", 1);
-        shop.sql("UPDATE jobs SET queue = 'tenant' || id");
-        shop.in_flight(999, 999, "'web1:1'", 900);
-        shop.sql("UPDATE jobs SET queue = 'zoo' WHERE id = 999");
-        let (_, found) = printed(shop, &[]);
-        let queues: Vec<&Sample> =
-            found.iter().filter(|sample| sample.name == "jobdoctor_oldest_silence_seconds").collect();
-        assert_eq!(queues.len(), 201, "200 by name, and the rest");
-        assert_eq!(sum(&found, "in_flight_jobs"), 301.0, "none is lost");
-        assert_eq!(value(&found, "in_flight_jobs", &[("queue", "other")]), Some(101.0));
-        let stuck = [("queue", "zoo"), ("reason", "lease_expired")];
-        assert_eq!(value(&found, "stuck_jobs", &stuck), Some(1.0), "who has findings keeps the name");
-    });
-}
-
-/// "Could not look" must never read as "nothing found".
-#[test]
-fn states_that_nobody_knows_are_told() {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
-    shop.in_flight(1, 1, "'web1:1'", 900);
-    shop.sql("PRAGMA ignore_check_constraints = 1; UPDATE jobs SET status = 'ODD'");
-    let ran = shop.run(&["stats", "-o", "prometheus", "--preset", "lease"]).exits(0);
-    assert!(ran.stderr.contains("preset lease does not have the states of 1 row of main.jobs: ODD"), "{ran:#?}");
 }
 
 #[test]

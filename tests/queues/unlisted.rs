@@ -110,20 +110,3 @@ fn an_oban_job_that_is_available_with_no_attempt_left() {
         appears(&database, "out_of_attempts", &poison, "available with no attempt left", "Oban.cancel_job");
     }
 }
-
-/// A queue that is only listed has no action whose rights or triggers could matter.
-#[test]
-fn a_queue_without_actions_is_not_checked_for_what_they_need() {
-    let database = tables("que", "7").made();
-    database
-        .client()
-        .batch_execute(
-            "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
-             CREATE TRIGGER t BEFORE UPDATE ON que_jobs FOR EACH ROW EXECUTE FUNCTION f()",
-        )
-        .unwrap();
-    let ran = Doctor::new().run(&["check", "--json", "--db", &database.url()]).exits(0);
-    let document = ran.json();
-    let ids: Vec<&str> = document["findings"].as_array().unwrap().iter().map(|f| f["id"].as_str().unwrap()).collect();
-    assert!(!ids.contains(&"triggers") && !ids.contains(&"update_jobs"), "{ids:?}");
-}

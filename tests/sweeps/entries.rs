@@ -83,22 +83,6 @@ fn rules_with_an_action_of_their_own() {
     }
 }
 
-#[test]
-fn env_shows_them() {
-    let shop = lease();
-    limits(
-        &shop,
-        "rules = [{ name = \"deadline_passed\", action = \"time_out\" }]\n[[target.shop.too_long]]\nstate = \"QUEUED\"\nqueue = \"m*\"\nsince = \"run_at\"\nafter = \"5m\"\naction = \"fail\"\n",
-    );
-    let document = shop.run(&["env", "--config", "config.toml", "--target", "shop", "--json"]).exits(0).json();
-    let value = |name: &str| {
-        let list = document["settings"].as_array().unwrap();
-        list.iter().find(|setting| setting["name"] == name).map(|setting| setting["value"].clone()).unwrap()
-    };
-    assert_eq!(value("rules"), "deadline_passed (time_out)");
-    assert_eq!(value("too_long 1"), "state QUEUED, queue m*, after 5m, since run_at, action fail");
-}
-
 /// A queue whose jobs wait elsewhere has no such state.
 #[test]
 fn where_a_place_is_the_state() {

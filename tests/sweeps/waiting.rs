@@ -40,20 +40,6 @@ fn only_what_is_long_due_and_no_attempt_is_lost() {
     }
 }
 
-#[test]
-fn what_was_done_can_be_taken_back() {
-    on_both(|shop| {
-        queued(shop);
-        limits(shop, &format!("{OVERDUE}action = \"time_out\"\n"));
-        let before = shop.jobs();
-        let document = shop.run(&swept(&["--apply", "--json"])).exits(0).json();
-        assert_eq!(document["undoable"], true);
-        let run = document["run_id"].as_str().unwrap();
-        shop.run(&["undo", run, "--apply"]).exits(0);
-        assert_eq!(shop.jobs(), before);
-    });
-}
-
 /// Reclaim and restart sweeps are about claims.
 #[test]
 fn nobody_else_touches_them() {
