@@ -1,29 +1,23 @@
 //! Where a library's tables have no index for claims in flight, `check` proposes one that can be made while workers work.
 
 use super::tables::{all, tables};
-use crate::support::cli::Doctor;
-use crate::support::postgres::fresh;
+use crate::support::shop::Shop;
 use serde_json::Value;
 
-fn index(doctor: &Doctor, url: &str) -> Option<Value> {
-    let ran = doctor.run(&["check", "--json", "--db", url]);
+fn index(shop: &Shop, more: &[&str]) -> Option<Value> {
+    let ran = shop.run(&[&["check", "--json"], more].concat());
     assert!(ran.code == 0 || ran.code == 78, "{}", ran.stderr);
-    if ran.stdout.is_empty() {
-        return None;
-    }
-    let document = ran.json();
-    let findings = document["findings"].as_array().unwrap();
-    findings.iter().find(|finding| finding["id"] == "index").cloned()
+    let document: Value = serde_json::from_str(&ran.stdout).ok()?;
+    document["findings"].as_array()?.iter().find(|finding| finding["id"] == "index").cloned()
 }
 
 #[test]
 fn the_index_that_check_proposes_can_be_made_and_is_what_it_asked_for() {
-    let doctor = Doctor::new();
     let mut proposed = Vec::new();
     for tables in all() {
-        let database = tables.made();
+        let shop = Shop::on(tables.made());
         let place = format!("{} {}", tables.queue, tables.version);
-        let Some(before) = index(&doctor, &database.url()) else { continue };
+        let Some(before) = index(&shop, &[]) else { continue };
         if before["severity"] == "ok" {
             continue;
         }
@@ -32,12 +26,9 @@ fn the_index_that_check_proposes_can_be_made_and_is_what_it_asked_for() {
         let whole = "CREATE INDEX CONCURRENTLY ";
         assert!(statement.starts_with(whole) || statement.contains(" ON ONLY "), "{place}: {statement}");
         for statement in statement.split("; ") {
-            database
-                .client()
-                .batch_execute(statement)
-                .unwrap_or_else(|error| panic!("{place}: {error:?} in {statement}"));
+            shop.sql(statement);
         }
-        let after = index(&doctor, &database.url()).unwrap();
+        let after = index(&shop, &[]).unwrap();
         assert_eq!(after["severity"], "ok", "{place}: {after} after {statement}");
         proposed.push(place);
     }
@@ -52,18 +43,12 @@ fn the_index_that_check_proposes_can_be_made_and_is_what_it_asked_for() {
 
 /// Home-made tables: what check says about their indexes, after each statement. The mapping stands in a config file.
 fn home_made(mapping: &str, table: &str, steps: &[(&str, &str)]) {
-    let database = fresh();
-    let mut client = database.client();
-    client.batch_execute(table).unwrap();
-    let doctor = Doctor::new();
-    std::fs::write(doctor.path("config.toml"), format!("[mapping.own]\n{mapping}")).unwrap();
+    let shop = Shop::on_postgres();
+    shop.sql(table);
+    std::fs::write(shop.doctor.path("config.toml"), format!("[mapping.own]\n{mapping}")).unwrap();
     for (statement, expected) in steps {
-        client.batch_execute(statement).unwrap();
-        let url = database.url();
-        let arguments = ["check", "--json", "--db", &url, "--config", "config.toml", "--preset", "own"];
-        let document = doctor.run(&arguments).json();
-        let findings = document["findings"].as_array().unwrap();
-        let index = findings.iter().find(|finding| finding["id"] == "index").unwrap();
+        shop.sql(statement);
+        let index = index(&shop, &["--config", "config.toml", "--preset", "own"]).unwrap();
         assert_eq!(index["severity"], *expected, "{mapping} {statement}: {index}");
     }
 }
@@ -132,13 +117,8 @@ fn states_that_are_numbers_are_understood_in_an_index() {
 
 #[test]
 fn types_of_a_schema_whose_name_needs_quotes_are_understood_in_an_index() {
-    let database = fresh();
-    let mut client = database.client();
-    let sql = tables("procrastinate", "3.10").sql;
-    client.batch_execute(&format!(r#"CREATE SCHEMA "my-app"; SET search_path = "my-app"; {sql}"#)).unwrap();
-    let arguments = ["check", "--json", "--db", &database.url(), "--schema", "my-app"];
-    let document = Doctor::new().run(&arguments).exits(0).json();
-    let findings = document["findings"].as_array().unwrap();
-    let index = findings.iter().find(|finding| finding["id"] == "index").unwrap();
+    let (shop, sql) = (Shop::on_postgres(), tables("procrastinate", "3.10").sql);
+    shop.sql(&format!(r#"CREATE SCHEMA "my-app"; SET search_path = "my-app"; {sql}"#));
+    let index = index(&shop, &["--schema", "my-app"]).unwrap();
     assert_eq!(index["severity"], "ok", "{index}");
 }

@@ -1,6 +1,5 @@
 //! What holds for every queue whose tables are in `fixtures/schemas/`, through the program itself.
 
-mod bounded;
 mod detection;
 mod held;
 mod hints;
@@ -11,7 +10,6 @@ mod matrix;
 mod options;
 pub(crate) mod rights;
 mod row_security;
-mod search_path;
 pub(crate) mod tables;
 mod texts;
 mod triggers;

@@ -1,90 +1,82 @@
 //! What only the operator knows is said with --option, or with `options` of the target.
 
-use super::tables::tables;
+use super::tables::shop;
 use crate::support::cli::{Doctor, fails};
-use crate::support::postgres::TestDatabase;
+use crate::support::shop::Shop;
 use std::fs;
 
 /// One lock of an hour ago, whose job has failed twice.
-fn locked() -> TestDatabase {
-    let database = tables("delayed-job", "4.2.0").made();
-    database
-        .client()
-        .batch_execute(
-            "INSERT INTO delayed_jobs (id, priority, attempts, handler, run_at, locked_at, locked_by, created_at, updated_at)
-               VALUES (1, 0, 2, '', now(), now() - interval '1 hour', 'host:web1 pid:7', now(), now())",
-        )
-        .unwrap();
-    database
+fn locked() -> Shop {
+    shop(
+        "delayed-job",
+        "4.2.0",
+        "INSERT INTO delayed_jobs (id, priority, attempts, handler, run_at, locked_at, locked_by, created_at, updated_at)
+           VALUES (1, 0, 2, '', now(), now() - interval '1 hour', 'host:web1 pid:7', now(), now())",
+    )
 }
 
 #[test]
 fn by_flag_by_target_and_the_flag_counts() {
-    let (doctor, database) = (Doctor::new(), locked());
-    let url = database.url();
+    let shop = locked();
     let planned = |arguments: &[&str]| {
-        let document = doctor.run(&[&["reclaim", "--json"], arguments].concat()).exits(0).json();
-        document["steps"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|step| step["action"].as_str().unwrap().to_owned())
-            .collect::<Vec<_>>()
+        let document = shop.doctor.run(&[&["reclaim", "--json"], arguments].concat()).exits(0).json();
+        let steps = document["steps"].as_array().unwrap();
+        steps.iter().map(|step| step["action"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    assert!(planned(&["--db", &url]).is_empty(), "an hour is less than the library's four");
-    let shorter = ["--db", &url, "--option", "max_run_time=30m"];
+    assert!(planned(&["--db", &shop.url]).is_empty(), "an hour is less than the library's four");
+    let shorter = ["--db", &shop.url, "--option", "max_run_time=30m"];
     assert_eq!(planned(&shorter), ["requeue"]);
     assert_eq!(planned(&[&shorter[..], &["--option", "max_attempts=3"]].concat()), ["fail"]);
-    let config = doctor.path("config.toml");
-    let target = format!("[target.app]\ndb = \"{url}\"\noptions = {{ max_run_time = \"30m\", max_attempts = 3 }}\n");
-    fs::write(&config, target).unwrap();
-    let by_target = ["--config", config.to_str().unwrap()];
+    let options = "options = { max_run_time = \"30m\", max_attempts = 3 }";
+    let target = format!("[target.app]\ndb = \"{}\"\n{options}\n", shop.url);
+    fs::write(shop.doctor.path("config.toml"), target).unwrap();
+    let by_target = ["--config", "config.toml"];
     assert_eq!(planned(&by_target), ["fail"]);
     assert_eq!(planned(&[&by_target[..], &["--option", "max_attempts=25"]].concat()), ["requeue"]);
-    let env = doctor.run(&[&["env"], &by_target[..]].concat()).exits(0);
+    let env = shop.doctor.run(&[&["env"], &by_target[..]].concat()).exits(0);
     assert!(env.stdout.contains("max_run_time=30m, max_attempts=3"), "{}", env.whole());
 }
 
 #[test]
 fn what_the_preset_does_not_know_is_refused() {
-    let (doctor, database) = (Doctor::new(), locked());
-    let url = database.url();
-    let said = |option: &str, code: i32| fails(&doctor, &["stale", "--db", &url, "--option", option], code).stderr;
-    assert!(said("max_attempt=3", 78).contains("there is no option `max_attempt`, did you mean `max_attempts`?"));
-    assert!(said("max_attempts=many", 78).contains("option max_attempts: `many` is not a number of 0 or more"));
-    assert!(said("max_run_time=2 fortnights", 78).contains("option max_run_time: "));
-    assert!(said("time_zone=Europe/Atlantis", 78).contains("Europe/Atlantis"));
-    let usage = doctor.run(&["stale", "--db", &url, "--option", "max_attempts"]).exits(2);
+    let shop = locked();
+    for (option, why) in [
+        ("max_attempt=3", "there is no option `max_attempt`, did you mean `max_attempts`?"),
+        ("max_attempts=many", "option max_attempts: `many` is not a number of 0 or more"),
+        ("max_run_time=2 fortnights", "option max_run_time: "),
+        ("time_zone=Europe/Atlantis", "Europe/Atlantis"),
+    ] {
+        let said = fails(&shop.doctor, &shop.with_db(&["stale", "--option", option]), 78).stderr;
+        assert!(said.contains(why), "{said}");
+    }
+    let usage = shop.run(&["stale", "--option", "max_attempts"]).exits(2);
     assert!(usage.stderr.contains("must be NAME=VALUE"), "{}", usage.whole());
 }
 
 /// A scheduler that beats once an hour, and was seen 40 minutes ago.
 #[test]
 fn a_threshold_of_the_application_is_asked_for_until_it_is_said() {
-    let (doctor, database) = (Doctor::new(), tables("db-scheduler", "2026-06").made());
     let row = "INSERT INTO scheduled_tasks (task_name, task_instance, execution_time, picked, picked_by, last_heartbeat, version)
                VALUES ('mail', '1', now(), true, 'web1', now() - interval '40 minutes', 1)";
-    database.client().batch_execute(row).unwrap();
-    let url = database.url();
-    let run = |arguments: &[&str]| doctor.run(&[arguments, &["--db", &url]].concat()).exits(0);
+    let shop = shop("db-scheduler", "2026-06", row);
+    let stale = |option: &[&str]| shop.run(&[&["stale", "-o", "name"], option].concat()).exits(0).stdout;
     let hourly = ["--option", "heartbeat_interval=1h"];
-    assert_eq!(run(&["stale", "-o", "name"]).stdout, "mail/1\n");
-    assert_eq!(run(&[&["stale", "-o", "name"], &hourly[..]].concat()).stdout, "");
-    let seven_minutes = ["--option", "heartbeat_interval=7m"];
-    assert_eq!(run(&[&["stale", "-o", "name"], &seven_minutes[..]].concat()).stdout, "", "42 minutes are six beats");
+    assert_eq!(stale(&[]), "mail/1\n");
+    assert_eq!(stale(&hourly), "");
+    assert_eq!(stale(&["--option", "heartbeat_interval=7m"]), "", "42 minutes are six beats");
     for (option, whole) in [("missed_heartbeats=0", "0 * 5m"), ("heartbeat_interval=9y", "6 * 9y")] {
-        let refused = fails(&doctor, &["stale", "--db", &url, "--option", option], 78).stderr;
+        let refused = fails(&shop.doctor, &shop.with_db(&["stale", "--option", option]), 78).stderr;
         let why = format!(
             "`{{options.missed_heartbeats}} * {{options.heartbeat_interval}}` is {whole}, which is no threshold"
         );
         assert!(refused.contains(&why), "{refused}");
     }
-    let asks =
-        |ran: String| ran.contains("heartbeat_interval (5m) and missed_heartbeats (6) are set in the application");
+    let asks = "heartbeat_interval (5m) and missed_heartbeats (6) are set in the application";
     for command in ["check", "reclaim"] {
-        let document = |more: &[&str]| run(&[&[command, "--json"], more].concat()).stdout;
-        assert!(asks(document(&[])), "{command} names the option");
-        assert!(!asks(document(&hourly)), "{command} asks for what was said");
+        for (more, is_asked) in [(&[][..], true), (&hourly, false)] {
+            let said = shop.run(&[&[command, "--json"], more].concat()).exits(0).stdout;
+            assert_eq!(said.contains(asks), is_asked, "{command} {more:?}: {said}");
+        }
     }
 }
 

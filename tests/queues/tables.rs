@@ -1,6 +1,7 @@
 //! The tables of the queues, each version in a database of its own or beside another's.
 
 use crate::support::postgres::{TestDatabase, fresh};
+use crate::support::shop::Shop;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +20,13 @@ fn folder() -> PathBuf {
 pub fn tables(queue: &str, version: &str) -> Tables {
     let sql = fs::read_to_string(folder().join(queue).join(format!("{version}.sql"))).unwrap();
     Tables { queue: queue.to_owned(), version: version.to_owned(), sql }
+}
+
+/// The program beside those of one queue and version on Postgres, after these statements.
+pub fn shop(queue: &str, version: &str, sql: &str) -> Shop {
+    let shop = Shop::on(tables(queue, version).made());
+    shop.sql(sql);
+    shop
 }
 
 /// All of them on Postgres, by name; of each queue its versions in order.

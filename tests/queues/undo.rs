@@ -2,52 +2,44 @@
 
 use super::rights::orphan;
 use super::tables::all;
-use crate::support::cli::Doctor;
+use crate::support::shop::Shop;
+use serde_json::Value;
 
 #[test]
 fn what_can_be_undone_is_undone_exactly() {
     let (mut undone, mut delayed, mut refused) = (Vec::new(), Vec::new(), Vec::new());
     for tables in all() {
-        let database = tables.made();
+        let shop = Shop::on(tables.made());
         // A scene is written for one version of the tables, and the others may not take it.
-        if orphan(&tables, &database).is_err() {
+        if orphan(&tables, shop.server()).is_err() {
             continue;
         }
-        let (doctor, url) = (Doctor::new(), database.url());
         let place = format!("{} {}", tables.queue, tables.version);
-        let looked = doctor.run(&["reclaim", "--json", "--db", &url]);
+        let looked = shop.run(&["reclaim", "--json"]);
         if looked.code != 0 || looked.json()["summary"]["planned"] == 0 {
             continue;
         }
-        let table = looked.json()["target"]["table"].as_str().unwrap().to_owned();
-        let (schema, table) = table.split_once('.').unwrap();
-        let dump = || {
-            let sql = format!("SELECT t::text FROM \"{schema}\".\"{table}\" AS t ORDER BY 1");
-            let rows = database.client().query(&sql, &[]).unwrap();
-            rows.iter().map(|row| row.get::<_, String>(0)).collect::<Vec<_>>()
-        };
+        let table = looked.json()["target"]["table"].as_str().unwrap().replace('.', "\".\"");
+        let dump = || shop.rows(&format!("SELECT t::text FROM \"{table}\" AS t ORDER BY 1"));
         let before = dump();
-        let applied = doctor.run(&["reclaim", "--apply", "--json", "--db", &url]).exits(0).json();
-        let run = applied["run_id"].as_str().unwrap();
+        let undo = |run: &Value| {
+            let ran = shop.run(&["undo", run.as_str().unwrap(), "--apply"]);
+            assert_eq!(ran.code, 0, "{place}: {}", ran.whole());
+            assert_eq!(dump(), before, "{place}: {}", ran.whole());
+        };
+        let applied = shop.run(&["reclaim", "--apply", "--json"]).exits(0).json();
         assert_ne!(dump(), before, "{place}");
         if applied["undoable"] == false {
             refused.push(tables.queue.clone());
-            doctor.run(&["undo", run, "--apply", "--db", &url]).exits(4);
+            shop.run(&["undo", applied["run_id"].as_str().unwrap(), "--apply"]).exits(4);
             continue;
         }
-        let ran = doctor.run(&["undo", run, "--apply", "--db", &url]);
-        assert_eq!(ran.code, 0, "{place}: {}", ran.whole());
-        assert_eq!(dump(), before, "{place}: {}", ran.whole());
+        undo(&applied["run_id"]);
         undone.push(tables.queue.clone());
         // A delay may write further columns.
-        let later = doctor.run(&["reclaim", "--apply", "--delay", "10m", "--json", "--db", &url]);
-        if later.code == 0
-            && later.json()["undoable"] == true
-            && let Some(run) = later.json()["run_id"].as_str()
-        {
-            let ran = doctor.run(&["undo", run, "--apply", "--db", &url]);
-            assert_eq!(ran.code, 0, "{place}, delayed: {}", ran.whole());
-            assert_eq!(dump(), before, "{place}, delayed: {}", ran.whole());
+        let later = shop.run(&["reclaim", "--apply", "--delay", "10m", "--json"]);
+        if later.code == 0 && later.json()["undoable"] == true && later.json()["run_id"].is_string() {
+            undo(&later.json()["run_id"]);
             delayed.push(tables.queue.clone());
         }
     }
