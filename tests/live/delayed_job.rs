@@ -4,7 +4,6 @@ use super::environment::Runtime;
 use super::later::given_back_for_later;
 use super::library::{Late, Library};
 use super::scenario;
-use jobdoctor::model::Engine;
 
 // A claim shows its age and its worker; the library itself would wait for 4 hours before another worker takes it. So
 // A's claims are moved back in time, by less than that. How many attempts a job has is in the application's code alone.
@@ -13,8 +12,6 @@ pub(super) const LIBRARY: Library = Library {
     preset: "delayed-job",
     script: "delayed-job/app.rb",
     runtime: Runtime::Ruby(&["pg", "sqlite3", "delayed_job_active_record"]),
-    engine: Engine::Postgres,
-    enqueue: &[],
     first: &["--poll", "0.5", "--keep-failed"],
     again: &["--poll", "0.5", "--keep-failed"],
     // It fails twice, at once, and is then in its third attempt.
@@ -36,23 +33,13 @@ pub(super) const LIBRARY: Library = Library {
     requeued: "attempts 1, free, due, error",
     failed: "attempts 3, locked by a worker, due, error, failed",
     finished: ("gone", "gone"),
-    patient: None,
     // Whoever finishes first deletes the row; the other deletes nothing.
     late: Late { finishes: true, then: "gone", in_the_end: "gone" },
-    rescue: None,
+    ..Library::PLAIN
 };
 
-#[test]
-fn jobs_of_a_killed_worker_run_again() {
-    scenario::killed(&LIBRARY);
-}
-
-#[test]
-fn a_worker_that_comes_back_deletes_the_job_of_the_next() {
-    scenario::stopped(&LIBRARY);
-}
-
-#[test]
-fn a_job_that_is_given_back_for_later_runs_then() {
-    given_back_for_later(&LIBRARY);
+stories! {
+    fn jobs_of_a_killed_worker_run_again() { scenario::killed(&LIBRARY) }
+    fn a_worker_that_comes_back_deletes_the_job_of_the_next() { scenario::stopped(&LIBRARY) }
+    fn a_job_that_is_given_back_for_later_runs_then() { given_back_for_later(&LIBRARY) }
 }

@@ -7,7 +7,6 @@ use super::looks::A_WHILE;
 use super::oracle;
 use super::scenario;
 use super::transcript::Transcript;
-use jobdoctor::model::Engine;
 
 // A claim shows its age and its pool; the library itself would wait for 4 hours. So A's claims are moved back in time,
 // by less than that: its own rescue, within a minute of a worker's start, shall not be quicker.
@@ -16,10 +15,6 @@ const NEWER: Library = Library {
     preset: "graphile-worker",
     script: "graphile-worker/app.cjs",
     runtime: Runtime::Node("graphile-worker"),
-    engine: Engine::Postgres,
-    enqueue: &[],
-    first: &[],
-    again: &[],
     last_attempt: Some(&["--max-attempts", "1"]),
     options: &["--older", "2h"],
     age: Some(
@@ -52,29 +47,17 @@ const NEWER: Library = Library {
         fails: false,
         differs: &[],
     }),
+    ..Library::PLAIN
 };
 
 const OLDER: Library =
     Library { name: "graphile-worker 0.17", runtime: Runtime::Node("graphile-worker-0.17"), ..NEWER };
 
-#[test]
-fn jobs_of_a_killed_worker_run_again() {
-    scenario::killed(&NEWER);
-}
-
-#[test]
-fn jobs_of_a_killed_worker_run_again_in_the_version_before() {
-    scenario::killed(&OLDER);
-}
-
-#[test]
-fn a_worker_that_comes_back_deletes_the_job_of_the_next() {
-    scenario::stopped(&NEWER);
-}
-
-#[test]
-fn what_is_left_of_a_job_is_what_its_own_rescue_leaves() {
-    oracle::as_the_library_would(&NEWER, "graphile_worker._private_jobs");
+stories! {
+    fn jobs_of_a_killed_worker_run_again() { scenario::killed(&NEWER) }
+    fn jobs_of_a_killed_worker_run_again_in_the_version_before() { scenario::killed(&OLDER) }
+    fn a_worker_that_comes_back_deletes_the_job_of_the_next() { scenario::stopped(&NEWER) }
+    fn what_is_left_of_a_job_is_what_its_own_rescue_leaves() { oracle::as_the_library_would(&NEWER, "graphile_worker._private_jobs") }
 }
 
 #[test]
@@ -106,7 +89,6 @@ fn a_named_queue_is_free_again() {
     NEWER.ran();
 }
 
-#[test]
-fn a_job_that_is_given_back_for_later_runs_then() {
-    given_back_for_later(&NEWER);
+stories! {
+    fn a_job_that_is_given_back_for_later_runs_then() { given_back_for_later(&NEWER) }
 }

@@ -90,6 +90,34 @@ pub(super) struct Late {
 }
 
 impl Library {
+    /// What most have in common: they are on Postgres, and nothing more need be said to anybody.
+    pub(super) const PLAIN: Library = Library {
+        name: "",
+        preset: "",
+        script: "",
+        runtime: Runtime::Cargo,
+        engine: Engine::Postgres,
+        enqueue: &[],
+        first: &[],
+        again: &[],
+        last_attempt: None,
+        options: &[],
+        age: None,
+        silence: 0.0,
+        rule: "",
+        owner: "",
+        names: |_, _| true,
+        attempts: NO_COUNTER,
+        row: "",
+        state: "",
+        requeued: "",
+        failed: "",
+        finished: ("", ""),
+        patient: None,
+        late: Late { finishes: true, then: "", in_the_end: "" },
+        rescue: None,
+    };
+
     pub(super) fn application(&self) -> Option<Application> {
         Application::on(self.engine, self.script, self.runtime)
     }

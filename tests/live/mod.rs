@@ -2,6 +2,13 @@
 
 #![expect(clippy::print_stdout, reason = "what happened is told to whoever runs it with --nocapture")]
 
+/// Tests, each of which is one shared story of one library.
+macro_rules! stories {
+    ($($(#[$said:meta])* fn $name:ident() { $($story:tt)* })*) => {
+        $($(#[$said])* #[test] fn $name() { $($story)*; })*
+    };
+}
+
 mod application;
 mod database;
 mod delayed_job;

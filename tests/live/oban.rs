@@ -5,7 +5,6 @@ use super::later::given_back_for_later;
 use super::library::{Late, Library, Patient, Rescue};
 use super::oracle;
 use super::scenario;
-use jobdoctor::model::Engine;
 
 // The sign of life is the producer's row, renewed every second here, of a process that is named with host and number.
 // The library's own rescue and its forgetting of producers are put off, so that they are not quicker.
@@ -14,13 +13,10 @@ const LIBRARY: Library = Library {
     preset: "oban",
     script: "oban/app.py",
     runtime: Runtime::Python(3, 12),
-    engine: Engine::Postgres,
-    enqueue: &[],
     first: &["--refresh", "1", "--forget", "600", "--rescue-after", "600"],
     again: &["--refresh", "1", "--forget", "600", "--rescue-after", "600"],
     last_attempt: Some(&["--max-attempts", "1"]),
     options: &["--older", "4s"],
-    age: None,
     silence: 4.0,
     rule: "owner_silent",
     owner: "SELECT attempted_by[1] FROM oban_jobs WHERE id = $1::text::bigint",
@@ -55,24 +51,12 @@ const LIBRARY: Library = Library {
         fails: true,
         differs: &["attempted_by"],
     }),
+    ..Library::PLAIN
 };
 
-#[test]
-fn jobs_of_a_killed_worker_run_again() {
-    scenario::killed(&LIBRARY);
-}
-
-#[test]
-fn a_worker_that_comes_back_cannot_end_the_job_of_the_next() {
-    scenario::stopped(&LIBRARY);
-}
-
-#[test]
-fn what_is_left_of_a_job_is_what_its_own_rescue_leaves() {
-    oracle::as_the_library_would(&LIBRARY, "oban_jobs");
-}
-
-#[test]
-fn a_job_that_is_given_back_for_later_runs_then() {
-    given_back_for_later(&LIBRARY);
+stories! {
+    fn jobs_of_a_killed_worker_run_again() { scenario::killed(&LIBRARY) }
+    fn a_worker_that_comes_back_cannot_end_the_job_of_the_next() { scenario::stopped(&LIBRARY) }
+    fn what_is_left_of_a_job_is_what_its_own_rescue_leaves() { oracle::as_the_library_would(&LIBRARY, "oban_jobs") }
+    fn a_job_that_is_given_back_for_later_runs_then() { given_back_for_later(&LIBRARY) }
 }

@@ -13,12 +13,10 @@ const NEWER: Library = Library {
     preset: "pg-boss",
     script: "pg-boss/app.cjs",
     runtime: Runtime::Node("pg-boss"),
-    engine: Engine::Postgres,
     enqueue: &["--notify"],
     first: &["--notify"],
     again: &["--notify"],
     last_attempt: Some(&["--max-attempts", "1"]),
-    options: &[],
     // 15 minutes are the library's default. A first heartbeat is written with the claim, whether others follow or not.
     age: Some(
         "UPDATE pgboss.job SET started_on = started_on - interval '20 minutes', \
@@ -53,6 +51,7 @@ const NEWER: Library = Library {
         fails: true,
         differs: &["output", "source_output"],
     }),
+    ..Library::PLAIN
 };
 
 // The same, except that the end of a job is not fenced: it is by state alone.
@@ -92,52 +91,15 @@ const BEATING: Library = Library {
     ..NEWER
 };
 
-#[test]
-fn jobs_of_a_killed_worker_run_again() {
-    scenario::killed(&NEWER);
-}
-
-#[test]
-fn jobs_of_a_killed_worker_run_again_in_an_older_version() {
-    scenario::killed(&OLDER);
-}
-
-#[test]
-fn jobs_of_a_killed_worker_that_sent_heartbeats_run_again() {
-    scenario::killed(&BEATING);
-}
-
-#[test]
-fn a_worker_that_comes_back_cannot_end_the_job_of_the_next() {
-    scenario::stopped(&NEWER);
-}
-
-#[test]
-fn a_worker_that_comes_back_ends_the_job_of_the_next_in_an_older_version() {
-    scenario::stopped(&OLDER);
-}
-
-#[test]
-fn what_is_left_of_a_job_is_what_its_own_rescue_leaves() {
-    oracle::as_the_library_would(&NEWER, "pgboss.job");
-}
-
-#[test]
-fn what_is_left_of_a_job_is_what_its_own_rescue_leaves_in_an_older_version() {
-    oracle::as_the_library_would(&OLDER, "pgboss.job");
-}
-
-#[test]
-fn a_dead_letter_is_what_its_own_rescue_writes() {
-    oracle::as_the_library_would(&DEAD_LETTERS, "pgboss.job");
-}
-
-#[test]
-fn a_dead_letter_is_what_its_own_rescue_writes_in_an_older_version() {
-    oracle::as_the_library_would(&OLDER_DEAD_LETTERS, "pgboss.job");
-}
-
-#[test]
-fn a_job_that_is_given_back_for_later_runs_then() {
-    given_back_for_later(&NEWER);
+stories! {
+    fn jobs_of_a_killed_worker_run_again() { scenario::killed(&NEWER) }
+    fn jobs_of_a_killed_worker_run_again_in_an_older_version() { scenario::killed(&OLDER) }
+    fn jobs_of_a_killed_worker_that_sent_heartbeats_run_again() { scenario::killed(&BEATING) }
+    fn a_worker_that_comes_back_cannot_end_the_job_of_the_next() { scenario::stopped(&NEWER) }
+    fn a_worker_that_comes_back_ends_the_job_of_the_next_in_an_older_version() { scenario::stopped(&OLDER) }
+    fn what_is_left_of_a_job_is_what_its_own_rescue_leaves() { oracle::as_the_library_would(&NEWER, "pgboss.job") }
+    fn what_is_left_of_a_job_is_what_its_own_rescue_leaves_in_an_older_version() { oracle::as_the_library_would(&OLDER, "pgboss.job") }
+    fn a_dead_letter_is_what_its_own_rescue_writes() { oracle::as_the_library_would(&DEAD_LETTERS, "pgboss.job") }
+    fn a_dead_letter_is_what_its_own_rescue_writes_in_an_older_version() { oracle::as_the_library_would(&OLDER_DEAD_LETTERS, "pgboss.job") }
+    fn a_job_that_is_given_back_for_later_runs_then() { given_back_for_later(&NEWER) }
 }

@@ -4,7 +4,6 @@ use super::environment::Runtime;
 use super::later::given_back_for_later;
 use super::library::{Late, Library, Patient};
 use super::scenario;
-use jobdoctor::model::Engine;
 
 // A claim has a heartbeat on its row, every half of the worker's own time-out. Any worker takes over what was silent
 // for longer than its time-out: those that run jobs again have a long one, so that they leave this to jobdoctor.
@@ -13,13 +12,9 @@ const LIBRARY: Library = Library {
     preset: "pgqueuer",
     script: "pgqueuer/app.py",
     runtime: Runtime::Python(3, 10),
-    engine: Engine::Postgres,
-    enqueue: &[],
     first: &["--heartbeat-timeout", "2"],
     again: &["--heartbeat-timeout", "600"],
-    last_attempt: None,
     options: &["--older", "5s"],
-    age: None,
     silence: 5.0,
     rule: "heartbeat_silent",
     owner: "SELECT queue_manager_id::text FROM pgqueuer WHERE id = $1::text::bigint",
@@ -42,20 +37,11 @@ const LIBRARY: Library = Library {
         then: "gone; log: queued, picked, queued, picked, successful",
         in_the_end: "gone; log: queued, picked, queued, picked, successful",
     },
-    rescue: None,
+    ..Library::PLAIN
 };
 
-#[test]
-fn jobs_of_a_killed_worker_run_again() {
-    scenario::killed(&LIBRARY);
-}
-
-#[test]
-fn a_worker_that_comes_back_deletes_the_job_of_the_next() {
-    scenario::stopped(&LIBRARY);
-}
-
-#[test]
-fn a_job_that_is_given_back_for_later_runs_then() {
-    given_back_for_later(&LIBRARY);
+stories! {
+    fn jobs_of_a_killed_worker_run_again() { scenario::killed(&LIBRARY) }
+    fn a_worker_that_comes_back_deletes_the_job_of_the_next() { scenario::stopped(&LIBRARY) }
+    fn a_job_that_is_given_back_for_later_runs_then() { given_back_for_later(&LIBRARY) }
 }

@@ -12,13 +12,10 @@ const ON_POSTGRES: Library = Library {
     preset: "apalis",
     script: "apalis/app.rs",
     runtime: Runtime::Cargo,
-    engine: Engine::Postgres,
-    enqueue: &[],
     first: &["--heartbeat", "1"],
     again: &["--heartbeat", "1"],
     last_attempt: Some(&["--max-attempts", "1"]),
     options: &["--older", "4s"],
-    age: None,
     silence: 4.0,
     rule: "owner_silent",
     owner: "SELECT lock_by FROM apalis.jobs WHERE id = $1",
@@ -32,14 +29,13 @@ const ON_POSTGRES: Library = Library {
     requeued: "Pending, attempts 1, error",
     failed: "Killed, attempts 1, error, ended",
     finished: ("Done, attempts 2, locked, ended", "Done, attempts 1, locked, ended"),
-    patient: None,
     // Its end of the job names it as the owner, which it no longer is.
     late: Late {
         finishes: true,
         then: "Running, attempts 1, locked, error",
         in_the_end: "Done, attempts 2, locked, ended",
     },
-    rescue: None,
+    ..Library::PLAIN
 };
 
 const ON_SQLITE: Library = Library {

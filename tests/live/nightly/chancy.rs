@@ -5,7 +5,6 @@ use crate::live::later::given_back_for_later;
 use crate::live::library::{Late, Library, Patient, Rescue};
 use crate::live::oracle;
 use crate::live::scenario;
-use jobdoctor::model::Engine;
 
 // The sign of life is the worker's row, renewed every second here. The library's own rescue comes after 90 s.
 const LIBRARY: Library = Library {
@@ -13,13 +12,9 @@ const LIBRARY: Library = Library {
     preset: "chancy",
     script: "chancy/app.py",
     runtime: Runtime::Python(3, 12),
-    engine: Engine::Postgres,
-    enqueue: &[],
     first: &["--heartbeat", "1"],
     again: &["--heartbeat", "1"],
-    last_attempt: None,
     options: &["--older", "5s"],
-    age: None,
     silence: 5.0,
     rule: "owner_silent",
     owner: "SELECT taken_by FROM chancy_jobs WHERE id = $1::text::uuid",
@@ -54,24 +49,12 @@ const LIBRARY: Library = Library {
         fails: false,
         differs: &[],
     }),
+    ..Library::PLAIN
 };
 
-#[test]
-fn jobs_of_a_killed_worker_run_again() {
-    scenario::killed(&LIBRARY);
-}
-
-#[test]
-fn a_worker_that_comes_back_changes_nothing() {
-    scenario::stopped(&LIBRARY);
-}
-
-#[test]
-fn a_job_that_is_given_back_for_later_runs_then() {
-    given_back_for_later(&LIBRARY);
-}
-
-#[test]
-fn a_rescue_is_as_the_librarys_own() {
-    oracle::as_the_library_would(&LIBRARY, "chancy_jobs");
+stories! {
+    fn jobs_of_a_killed_worker_run_again() { scenario::killed(&LIBRARY) }
+    fn a_worker_that_comes_back_changes_nothing() { scenario::stopped(&LIBRARY) }
+    fn a_job_that_is_given_back_for_later_runs_then() { given_back_for_later(&LIBRARY) }
+    fn a_rescue_is_as_the_librarys_own() { oracle::as_the_library_would(&LIBRARY, "chancy_jobs") }
 }

@@ -15,11 +15,6 @@ const ON_SQLITE: Library = Library {
     script: "django-tasks/app.py",
     runtime: Runtime::Python(3, 12),
     engine: Engine::Sqlite,
-    enqueue: &[],
-    first: &[],
-    again: &[],
-    last_attempt: None,
-    options: &[],
     age: Some(
         "UPDATE django_tasks_database_dbtaskresult SET started_at = datetime(started_at, '-3 hours') WHERE id = $1",
     ),
@@ -38,14 +33,13 @@ const ON_SQLITE: Library = Library {
     requeued: "READY, workers 1, at once",
     failed: "FAILED, workers 1, started, at once, builtins.RuntimeError, reason",
     finished: ("SUCCESSFUL, workers 2, started, at once", "SUCCESSFUL, workers 1, started, at once"),
-    patient: None,
     // The first to finish saves its result, and so does the other.
     late: Late {
         finishes: true,
         then: "SUCCESSFUL, workers 2, started, at once",
         in_the_end: "SUCCESSFUL, workers 2, started, at once",
     },
-    rescue: None,
+    ..Library::PLAIN
 };
 
 const ON_POSTGRES: Library = Library {
@@ -64,25 +58,12 @@ const ON_POSTGRES: Library = Library {
     ..ON_SQLITE
 };
 
-#[test]
-fn jobs_of_a_killed_worker_run_again() {
-    scenario::killed(&ON_SQLITE);
-}
-
-#[test]
-fn jobs_of_a_killed_worker_run_again_on_postgres() {
-    scenario::killed(&ON_POSTGRES);
-}
-
-#[test]
-fn a_worker_that_comes_back_saves_over_the_next() {
-    scenario::stopped(&ON_SQLITE);
-}
-
-/// Workers compare `run_after` as text on SQLite: one in another spelling would never come.
-#[test]
-fn a_job_that_is_given_back_for_later_runs_then() {
-    given_back_for_later(&ON_SQLITE);
+stories! {
+    fn jobs_of_a_killed_worker_run_again() { scenario::killed(&ON_SQLITE) }
+    fn jobs_of_a_killed_worker_run_again_on_postgres() { scenario::killed(&ON_POSTGRES) }
+    fn a_worker_that_comes_back_saves_over_the_next() { scenario::stopped(&ON_SQLITE) }
+    /// Workers compare `run_after` as text on SQLite: one in another spelling would never come.
+    fn a_job_that_is_given_back_for_later_runs_then() { given_back_for_later(&ON_SQLITE) }
 }
 
 /// Whoever reads the errors of a task has the class of its exception imported.

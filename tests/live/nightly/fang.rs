@@ -12,9 +12,6 @@ const ON_POSTGRES: Library = Library {
     preset: "fang",
     script: "fang/app.rs",
     runtime: Runtime::Cargo,
-    engine: Engine::Postgres,
-    enqueue: &[],
-    first: &[],
     // Workers that look at the same moment may run the same task.
     again: &["--concurrency", "1"],
     // It fails twice, at once, and is then in its last run.
@@ -33,14 +30,13 @@ const ON_POSTGRES: Library = Library {
     requeued: "retried, retries 1, due, error",
     failed: "failed, retries 2, due, error",
     finished: ("finished, retries 1, due, error", "finished, retries 0, due"),
-    patient: None,
     // Whoever finishes first ends the task, and the other ends it again.
     late: Late {
         finishes: true,
         then: "finished, retries 1, due, error",
         in_the_end: "finished, retries 1, due, error",
     },
-    rescue: None,
+    ..Library::PLAIN
 };
 
 const ON_SQLITE: Library = Library {

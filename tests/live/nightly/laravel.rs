@@ -4,21 +4,15 @@ use crate::live::environment::Runtime;
 use crate::live::later::given_back_for_later;
 use crate::live::library::{Late, Library};
 use crate::live::scenario;
-use jobdoctor::model::Engine;
 
 // A claim shows nothing but its age; a worker would take it over after 90 s. So A's claims are moved back in time, while no
 // worker looks at their queue.
 const LIBRARY: Library = Library {
     name: "laravel",
     preset: "laravel",
-    engine: Engine::Postgres,
     script: "laravel/app.php",
     runtime: Runtime::Php(&["Illuminate/Queue", "Illuminate/Events"]),
-    enqueue: &[],
-    first: &[],
-    again: &[],
     last_attempt: Some(&["--tries", "1"]),
-    options: &[],
     age: Some("UPDATE jobs SET reserved_at = reserved_at - 120 WHERE id = $1::text::bigint"),
     silence: 120.0,
     rule: "claim_age",
@@ -33,23 +27,13 @@ const LIBRARY: Library = Library {
     requeued: "attempts 1, free, due",
     failed: "in failed_jobs of database",
     finished: ("gone", "gone"),
-    patient: None,
     // Who finishes first deletes the row; the other deletes nothing.
     late: Late { finishes: true, then: "gone", in_the_end: "gone" },
-    rescue: None,
+    ..Library::PLAIN
 };
 
-#[test]
-fn jobs_of_a_killed_worker_run_again() {
-    scenario::killed(&LIBRARY);
-}
-
-#[test]
-fn a_worker_that_comes_back_deletes_the_job_of_the_next() {
-    scenario::stopped(&LIBRARY);
-}
-
-#[test]
-fn a_job_that_is_given_back_for_later_runs_then() {
-    given_back_for_later(&LIBRARY);
+stories! {
+    fn jobs_of_a_killed_worker_run_again() { scenario::killed(&LIBRARY) }
+    fn a_worker_that_comes_back_deletes_the_job_of_the_next() { scenario::stopped(&LIBRARY) }
+    fn a_job_that_is_given_back_for_later_runs_then() { given_back_for_later(&LIBRARY) }
 }

@@ -14,11 +14,7 @@ const LIBRARY: Library = Library {
     script: "liteque/app.cjs",
     runtime: Runtime::NodeSqlite("liteque"),
     engine: Engine::Sqlite,
-    enqueue: &[],
-    first: &[],
-    again: &[],
     last_attempt: Some(&["--max-attempts", "1"]),
-    options: &[],
     age: Some("UPDATE tasks SET expireAt = expireAt - 3600 WHERE id = $1"),
     silence: 0.0,
     rule: "lease_expired",
@@ -34,23 +30,13 @@ const LIBRARY: Library = Library {
     requeued: "pending_retry, 2 of 3 left, due",
     failed: "failed, 0 of 1 left, due",
     finished: ("gone", "gone"),
-    patient: None,
     // Its allocationId is another one by then.
     late: Late { finishes: true, then: "running, 1 of 3 left, leased, due", in_the_end: "gone" },
-    rescue: None,
+    ..Library::PLAIN
 };
 
-#[test]
-fn jobs_of_a_killed_worker_run_again() {
-    scenario::killed(&LIBRARY);
-}
-
-#[test]
-fn a_worker_that_comes_back_cannot_end_the_job_of_the_next() {
-    scenario::stopped(&LIBRARY);
-}
-
-#[test]
-fn a_job_that_is_given_back_for_later_runs_then() {
-    given_back_for_later(&LIBRARY);
+stories! {
+    fn jobs_of_a_killed_worker_run_again() { scenario::killed(&LIBRARY) }
+    fn a_worker_that_comes_back_cannot_end_the_job_of_the_next() { scenario::stopped(&LIBRARY) }
+    fn a_job_that_is_given_back_for_later_runs_then() { given_back_for_later(&LIBRARY) }
 }

@@ -13,11 +13,6 @@ const LIBRARY: Library = Library {
     script: "litequeue/app.py",
     runtime: Runtime::Python(3, 12),
     engine: Engine::Sqlite,
-    enqueue: &[],
-    first: &[],
-    again: &[],
-    last_attempt: None,
-    options: &[],
     age: Some("UPDATE \"Queue\" SET lock_time = lock_time - 10800000000000 WHERE message_id = $1"),
     silence: 3.0 * 3600.0,
     rule: "claim_age",
@@ -33,22 +28,16 @@ const LIBRARY: Library = Library {
     requeued: "ready, claim 1",
     failed: "failed, claim 1, lock integer, ended",
     finished: ("done, claim 2, lock integer, ended", "done, claim 1, lock integer, ended"),
-    patient: None,
     // Its claim is number 1, and the message in claim number 2.
     late: Late {
         finishes: false,
         then: "locked, claim 2, lock integer",
         in_the_end: "done, claim 2, lock integer, ended",
     },
-    rescue: None,
+    ..Library::PLAIN
 };
 
-#[test]
-fn jobs_of_a_killed_worker_run_again() {
-    scenario::killed(&LIBRARY);
-}
-
-#[test]
-fn a_worker_that_comes_back_is_refused() {
-    scenario::stopped(&LIBRARY);
+stories! {
+    fn jobs_of_a_killed_worker_run_again() { scenario::killed(&LIBRARY) }
+    fn a_worker_that_comes_back_is_refused() { scenario::stopped(&LIBRARY) }
 }

@@ -14,10 +14,6 @@ const LIBRARY: Library = Library {
     script: "plainjob/app.cjs",
     runtime: Runtime::NodeSqlite("plainjob"),
     engine: Engine::Sqlite,
-    enqueue: &[],
-    first: &[],
-    again: &[],
-    last_attempt: None,
     options: &["--older", "15m"],
     age: Some("UPDATE plainjob_jobs SET next_run_at = next_run_at - 1200000 WHERE id = $1"),
     silence: 0.0,
@@ -33,22 +29,12 @@ const LIBRARY: Library = Library {
     requeued: "status 0, due",
     failed: "status 3, due, failed, error",
     finished: ("status 2, due", "status 2, due"),
-    patient: None,
     late: Late { finishes: true, then: "status 2, due", in_the_end: "status 2, due" },
-    rescue: None,
+    ..Library::PLAIN
 };
 
-#[test]
-fn jobs_of_a_killed_worker_run_again() {
-    scenario::killed(&LIBRARY);
-}
-
-#[test]
-fn a_worker_that_comes_back_marks_the_job_of_the_next_as_done() {
-    scenario::stopped(&LIBRARY);
-}
-
-#[test]
-fn a_job_that_is_given_back_for_later_runs_then() {
-    given_back_for_later(&LIBRARY);
+stories! {
+    fn jobs_of_a_killed_worker_run_again() { scenario::killed(&LIBRARY) }
+    fn a_worker_that_comes_back_marks_the_job_of_the_next_as_done() { scenario::stopped(&LIBRARY) }
+    fn a_job_that_is_given_back_for_later_runs_then() { given_back_for_later(&LIBRARY) }
 }
