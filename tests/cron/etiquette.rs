@@ -3,7 +3,7 @@
 
 use crate::cli::scene::{calm, incident};
 use crate::support::cli::{Doctor, Ran};
-use crate::support::shop::{Shop, on_both};
+use crate::support::shop::on_both;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
@@ -84,16 +84,4 @@ fn a_locked_and_a_forbidden_file() {
     }
     fs::set_permissions(doctor.path("queue.db"), fs::Permissions::from_mode(0o444)).expect("chmod");
     is_one_paragraph(cron(&doctor, &["--db", "queue.db"]), 77, &["may not write"]);
-}
-
-#[test]
-fn a_role_that_may_not() {
-    let shop = Shop::on_postgres();
-    shop.run(&["init"]).exits(0);
-    shop.in_flight(1, 3, "'web1:7'", 600);
-    shop.sql("DO $$ BEGIN CREATE ROLE etiquette LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$");
-    let url = shop.url.replace("user=doctor", "user=etiquette");
-    is_one_paragraph(cron(&shop.doctor, &["--db", &url]), 77, &["permission denied", "GRANT SELECT"]);
-    shop.sql("GRANT SELECT ON jobs TO etiquette");
-    is_one_paragraph(cron(&shop.doctor, &["--db", &url]), 77, &["permission denied", "jobs"]);
 }

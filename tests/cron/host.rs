@@ -11,12 +11,10 @@ pub fn on_host(shop: &Shop, host: usize, arguments: &[&str]) -> Command {
     command
 }
 
-/// The state directory of a host.
 pub fn state(shop: &Shop, host: usize) -> PathBuf {
     shop.doctor.home(&format!("host-{host}"))
 }
 
-/// The lock files of a host.
 pub fn locks(shop: &Shop, host: usize) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(state(shop, host).join("locks"));
     entries.map(|entries| entries.flatten().map(|entry| entry.path()).collect()).unwrap_or_default()

@@ -2,7 +2,6 @@
 
 mod brief;
 mod churn;
-mod crowd;
 mod etiquette;
 pub(crate) mod host;
 mod log;

@@ -32,15 +32,23 @@ fn orphans(shop: &Shop) {
     shop.in_flight(1, 3, "'web1:7'", 600);
 }
 
-#[test]
-fn the_second_sweep_of_a_host_stands_back_and_says_why() {
-    let shop = Shop::on_sqlite();
+fn with_orphans(shop: Shop) -> Shop {
     shop.run(&["init"]).exits(0);
     orphans(&shop);
+    shop
+}
+
+fn ran(shop: &Shop, words: &[&str], code: i32) -> Ran {
+    Ran::of(on_host(shop, 0, words).output().expect("it runs")).exits(code)
+}
+
+#[test]
+fn the_second_sweep_of_a_host_stands_back_and_says_why() {
+    let shop = with_orphans(Shop::on_sqlite());
     let first = long_sweep(&shop);
     let before = shop.jobs();
     for format in ["table", "json", "name"] {
-        let ran = ended(on_host(&shop, 0, &["sweep", "--apply", "-o", format]).spawn().expect("it starts")).exits(75);
+        let ran = ran(&shop, &["sweep", "--apply", "-o", format], 75);
         assert_eq!(ran.stdout, "", "never mistaken for nothing found");
         if format == "json" {
             let error: serde_json::Value = serde_json::from_str(&ran.stderr).expect("a document");
@@ -53,29 +61,27 @@ fn the_second_sweep_of_a_host_stands_back_and_says_why() {
         }
     }
     // A dry run looks, whoever writes; and another host has a lock of its own.
-    ended(on_host(&shop, 0, &["sweep", "--json"]).spawn().expect("it starts")).exits(0);
+    ran(&shop, &["sweep", "--json"], 0);
     assert_eq!(shop.jobs(), before);
     kill(first);
+    // A killed sweep leaves no lock.
+    assert_eq!(ran(&shop, &["sweep", "--apply", "--json"], 0).json()["summary"]["outcomes"]["moved"], 3);
 }
 
 #[test]
 fn a_restart_sweep_of_some_owners_waits_for_nobody() {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
-    orphans(&shop);
+    let shop = with_orphans(Shop::on_sqlite());
     fs::write(shop.doctor.path("alive.txt"), "web9\n").expect("a list");
     let first = long_sweep(&shop);
     let scopes: [&[&str]; 3] =
         [&["--host", "web2"], &["--owner", "web2:*"], &["--alive-from", "alive.txt", "--host", "web2"]];
     for scope in scopes {
-        let ran = on_host(&shop, 0, &[&["sweep", "--restart", "--apply"], scope].concat()).output().expect("it runs");
-        assert_eq!(Ran::of(ran).exits(0).stdout, "", "nothing of web2, and no lock in the way");
+        let ran = ran(&shop, &[&["sweep", "--restart", "--apply"], scope].concat(), 0);
+        assert_eq!(ran.stdout, "", "nothing of web2, and no lock in the way");
     }
-    let all = on_host(&shop, 0, &["sweep", "--restart", "--all-owners", "--apply"]).output().expect("it runs");
-    Ran::of(all).exits(75);
+    ran(&shop, &["sweep", "--restart", "--all-owners", "--apply"], 75);
     for (flag, value) in [("--min-interval", "60s"), ("--lock-wait", "5s")] {
-        let ran = on_host(&shop, 0, &["sweep", "--restart", "--host", "web1", "--apply", flag, value]).output();
-        let ran = Ran::of(ran.expect("it runs")).exits(2);
+        let ran = ran(&shop, &["sweep", "--restart", "--host", "web1", "--apply", flag, value], 2);
         assert!(
             ran.stderr.contains(&format!("{flag}: a restart sweep of some owners does not wait for other sweeps")),
             "{ran:#?}"
@@ -85,20 +91,8 @@ fn a_restart_sweep_of_some_owners_waits_for_nobody() {
 }
 
 #[test]
-fn a_killed_sweep_leaves_no_lock() {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
-    orphans(&shop);
-    kill(long_sweep(&shop));
-    let ran = ended(on_host(&shop, 0, &["sweep", "--apply", "--json"]).spawn().expect("it starts")).exits(0);
-    assert_eq!(ran.json()["summary"]["outcomes"]["moved"], 3);
-}
-
-#[test]
 fn one_that_may_wait_does_and_looks_anew() {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
-    orphans(&shop);
+    let shop = with_orphans(Shop::on_sqlite());
     let first = long_sweep(&shop);
     let lock = locks(&shop, 0).pop().expect("the lock");
     let second = on_host(&shop, 0, &["sweep", "--apply", "--json", "--lock-wait", "1m"]).spawn().expect("it starts");
@@ -117,8 +111,7 @@ fn one_that_may_wait_does_and_looks_anew() {
     // Its time ends: the same as without.
     let file = File::open(&lock).expect("the lock");
     file.lock().expect("the lock is free");
-    let ran = on_host(&shop, 0, &["sweep", "--apply", "--lock-wait", "2s"]).output().expect("it runs");
-    let ran = Ran::of(ran).exits(75);
+    let ran = ran(&shop, &["sweep", "--apply", "--lock-wait", "2s"], 75);
     assert!(ran.stderr.contains("another sweep of main.jobs") && ran.stderr.contains("has waited for it"), "{ran:#?}");
 }
 
@@ -126,10 +119,8 @@ fn one_that_may_wait_does_and_looks_anew() {
 fn the_lock_of_a_host_is_private_and_where_it_cannot_be_nothing_is_lost() {
     on_both(|shop| {
         orphans(shop);
-        let ran = |more: &[&str]| {
-            Ran::of(on_host(shop, 0, &[&["sweep", "--apply", "--json"], more].concat()).output().expect("it runs"))
-        };
-        assert_eq!(ran(&[]).exits(0).json()["summary"]["outcomes"]["moved"], 3);
+        let ran = |more: &[&str]| ran(shop, &[&["sweep", "--apply", "--json"], more].concat(), 0);
+        assert_eq!(ran(&[]).json()["summary"]["outcomes"]["moved"], 3);
         let (lock, mode) =
             (locks(shop, 0), |path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777);
         assert_eq!((lock.len(), mode(state(shop, 0).join("locks")), mode(lock[0].clone())), (1, 0o700, 0o600));
@@ -147,9 +138,9 @@ fn the_lock_of_a_host_is_private_and_where_it_cannot_be_nothing_is_lost() {
         drop(file);
         // Open to others, it is not used; and nothing rests on it.
         fs::set_permissions(state(shop, 0).join("locks"), fs::Permissions::from_mode(0o755)).expect("chmod");
-        let again = ran(&["-v"]).exits(0);
+        let again = ran(&["-v"]);
         assert!(again.stderr.contains("going on without a lock on this host"), "{again:#?}");
-        assert_eq!(ran(&[]).exits(0).stderr, "", "cron would mail it every minute");
+        assert_eq!(ran(&[]).stderr, "", "cron would mail it every minute");
     });
 }
 
@@ -164,14 +155,11 @@ fn holder(shop: &Shop) -> Client {
 
 #[test]
 fn on_postgres_a_sweep_of_another_host_is_noticed_in_the_transaction() {
-    let shop = Shop::on_postgres();
-    shop.run(&["init"]).exits(0);
-    orphans(&shop);
+    let shop = with_orphans(Shop::on_postgres());
     let mut client = holder(&shop);
     let before = shop.jobs();
     for format in ["table", "json"] {
-        let ran = on_host(&shop, 0, &["sweep", "--apply", "-o", format]).output().expect("it runs");
-        let ran = Ran::of(ran).exits(75);
+        let ran = ran(&shop, &["sweep", "--apply", "-o", format], 75);
         assert_eq!(ran.stdout, "");
         for word in ["another sweep is writing to public.jobs", "server process ", "jobdoctor/9 sweep", "--lock-wait"] {
             assert!(ran.stderr.contains(word), "{word}: {ran:#?}");
@@ -180,8 +168,7 @@ fn on_postgres_a_sweep_of_another_host_is_noticed_in_the_transaction() {
     assert_eq!(shop.jobs(), before, "nothing was written");
     assert!(!state(&shop, 0).join("journal").exists(), "and nothing recorded");
     // Workers must always start: a restart sweep of a host asks for no lock.
-    let ran = on_host(&shop, 0, &["sweep", "--restart", "--host", "web2", "--apply"]).output().expect("it runs");
-    Ran::of(ran).exits(0);
+    ran(&shop, &["sweep", "--restart", "--host", "web2", "--apply"], 0);
     // One that may wait gets its turn as soon as the other one has ended.
     let waiting = on_host(&shop, 0, &["sweep", "--apply", "--json", "--lock-wait", "1m"]).spawn().expect("it starts");
     until("it has asked for its turn in vain", || stands_back(&shop));

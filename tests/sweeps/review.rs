@@ -52,7 +52,6 @@ fn the_brake_judges_limits_too() {
 #[test]
 fn what_would_go_on_for_ever_is_refused() {
     let shop = scheduler::scheduler(Shop::on_sqlite());
-    let config = fs::read_to_string(shop.doctor.path("config.toml")).unwrap();
     for (there, here, complaint) in [
         // From in flight to in flight, without a new time.
         (
@@ -67,8 +66,7 @@ fn what_would_go_on_for_ever_is_refused() {
             "would move the job again",
         ),
     ] {
-        assert!(config.contains(there), "{there}");
-        fs::write(shop.doctor.path("config.toml"), config.replace(there, here)).unwrap();
+        scheduler::changed(&shop, there, here);
         let said = fails(&shop.doctor, &sweep(&["--db", "queue.db", "--apply"]), 78).stderr;
         assert!(said.contains(complaint) && said.contains("line "), "{said}");
         fails(&shop.doctor, &["check", "--db", "queue.db", "--config", "config.toml", "--target", "scheduler"], 78);
@@ -131,13 +129,7 @@ fn the_reason_on_the_row_is_the_reason() {
 /// To tell workers once more is no news, keeps no other sweep off, and leaves no record.
 #[test]
 fn wake_ups_are_quiet() {
-    let shop = scheduler::scheduler(Shop::on_postgres());
-    let config = fs::read_to_string(shop.doctor.path("config.toml")).unwrap();
-    fs::write(
-        shop.doctor.path("config.toml"),
-        config.replace("after = \"2m\"\naction  = \"requeue\"", "after = \"2m\"\naction  = \"wake\""),
-    )
-    .unwrap();
+    let shop = scheduler::with_wake_ups(scheduler::scheduler(Shop::on_postgres()));
     shop.sql("DELETE FROM scheduled_jobs WHERE state IN ('DISPATCHED', 'RUNNING') OR deadline_at IS NOT NULL");
     let script = shop.run(&sweep(&["--emit-sql"])).exits(0).stdout;
     assert!(script.contains("pg_notify"), "{script}");
@@ -203,13 +195,8 @@ fn check_knows_what_waiting_actions_write() {
     let role = format!("waits_{}", std::process::id());
     let columns = "id, state, topic, worker, updated_at, deadline_at, reason";
     shop.sql(&format!("CREATE ROLE {role} LOGIN; GRANT SELECT ON scheduled_jobs TO {role}; GRANT UPDATE ({columns}) ON scheduled_jobs TO {role}"));
-    let config = fs::read_to_string(shop.doctor.path("config.toml")).unwrap();
     let requeue = "[mapping.scheduler.waiting.requeue]\n";
-    fs::write(
-        shop.doctor.path("config.toml"),
-        config.replace(requeue, &format!("{requeue}clear = [\"approved_at\"]\n")),
-    )
-    .unwrap();
+    scheduler::changed(&shop, requeue, &format!("{requeue}clear = [\"approved_at\"]\n"));
     let url = format!("{} user={role}", shop.url.replace(" user=doctor", ""));
     let check = |url: &str, code| {
         shop.doctor.run(&["check", "--config", "config.toml", "--target", "scheduler", "--db", url]).exits(code).stderr

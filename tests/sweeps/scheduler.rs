@@ -49,6 +49,19 @@ pub fn scheduler(shop: Shop) -> Shop {
     shop
 }
 
+/// Writes the config file anew, with this in the place of that.
+pub fn changed(shop: &Shop, there: &str, here: &str) {
+    let config = fs::read_to_string("fixtures/scheduler/config.toml").unwrap();
+    assert!(config.contains(there), "{there}");
+    fs::write(shop.doctor.path("config.toml"), config.replace(there, here)).unwrap();
+}
+
+/// Has those that wait and are not late by a deadline woken.
+pub fn with_wake_ups(shop: Shop) -> Shop {
+    changed(&shop, "after = \"2m\"\naction  = \"requeue\"", "after = \"2m\"\naction  = \"wake\"");
+    shop
+}
+
 pub fn on_both(test: impl Fn(&Shop)) {
     test(&scheduler(Shop::on_sqlite()));
     test(&scheduler(Shop::on_postgres()));

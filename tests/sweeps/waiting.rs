@@ -108,27 +108,17 @@ fn a_time_that_cannot_be_right_is_no_time() {
     assert_eq!(document["skipped"][0]["reason"], "unknown");
 }
 
-#[test]
-fn the_first_entry_that_is_about_a_job_counts() {
-    on_both(|shop| {
-        queued(shop);
-        shop.sql("UPDATE jobs SET queue = 'bulk' WHERE id = 1; UPDATE jobs SET run_at = {ago 1200} WHERE id = 2");
-        let patient = "[[target.shop.too_long]]\nstate = \"QUEUED\"\nqueue = \"bulk\"\nsince = \"run_at\"\nafter = \"1d\"\naction = \"fail\"\n";
-        limits(shop, &format!("{patient}{OVERDUE}action = \"requeue\"\n"));
-        let document = shop.run(&swept(&["--json"])).exits(0).json();
-        assert_eq!((&document["summary"]["planned"], &document["steps"][0]["id"]), (&1.into(), &"2".into()));
-    });
+fn is_told(listener: &mut postgres::Client) -> bool {
+    use postgres::fallible_iterator::FallibleIterator;
+    listener.notifications().timeout_iter(std::time::Duration::from_millis(50)).next().unwrap().is_some()
 }
 
 /// A wake-up leaves the row as it is, byte for byte, and the dispatcher hears of it.
 #[test]
 fn to_wake_is_to_tell() {
-    let shop = scheduler::scheduler(Shop::on_postgres());
-    let config = fs::read_to_string(shop.doctor.path("config.toml")).unwrap();
-    // Those that wait and are not late by a deadline.
-    let config = config.replace("after = \"2m\"\naction  = \"requeue\"", "after = \"2m\"\naction  = \"wake\"");
-    fs::write(shop.doctor.path("config.toml"), config).unwrap();
-    let before = shop.rows("SELECT * FROM scheduled_jobs WHERE state IN ('PENDING', 'SCHEDULED', 'APPROVAL_REQUIRED') AND deadline_at IS NULL ORDER BY id");
+    let shop = scheduler::with_wake_ups(scheduler::scheduler(Shop::on_postgres()));
+    let waiting = "SELECT * FROM scheduled_jobs WHERE state IN ('PENDING', 'SCHEDULED', 'APPROVAL_REQUIRED') AND deadline_at IS NULL ORDER BY id";
+    let before = shop.rows(waiting);
     let mut dispatcher = shop.client();
     dispatcher.batch_execute("LISTEN dispatch").unwrap();
     let document = shop.run(&sweep(&["--apply", "--json"])).exits(0).json();
@@ -138,14 +128,8 @@ fn to_wake_is_to_tell() {
         .iter()
         .filter(|step| step["action"] == "wake" && step["outcome"] == "moved");
     assert_eq!(woken.count(), 3);
-    until("the dispatcher is told", || {
-        use postgres::fallible_iterator::FallibleIterator;
-        dispatcher.notifications().timeout_iter(std::time::Duration::from_millis(50)).next().unwrap().is_some()
-    });
-    assert_eq!(
-        shop.rows("SELECT * FROM scheduled_jobs WHERE state IN ('PENDING', 'SCHEDULED', 'APPROVAL_REQUIRED') AND deadline_at IS NULL ORDER BY id"),
-        before
-    );
+    until("the dispatcher is told", || is_told(&mut dispatcher));
+    assert_eq!(shop.rows(waiting), before);
     assert_eq!(ages(&shop)["lost on its way"].split(' ').next(), Some("TIMEOUT"));
 }
 
@@ -212,10 +196,7 @@ fn workers_of_the_libraries_are_woken() {
         let document = shop.run(&swept(&["--apply", "--json"])).exits(0).json();
         assert_eq!(document["summary"]["outcomes"]["moved"], 1, "{table}");
         assert_eq!(document["steps"][0]["action"], "wake");
-        until("its workers are told", || {
-            use postgres::fallible_iterator::FallibleIterator;
-            worker.notifications().timeout_iter(std::time::Duration::from_millis(50)).next().unwrap().is_some()
-        });
+        until("its workers are told", || is_told(&mut worker));
         assert_eq!(rows(), before, "{table}");
         // Nothing was changed, so there is nothing to take back, and nothing is kept or said of it.
         let runs = shop.doctor.run(&["history", "--json"]).exits(0).json();

@@ -161,14 +161,3 @@ fn a_ledger_that_replaces_rows_refuses_them() {
     doctor.run(&["reclaim", "--apply", "--db", "queue.db"]).exits(78);
     assert_eq!(doctor.rows("queue.db", "SELECT count(*) FROM jobdoctor_ledger"), ["1"]);
 }
-
-#[test]
-fn a_counter_on_an_ordinary_table_works_as_for_the_worker() {
-    for (_, trigger) in TRIGGERS {
-        let doctor = queue("", trigger);
-        doctor.run(&["reclaim", "--apply", "--db", "queue.db"]).exits(0);
-        let counted = doctor.rows("queue.db", "SELECT * FROM counted");
-        doctor.sql("queue.db", "UPDATE jobs SET status = 'QUEUED' WHERE id = 4");
-        assert_eq!(counted.is_empty(), doctor.rows("queue.db", "SELECT * FROM counted").is_empty(), "{trigger}");
-    }
-}

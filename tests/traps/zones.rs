@@ -1,7 +1,7 @@
 //! Times without a zone, written by workers in every zone that there is: a living one never loses its job, whatever is asked.
 
-use crate::support::cli::Doctor;
-use crate::support::postgres::fresh;
+use crate::support::cli::{Doctor, Ran};
+use crate::support::shop::Shop;
 use std::fs::write;
 
 /// A zone of each offset that never changes its clocks, with its minutes east of UTC.
@@ -121,24 +121,22 @@ fn never_moves_a_living_job(
 #[test]
 fn text_on_sqlite() {
     never_moves_a_living_job("text YYYY-MM-DD HH:MM:SS", SQLITE, |_| COMMANDS.to_vec(), &|doctor, rows| {
-        doctor.sql("q.db", "DROP TABLE IF EXISTS q; CREATE TABLE q (id integer primary key, status text, worker text, started text, created text)");
-        doctor.sql("q.db", rows);
+        doctor.sql("q.db", &format!("DROP TABLE IF EXISTS q; {TABLE} {rows}"));
         "q.db".to_owned()
     });
 }
 
 fn on_postgres(how: &str, of_type: &str, ago: Ago) {
-    let database = fresh();
+    let shop = Shop::on_postgres();
     // A type is called as ever, whatever the database says of names.
-    let quotes = format!("ALTER DATABASE {} SET quote_all_identifiers = on", database.name());
-    database.client().batch_execute(&quotes).unwrap();
+    shop.sql(&format!("ALTER DATABASE {} SET quote_all_identifiers = on", shop.server().name()));
     // One command each: they judge by the same snapshot.
     never_moves_a_living_job(how, ago, |n| vec![COMMANDS[n % COMMANDS.len()]], &|_, rows| {
         let table = format!(
             "CREATE TABLE q (id bigint primary key, status text, worker text, started {of_type}, created {of_type})"
         );
-        database.client().batch_execute(&format!("DROP TABLE IF EXISTS q; {table}; {rows}")).unwrap();
-        database.url()
+        shop.sql(&format!("DROP TABLE IF EXISTS q; {table}; {rows}"));
+        shop.url.clone()
     });
 }
 
@@ -152,29 +150,32 @@ fn text_on_postgres() {
     on_postgres("text YYYY-MM-DD HH:MM:SS", "text", TEXT);
 }
 
-/// A table on SQLite, and what a command prints of it.
-fn printed(rows: &str, command: &[&str]) -> String {
+const TABLE: &str = "CREATE TABLE q (id integer primary key, status text, worker text, started text, created text);";
+
+/// A new table on SQLite with these rows, looked at with that mapping.
+fn on_sqlite(mapping: &str, rows: &str, command: &[&str]) -> Ran {
     let doctor = Doctor::new();
-    write(doctor.path("m.toml"), mapping("text YYYY-MM-DD HH:MM:SS", "")).unwrap();
-    doctor.sql("q.db", "CREATE TABLE q (id integer primary key, status text, worker text, started text, created text)");
-    doctor.sql("q.db", rows);
-    doctor
-        .run(&[command, &["--config", "m.toml", "--preset", "m", "--db", "q.db", "-o", "name"]].concat())
-        .exits(0)
-        .stdout
+    write(doctor.path("m.toml"), mapping).unwrap();
+    doctor.sql("q.db", &format!("{TABLE} {rows}"));
+    doctor.run(&[command, &["--config", "m.toml", "--preset", "m", "--db", "q.db"]].concat()).exits(0)
+}
+
+fn printed(mapping: &str, rows: &str, command: &[&str]) -> String {
+    on_sqlite(mapping, rows, &[command, &["-o", "name"]].concat()).stdout
+}
+
+fn plain() -> String {
+    mapping("text YYYY-MM-DD HH:MM:SS", "")
 }
 
 /// An application east of UTC keeps local time: what lies ahead names the setting that nobody made.
 #[test]
 fn a_time_ahead_names_the_zone() {
-    let doctor = Doctor::new();
-    doctor.sql("q.db", "CREATE TABLE q (id integer primary key, status text, worker text, started text, created text)");
-    doctor.sql("q.db", &ownerless(SQLITE, 120, 0));
     for (zone, is_named) in [("", true), ("time_zone = \"UTC\"", false)] {
-        write(doctor.path("m.toml"), mapping("text YYYY-MM-DD HH:MM:SS", zone)).unwrap();
         for command in [&["stale"][..], &["show", "1"], &["reclaim"]] {
-            let ran = doctor.run(&[command, &["--config", "m.toml", "--preset", "m", "--db", "q.db"]].concat());
-            let said = ran.whole().split_whitespace().collect::<Vec<_>>().join(" ");
+            let mapping = mapping("text YYYY-MM-DD HH:MM:SS", zone);
+            let said = on_sqlite(&mapping, &ownerless(SQLITE, 120, 0), command).whole();
+            let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(said.contains("ahead of the database's clock"), "{command:?}: {said}");
             assert_eq!(said.contains("clock, or `time_zone` is missing"), is_named, "{command:?}: {said}");
         }
@@ -184,15 +185,11 @@ fn a_time_ahead_names_the_zone() {
 /// A restart sweep is told who is dead; that a claim is older than the sweep, only its time tells.
 #[test]
 fn a_restart_sweep_believes_no_time_of_another_zone() {
-    assert_eq!(printed(&owned(SQLITE, -300), &["sweep", "--restart", "--all-owners"]), "2\n3\n4\n");
+    assert_eq!(printed(&plain(), &owned(SQLITE, -300), &["sweep", "--restart", "--all-owners"]), "2\n3\n4\n");
     // What stays is said although nobody watches: workers start next.
-    let doctor = Doctor::new();
-    write(doctor.path("m.toml"), mapping("text YYYY-MM-DD HH:MM:SS", "")).unwrap();
-    doctor.sql("q.db", "CREATE TABLE q (id integer primary key, status text, worker text, started text, created text)");
-    doctor.sql("q.db", &owned(SQLITE, -300).replace("-2700", "-500"));
-    let sweep = ["sweep", "--restart", "--apply", "--config", "m.toml", "--preset", "m", "--db", "q.db"];
+    let rows = owned(SQLITE, -300).replace("-2700", "-500");
     for (owner, unknown) in [("local", "2 unknown claims were skipped, job "), ("web9", "no owner like web9 ")] {
-        let ran = doctor.run(&[&sweep[..], &["--owner", owner]].concat()).exits(0);
+        let ran = on_sqlite(&plain(), &rows, &["sweep", "--restart", "--apply", "--owner", owner]);
         assert_eq!((ran.stdout.as_str(), ran.stderr.lines().count()), ("", 1), "{ran:#?}");
         assert!(ran.stderr.contains(unknown), "{ran:#?}");
     }
@@ -219,7 +216,7 @@ fn a_fresh_time_shows_the_zone_unless_another_is_ahead() {
         // Something else than the worker writes it, and the job was claimed before it was created.
         (format!("{}{}", living(SQLITE(30, 0)), created(2, 1)), ""),
     ] {
-        assert_eq!(printed(&rows, &["stale"]), stuck, "{rows}");
+        assert_eq!(printed(&plain(), &rows, &["stale"]), stuck, "{rows}");
     }
 }
 
@@ -235,20 +232,12 @@ fn a_column_shows_only_its_own_zone() {
         // The zone is in some values of the column.
         (age, &living, &"NULL".to_owned(), "strftime('%Y-%m-%dT%H:%M:%SZ', 'now')".to_owned()),
     ] {
-        let doctor = Doctor::new();
         let mapping = mapping(r#"text YYYY-MM-DD HH:MM:SS", "text YYYY-MM-DDTHH:MM:SSZ"#, "");
         let mapping = mapping.replace("default = \"text", "default = [\"text").replace("SSZ\" }", "SSZ\"] }");
         let mapping = mapping.replace("created_at = \"created\"\n", "").replace(age, liveness);
-        write(doctor.path("m.toml"), mapping).unwrap();
-        doctor.sql(
-            "q.db",
-            &format!(
-                "CREATE TABLE q (id integer primary key, status text, worker text, started text, created text);
-                 INSERT INTO q VALUES (1, 'working', NULL, {own}, {sign}), (2, 'working', NULL, {other}, {sign});"
-            ),
-        );
-        let ran = doctor.run(&["stale", "--config", "m.toml", "--preset", "m", "--db", "q.db", "-o", "name"]).exits(0);
-        assert_eq!(ran.stdout, "", "{liveness}");
+        let rows =
+            format!("INSERT INTO q VALUES (1, 'working', NULL, {own}, {sign}), (2, 'working', NULL, {other}, {sign});");
+        assert_eq!(printed(&mapping, &rows, &["stale"]), "", "{liveness}");
     }
 }
 
@@ -284,69 +273,55 @@ fn what_may_lie_ahead_shows_no_zone() {
             ),
         ),
     ] {
-        let doctor = Doctor::new();
-        let mut mapping = mapping("text YYYY-MM-DD HH:MM:SS", "").replace(from, &to);
+        let mut mapping = plain().replace(from, &to);
         if to.is_empty() {
             mapping = mapping.replace(age, r#"[{ by = "lease", column = "created" }]"#);
         } else if to.contains("workers") {
             mapping = mapping.replace(age, r#"[{ by = "owner", silent_after = "1h" }]"#);
         }
-        write(doctor.path("m.toml"), mapping).unwrap();
-        let table = "CREATE TABLE q (id integer primary key, status text, worker text, started text, created text);";
-        doctor.sql("q.db", &format!("{table} {rows}"));
-        let command = ["reclaim", "--rule", "deadline_passed", "--config", "m.toml", "--preset", "m", "--db", "q.db"];
-        let ran = doctor.run(&[&command[..], &["-o", "name"]].concat()).exits(0);
-        assert_eq!(ran.stdout, "", "{from} {ran:#?}");
+        assert_eq!(printed(&mapping, &rows, &["reclaim", "--rule", "deadline_passed"]), "", "{from}");
     }
+}
+
+fn counted(shop: &Shop, zone: &str) -> (u64, u64) {
+    let option = format!("time_zone={zone}");
+    let summary = &shop.run(&["stale", "--json", "--option", &option]).exits(0).json()["summary"];
+    (summary["stuck"].as_u64().unwrap(), summary["unknown"].as_u64().unwrap())
 }
 
 /// Ruby keeps New York's time and lives, SQLite stamps its claims in UTC.
 #[test]
 fn a_stamp_of_sqlite_shows_no_zone_of_ruby() {
     for stamp in ["%Y-%m-%d %H:%M:%f", "%Y-%m-%d %H:%M:%S"] {
-        let doctor = Doctor::new();
-        doctor.sql("q.db", include_str!("../../fixtures/schemas/solid-queue/sqlite/1.5.0.sql"));
-        doctor.sql(
-            "q.db",
-            &format!(
-                "INSERT INTO solid_queue_processes (id, kind, name, pid, hostname, last_heartbeat_at, created_at)
-                 SELECT 1, 'Worker', 'w', 7, 'web1', at, at FROM (SELECT strftime('%Y-%m-%d %H:%M:%f000', 'now', '-5 hours', '-3 seconds') AS at);
-                 INSERT INTO solid_queue_jobs (id, queue_name, class_name, created_at, updated_at)
-                 SELECT 1, 'mail', 'WelcomeJob', at, at FROM (SELECT strftime('%Y-%m-%d %H:%M:%f000', 'now', '-5 hours') AS at);
-                 INSERT INTO solid_queue_claimed_executions (job_id, process_id, created_at)
-                 VALUES (1, 1, strftime('{stamp}', 'now', '-8 minutes'));"
-            ),
-        );
-        let said = |zone: &str| {
-            let option = format!("time_zone={zone}");
-            doctor.run(&["stale", "--db", "q.db", "--json", "--option", &option]).exits(0).json()["summary"].clone()
-        };
-        assert_eq!((&said("local")["stuck"], &said("local")["unknown"]), (&0.into(), &1.into()), "{stamp}");
-        assert_eq!(said("utc")["stuck"], 1, "{stamp}");
+        let shop = Shop::on_sqlite();
+        shop.sql(include_str!("../../fixtures/schemas/solid-queue/sqlite/1.5.0.sql"));
+        shop.sql(&format!(
+            "INSERT INTO solid_queue_processes (id, kind, name, pid, hostname, last_heartbeat_at, created_at)
+             SELECT 1, 'Worker', 'w', 7, 'web1', at, at FROM (SELECT strftime('%Y-%m-%d %H:%M:%f000', 'now', '-5 hours', '-3 seconds') AS at);
+             INSERT INTO solid_queue_jobs (id, queue_name, class_name, created_at, updated_at)
+             SELECT 1, 'mail', 'WelcomeJob', at, at FROM (SELECT strftime('%Y-%m-%d %H:%M:%f000', 'now', '-5 hours') AS at);
+             INSERT INTO solid_queue_claimed_executions (job_id, process_id, created_at)
+             VALUES (1, 1, strftime('{stamp}', 'now', '-8 minutes'));"
+        ));
+        assert_eq!((counted(&shop, "local"), counted(&shop, "utc").0), ((0, 1), 1), "{stamp}");
     }
 }
 
 /// GoodJob computes with its zone in SQL.
 #[test]
 fn a_preset_whose_sql_asks_the_zone_takes_local_time() {
-    let database = fresh();
-    let tables = include_str!("../../fixtures/schemas/good-job/4.19.sql");
-    let rows = "SET timezone = 'America/New_York';
+    let shop = Shop::on_postgres();
+    shop.sql(include_str!("../../fixtures/schemas/good-job/4.19.sql"));
+    shop.sql(
+        "SET timezone = 'America/New_York';
         INSERT INTO good_job_processes (id, created_at, updated_at, state, lock_type)
         VALUES ('aaaaaaaa-0000-0000-0000-000000000001', now(), now() - interval '2 min', '{\"hostname\": \"web1\", \"pid\": 7}', NULL);
         INSERT INTO good_jobs (id, active_job_id, queue_name, priority, job_class, serialized_params, created_at, updated_at,
             scheduled_at, performed_at, executions_count, locked_by_id, locked_at, lock_type)
         SELECT id, id, 'mail', 0, 'WelcomeJob', '{}', now(), now(), now(), now(), 1, 'aaaaaaaa-0000-0000-0000-000000000001', now(), 0
-        FROM (SELECT '00000000-0000-0000-0000-000000000001'::uuid AS id) AS j";
-    database.client().batch_execute(&format!("{tables}; {rows}")).unwrap();
-    let doctor = Doctor::new();
-    let said = |zone: &str| {
-        let option = format!("time_zone={zone}");
-        let ran = doctor.run(&["stale", "--db", &database.url(), "--json", "--option", &option]).exits(0);
-        let summary = ran.json()["summary"].clone();
-        (summary["stuck"].as_u64().unwrap(), summary["unknown"].as_u64().unwrap())
-    };
-    assert_eq!(said("local"), (0, 1));
-    assert_eq!(said("America/New_York"), (1, 0), "90 s without a lock");
-    assert_eq!(said("utc"), (1, 0));
+        FROM (SELECT '00000000-0000-0000-0000-000000000001'::uuid AS id) AS j",
+    );
+    assert_eq!(counted(&shop, "local"), (0, 1));
+    assert_eq!(counted(&shop, "America/New_York"), (1, 0), "90 s without a lock");
+    assert_eq!(counted(&shop, "utc"), (1, 0));
 }
