@@ -28,7 +28,8 @@ fn database(ran: Ran) -> String {
 
 #[test]
 fn the_database_is_named_by_flag_then_variable_then_file_then_url() {
-    let doctor = three().env("DATABASE_URL", "sqlite:url.db");
+    // An empty variable is none.
+    let doctor = three().env("JOBDOCTOR_DB", "").env("DATABASE_URL", "sqlite:url.db");
     assert_eq!(database(doctor.run(&["stale", "--json"])), "url.db");
     write(&doctor, "[target.app]\ndb = \"file.db\"\n");
     let doctor = doctor.env("JOBDOCTOR_CONFIG", "config.toml");
@@ -40,12 +41,6 @@ fn the_database_is_named_by_flag_then_variable_then_file_then_url() {
     // Who names a target means its database.
     assert_eq!(database(doctor.run(&["stale", "--json", "--target", "app"])), "file.db");
     assert_eq!(database(doctor.run(&["stale", "--json", "--target", "app", "--db", "flag.db"])), "flag.db");
-}
-
-#[test]
-fn an_empty_variable_is_none() {
-    let doctor = three().env("JOBDOCTOR_DB", "").env("DATABASE_URL", "url.db");
-    assert_eq!(database(doctor.run(&["stale", "--json"])), "url.db");
 }
 
 #[test]
@@ -102,7 +97,8 @@ fn targets() {
     write(&doctor, "[target.a]\ndb = \"file.db\"\n[target.b]\ndb = \"url.db\"\n");
     let config = ["stale", "--json", "--config", "config.toml"];
     assert_eq!(database(doctor.run(&[&config[..], &["--target", "b"]].concat())), "url.db");
-    fails(&doctor, &["stale", "--config", "config.toml"], 2);
+    let ran = fails(&doctor, &["stale", "--config", "config.toml"], 2);
+    assert!(ran.stderr.contains("a, b; name one with --target"), "{ran:#?}");
     write(&doctor, "default_target = \"a\"\n[target.a]\ndb = \"file.db\"\n[target.b]\ndb = \"url.db\"\n");
     assert_eq!(database(doctor.run(&config)), "file.db");
     let doctor = doctor.env("JOBDOCTOR_TARGET", "b");
@@ -155,7 +151,6 @@ fn a_mistake_is_named_with_line_and_suggestion() {
 
 const TARGET: &str = "[target.app]\ndb = \"queue.db\"\n";
 
-/// A change that another user could make to the config file is refused, wherever it lies.
 #[test]
 fn a_file_that_others_could_change_is_not_used() {
     let doctor = incident();
@@ -241,7 +236,6 @@ fn a_file_that_others_could_change_is_not_used() {
     }
 }
 
-/// A pipe is read once and to its end, whatever the command does with it.
 #[test]
 fn a_pipe_is_read_to_its_end_and_a_device_never() {
     let doctor = incident();

@@ -7,7 +7,6 @@ use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-/// The value and the origin of a setting.
 fn setting(document: &Value, name: &str) -> (String, String) {
     let settings = document["settings"].as_array().unwrap();
     let found = settings.iter().find(|setting| setting["name"] == name).unwrap_or_else(|| panic!("no {name}"));
@@ -54,7 +53,6 @@ fn of_a_file() {
     assert_eq!(setting(&document, "older"), pair("the queue library's own threshold", "default"));
 }
 
-/// What is in force where nothing is set, and where a config file was looked for.
 #[test]
 fn of_what_nothing_sets() {
     let doctor = Doctor::new();
@@ -152,6 +150,9 @@ fn what_cannot_be_honoured_is_refused_by_name() {
     }
     let ran = fails(&Doctor::new().env("PGREQUIREPEER", "postgres").env("PGHOST", "/tmp"), &["env"], 2);
     assert!(ran.stderr.contains("PGREQUIREPEER"), "{ran:#?}");
+    // What `docker --env-file` leaves in a variable, and what somebody pastes.
+    let ran = fails(&Doctor::new().env("DATABASE_URL", "\"postgres://ops@h/app\""), &["env"], 2);
+    assert!(ran.stderr.contains("DATABASE_URL begins with a quote"), "{ran:#?}");
     for harmless in ["gssencmode=prefer", "client_encoding=UTF8", "sslcompression=0", "ssl_min_protocol_version=TLSv1"]
     {
         shown(&Doctor::new(), &["--db", &format!("host=h {harmless}")]);
@@ -201,11 +202,7 @@ fn a_password_from_a_pipe() {
     let document = shown(&doctor, &["--db", "host=h", "--password-file", "pipe"]);
     assert_eq!(setting(&document, "postgres.password"), pair("(hidden)", "pipe"));
     writer.join().unwrap();
-}
-
-#[test]
-fn a_password_file_that_holds_none() {
-    let doctor = Doctor::new();
+    // One that holds none.
     fs::write(doctor.path("empty"), "\n").unwrap();
     for name in ["empty", "missing"] {
         let ran = fails(&doctor, &["env", "--db", "host=h", "--password-file", name], 78);
@@ -213,7 +210,6 @@ fn a_password_file_that_holds_none() {
     }
 }
 
-/// A target's password is for the target's own database, and goes to no other that is named beside it.
 #[test]
 fn a_targets_password_stays_with_its_database() {
     let doctor = Doctor::new().env("JOBDOCTOR_TARGET", "app").env("JOBDOCTOR_CONFIG", "c.toml");
@@ -221,19 +217,4 @@ fn a_targets_password_stays_with_its_database() {
     fs::write(doctor.path("p"), "c4n4ry\n").unwrap();
     assert!(shown(&doctor, &[]).to_string().contains("postgres.password"));
     assert!(!shown(&doctor, &["--db", "host=elsewhere user=u"]).to_string().contains("postgres.password"));
-}
-
-#[test]
-fn targets_that_could_have_been_named() {
-    let doctor = Doctor::new().env("JOBDOCTOR_CONFIG", "c.toml");
-    fs::write(doctor.path("c.toml"), "[target.a]\ndb = \"a.db\"\n[target.b]\ndb = \"b.db\"\n").unwrap();
-    let ran = fails(&doctor, &["stale"], 2);
-    assert!(ran.stderr.contains("a, b; name one with --target"), "{ran:#?}");
-}
-
-/// What `docker --env-file` leaves in a variable, and what somebody pastes.
-#[test]
-fn an_address_in_quotes() {
-    let ran = fails(&Doctor::new().env("DATABASE_URL", "\"postgres://ops@h/app\""), &["env"], 2);
-    assert!(ran.stderr.contains("DATABASE_URL begins with a quote"), "{ran:#?}");
 }

@@ -35,7 +35,6 @@ fn the_short_help_is_one_screen() {
     assert!(doctor.run(&["-h"]).exits(0).stdout.lines().count() <= 42);
 }
 
-/// An option that takes one of a few values names them, and what it does without.
 #[test]
 fn the_long_help_has_values_and_defaults() {
     let doctor = Doctor::new();

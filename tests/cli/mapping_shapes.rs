@@ -347,33 +347,3 @@ fn an_expression_that_fails_is_named_by_its_key() {
         }
     });
 }
-
-/// A numeric without a scale may have a fraction, and then says nothing.
-#[test]
-fn numbers_of_any_scale_on_postgres() {
-    let shop = Shop::on_postgres();
-    shop.sql(
-        "CREATE TABLE q (id integer PRIMARY KEY, status text, pinged numeric, tries numeric);
-         INSERT INTO q SELECT n, 'working', trunc(extract(epoch FROM now()) * 1000)::bigint - ago, 4.0 FROM (VALUES (1, 900000), (2, 1000)) AS job(n, ago);
-         INSERT INTO q VALUES (3, 'working', 1700000000000.5, 0), (4, 'working', 'NaN', 0)",
-    );
-    let mapping = "[mapping.m]\ntime = { default = 'epoch ms' }\nstates = { waiting = ['new'], in_flight = ['working'], failed = ['dead'] }
-         attempts = { column = 'tries', max = 5, counted = 'at reclaim' }
-         claim = { table = 'q', key = 'id', state = 'status', liveness = [{ by = 'heartbeat', column = 'pinged', silent_after = '5m' }] }
-         action.requeue = { to = 'new', stamp = ['pinged'] }
-         action.fail = { to = 'dead' }";
-    let queue = Queue::new(&shop, mapping);
-    let listed = queue.json(&["stale"]);
-    let unknown: Vec<&str> =
-        listed["unknown"].as_array().into_iter().flatten().filter_map(|job| job["id"].as_str()).collect();
-    assert_eq!((queue.stale(), unknown), (vec!["1".to_owned()], vec!["3", "4"]), "{listed:#}");
-    // A heartbeat with a fraction in the living range must pass the pre-filter too.
-    shop.sql("UPDATE q SET pinged = trunc(extract(epoch FROM now()) * 1000)::bigint - 1000.5 WHERE id = 3");
-    let listed = queue.json(&["stale"]);
-    assert_eq!(listed["unknown"].as_array().map(Vec::len), Some(2), "{listed:#}");
-    queue.and_back(
-        1,
-        "SELECT id, status, tries FROM q ORDER BY id",
-        &["1 dead 5.0", "2 working 4.0", "3 working 0", "4 working 0"],
-    );
-}

@@ -62,7 +62,6 @@ fn a_table_by_its_schema_in_quotes_and_in_another_case() {
     });
 }
 
-/// A table whose name has a dot is not one of a schema.
 #[test]
 fn a_name_with_a_dot() {
     on_both(|shop| {

@@ -104,6 +104,10 @@ fn limits_and_actions_and_rules() {
         "--rule=lease_expired",
         "--rule=bogus",
         "--max-jobs=-1",
+        "--delay=8d",
+        "--delay=5M",
+        "--jitter=30",
+        "--max-stalls=-1",
         "--color=blue",
         "--output=yaml",
     ]

@@ -1,8 +1,7 @@
 //! A reader that goes away has seen what it wanted.
 
-use super::scene::{STATE, incident, orphans};
+use super::scene::{incident, orphans};
 use insta::assert_snapshot;
-use std::process::Stdio;
 
 #[test]
 fn the_first_line_of_many() {
@@ -35,16 +34,6 @@ fn what_was_to_be_done_is_done() {
     let ran = running.wait().exits(0);
     assert_snapshot!(ran.stderr, @"requeued 3,000 jobs");
     assert_eq!(doctor.rows("queue.db", "SELECT status, attempts, count(*) FROM jobs GROUP BY 1, 2"), ["QUEUED 1 3000"]);
-}
-
-#[test]
-fn nobody_reads_anything() {
-    let doctor = incident();
-    let mut command = doctor.command(&["reclaim", "--db", "queue.db", "--apply"]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    drop((child.stdout.take(), child.stderr.take()));
-    assert_eq!(child.wait().unwrap().code(), Some(0));
-    assert_eq!(doctor.rows("queue.db", STATE)[0], "1 QUEUED - 2");
 }
 
 #[test]

@@ -18,24 +18,6 @@ fn by_a_unique_key() {
     assert_eq!(ran.code, 3);
 }
 
-#[test]
-fn by_a_check() {
-    let doctor = incident();
-    doctor.sql(
-        "queue.db",
-        "CREATE TABLE strict AS SELECT * FROM jobs; DROP TABLE jobs;
-        CREATE TABLE jobs (id INTEGER PRIMARY KEY, queue TEXT, status TEXT, owner_id TEXT, lease_expires_at INTEGER,
-            attempts INTEGER CONSTRAINT few CHECK (attempts < 2), max_attempts INTEGER);
-        INSERT INTO jobs SELECT id, queue, status, owner_id, lease_expires_at, attempts, max_attempts FROM strict
-            WHERE id IN (1, 3)",
-    );
-    let applied = doctor.run(&["reclaim", "--db", "queue.db", "--apply", "--json"]).exits(3).json();
-    let refused = &applied["steps"].as_array().unwrap().iter().find(|step| step["id"] == "1").unwrap();
-    assert_eq!((&refused["outcome"], &refused["error"]["constraint"]), (&"refused".into(), &"few".into()));
-    assert_eq!(refused["error"]["sqlstate"], "SQLITE_CONSTRAINT_CHECK");
-    assert_eq!(doctor.rows("queue.db", "SELECT id, status FROM jobs"), ["1 RUNNING", "3 QUEUED"]);
-}
-
 /// Only the application's connections have the function.
 #[test]
 fn by_a_check_that_calls_a_function_of_the_application() {
@@ -159,18 +141,25 @@ fn a_refused_requeue_that_became_a_fail_stands_anywhere_in_its_batch() {
 /// The column takes `a` and `A` for one key, its unique index does not: a statement on either would touch both.
 #[test]
 fn by_an_index_that_tells_more_keys_apart_than_the_column() {
-    let doctor = Doctor::new();
-    doctor.sql(
-        "q.db",
-        "CREATE TABLE jobs (id TEXT COLLATE NOCASE NOT NULL, status TEXT, owner_id TEXT, heartbeat_at INTEGER, attempts INTEGER);
-         CREATE UNIQUE INDEX keys ON jobs (id COLLATE BINARY);
-         INSERT INTO jobs VALUES ('a', 'RUNNING', 'w', 1700000000, 0), ('A', 'RUNNING', 'w', 1700000000, 0),
-           ('b', 'RUNNING', 'w', 1700000000, 0)",
-    );
-    let done = doctor.run(&["reclaim", "--apply", "--db", "q.db", "--preset", "lease", "--json"]).exits(3).json();
-    let outcomes = &done["summary"]["outcomes"];
-    assert_eq!((&outcomes["moved"], &outcomes["refused"]), (&1.into(), &2.into()), "{done}");
-    assert_eq!(doctor.rows("q.db", "SELECT id, status FROM jobs"), ["a RUNNING", "A RUNNING", "b QUEUED"]);
+    for shop in [Shop::on_sqlite(), Shop::on_postgres()] {
+        let (folds, exact, time) = match shop.is_postgres() {
+            true => ("blind", "\"C\"", "timestamptz"),
+            false => ("NOCASE", "BINARY", "integer"),
+        };
+        if shop.is_postgres() {
+            shop.sql("CREATE COLLATION blind (provider = icu, locale = 'und-u-ks-level2', deterministic = false)");
+        }
+        shop.sql(&format!(
+            "CREATE TABLE jobs (id text COLLATE {folds} NOT NULL, status text, owner_id text, heartbeat_at {time}, attempts integer);
+             CREATE UNIQUE INDEX keys ON jobs (id COLLATE {exact});
+             INSERT INTO jobs VALUES ('a', 'RUNNING', 'w', {{ago 9000}}, 0), ('A', 'RUNNING', 'w', {{ago 9000}}, 0),
+               ('b', 'RUNNING', 'w', {{ago 9000}}, 0)"
+        ));
+        let done = shop.run(&["reclaim", "--apply", "--preset", "lease", "--json"]).exits(3).json();
+        let outcomes = &done["summary"]["outcomes"];
+        assert_eq!((&outcomes["moved"], &outcomes["refused"]), (&1.into(), &2.into()), "{done}");
+        assert_eq!(shop.rows("SELECT id FROM jobs WHERE status = 'QUEUED'"), ["b"]);
+    }
 }
 
 /// An index for full text that was never filled: the file is whole, and the row is refused.

@@ -98,7 +98,6 @@ pub fn orders() -> Doctor {
     doctor
 }
 
-/// The mapping of that queue.
 const ORDERS_MAPPING: &str = r#"[mapping.orders]
 time     = { default = { sqlite = "epoch ms", postgres = "native" } }
 states   = { waiting = ["new"], in_flight = ["working"], failed = ["dead"] }

@@ -109,21 +109,6 @@ fn history() {
     assert!(shown("local").contains(" 2026-11-20T15:00:00+05:30 ") && shown("relative").contains(" ago "));
 }
 
-/// No line is wider than the terminal, so that the terminal never breaks one inside a word.
-#[test]
-fn nothing_is_wider_than_the_terminal() {
-    let doctor = numbers();
-    let path = doctor.path("queue.db").display().to_string();
-    for columns in [60, 80, 120] {
-        for command in ["stale", "reclaim", "owners"] {
-            let (_, written) = OnTerminal::start(&doctor, &[command, "--db", &path], (columns, 40), On::Both).end();
-            let widest = plain(&written).lines().map(|line| line.trim_end().chars().count()).max().unwrap();
-            assert!(widest <= usize::from(columns), "{command} in {columns}: {written}");
-        }
-    }
-}
-
-/// A hint that takes several lines is still one command to paste.
 #[test]
 fn a_command_over_several_lines_can_be_pasted() {
     let doctor = numbers();
@@ -216,7 +201,6 @@ fn instants_are_spans_or_of_the_zone_that_is_asked_for() {
     assert_eq!(json(&["--time", "local"])["jobs"][0]["claimed_at"], json(&[])["jobs"][0]["claimed_at"]);
 }
 
-/// Into a file or a pipe goes every column, so that nothing is lost.
 #[test]
 fn nothing_is_left_out_of_a_file() {
     let doctor = numbers();

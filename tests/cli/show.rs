@@ -57,7 +57,6 @@ fn a_payload_that_the_table_does_not_have() {
     assert_eq!(shown["jobs"][0]["last_error"], "timed out");
 }
 
-/// What this role may not read is not shown, and does not keep it from the rest.
 #[test]
 fn a_role_that_may_not_read_payloads_on_postgres() {
     let shop = Shop::on_postgres();
