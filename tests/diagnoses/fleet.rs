@@ -1,7 +1,7 @@
 //! A fleet of workers on the reference schema, on either engine, at work or not.
 
-use crate::support::cli::Doctor;
-use crate::support::postgres::{TestDatabase, fresh};
+use crate::support::shop::{self, Shop};
+use std::ops::Deref;
 
 /// One claim of the fleet. Ages lie half a unit away from where their words would change.
 #[derive(Clone)]
@@ -9,7 +9,6 @@ pub struct At {
     pub queue: &'static str,
     pub kind: &'static str,
     pub owner: Option<String>,
-    /// Seconds since it was claimed.
     pub claimed: Option<i64>,
     /// Seconds since its last heartbeat.
     pub beat: Option<i64>,
@@ -23,37 +22,22 @@ pub fn at(queue: &'static str, kind: &'static str, owner: &str, claimed: i64, be
 }
 
 /// A queue somewhere.
-pub struct Queue {
-    pub doctor: Doctor,
-    pub url: String,
-    database: Option<TestDatabase>,
+pub struct Queue<'s>(&'s Shop);
+
+impl Deref for Queue<'_> {
+    type Target = Shop;
+
+    fn deref(&self) -> &Shop {
+        self.0
+    }
 }
 
-impl Queue {
-    /// Runs a statement; `ago(n)` in it is the instant so many seconds ago.
-    pub fn sql(&self, sql: &str) {
-        let spelled = |ago: &dyn Fn(&str) -> String| {
-            let mut parts = sql.split("ago(");
-            let first = parts.next().unwrap().to_owned();
-            parts.fold(first, |out, part| {
-                let (seconds, rest) = part.split_once(')').unwrap();
-                format!("{out}{}{rest}", ago(seconds))
-            })
-        };
-        match &self.database {
-            Some(database) => {
-                let sql = spelled(&|seconds| format!("(date_trunc('second', now()) - interval '{seconds} seconds')"));
-                database.client().batch_execute(&sql).unwrap();
-            }
-            None => self.doctor.sql(&self.url, &spelled(&|seconds| format!("(unixepoch() - {seconds})"))),
-        }
-    }
-
+impl Queue<'_> {
     /// Puts claims in; ids go on from what is there.
     pub fn put(&self, claims: &[At]) {
         let text =
             |text: &Option<String>| text.as_ref().map_or("NULL".to_owned(), |t| format!("'{}'", t.replace('\'', "''")));
-        let time = |seconds: Option<i64>| seconds.map_or("NULL".to_owned(), |seconds| format!("ago({seconds})"));
+        let time = |seconds: Option<i64>| seconds.map_or("NULL".to_owned(), |seconds| format!("{{ago {seconds}}}"));
         for some in claims.chunks(200) {
             let rows: Vec<String> = some
                 .iter()
@@ -80,7 +64,7 @@ impl Queue {
     /// say the day, which depends on the time of day.
     #[track_caller]
     pub fn diagnoses(&self, more: &[&str]) -> String {
-        let ran = self.doctor.run(&[&["stale", "--db", &self.url, "--summary"], more].concat()).exits(0);
+        let ran = self.run(&[&["stale", "--summary"], more].concat()).exits(0);
         let whole = ran.whole();
         let text = whole.strip_prefix("[stdout]\n").unwrap_or_default();
         text.split("[stderr]").next().unwrap_or_default().replace("\n    ", " ")
@@ -88,13 +72,8 @@ impl Queue {
 }
 
 /// Runs a test on an empty queue of each engine.
-pub fn on_both(test: impl Fn(&Queue)) {
-    let doctor = Doctor::new();
-    doctor.run(&["init", "--db", "queue.db"]).exits(0);
-    test(&Queue { doctor, url: "queue.db".to_owned(), database: None });
-    let (doctor, database) = (Doctor::new(), fresh());
-    doctor.run(&["init", "--db", &database.url()]).exits(0);
-    test(&Queue { doctor, url: database.url(), database: Some(database) });
+pub fn on_both(test: impl Fn(&Queue<'_>)) {
+    shop::on_both(|shop| test(&Queue(shop)));
 }
 
 /// The incident of the README: one host vanished, one kind hangs everywhere, and one is slow but healthy.

@@ -19,7 +19,7 @@ fn fields() {
     on_both(|queue| {
         queue.put(&incident());
         queue.put(&[at("web", "A", "lone:1", 90_000, 80_000)]);
-        let document = queue.doctor.run(&["stale", "--db", &queue.url, "--json"]).exits(0).json();
+        let document = queue.run(&["stale", "--json"]).exits(0).json();
         is_valid("stale", &document);
         adds_up(&document);
         assert_eq!(document["summary"]["alone"], 1);
@@ -36,7 +36,7 @@ fn fields() {
             (&"hangs".into(), &"ResizeVideo".into(), &Value::Null)
         );
         assert_eq!((&kind["jobs"], &kind["hosts"], &kind["owners"]), (&18.into(), &6.into(), &6.into()));
-        let lines = queue.doctor.run(&["stale", "--db", &queue.url, "-o", "jsonl"]).exits(0).stdout;
+        let lines = queue.run(&["stale", "-o", "jsonl"]).exits(0).stdout;
         let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert!(lines[1..3].iter().all(|line| line["type"] == "diagnosis"), "diagnoses come before jobs");
     });
@@ -46,7 +46,7 @@ fn fields() {
 fn the_summary_holds_no_jobs() {
     on_both(|queue| {
         queue.put(&incident());
-        let document = queue.doctor.run(&["stale", "--db", &queue.url, "--json", "--summary"]).exits(0).json();
+        let document = queue.run(&["stale", "--json", "--summary"]).exits(0).json();
         is_valid("stale", &document);
         adds_up(&document);
         assert_eq!((&document["jobs"], &document["unknown"]), (&Value::Array(vec![]), &Value::Array(vec![])));
@@ -62,7 +62,7 @@ fn the_summary_holds_no_jobs() {
 #[test]
 fn none_of_jobs_that_are_named_and_none_of_nothing() {
     on_both(|queue| {
-        let empty = queue.doctor.run(&["stale", "--db", &queue.url, "--json"]).exits(0).json();
+        let empty = queue.run(&["stale", "--json"]).exits(0).json();
         is_valid("stale", &empty);
         adds_up(&empty);
         queue.put(&incident());
@@ -70,7 +70,7 @@ fn none_of_jobs_that_are_named_and_none_of_nothing() {
         let named = queue.doctor.run(&named).exits(0).json();
         assert_eq!((&named["diagnoses"], &named["summary"]["alone"]), (&Value::Array(vec![]), &2.into()));
         // A limit leaves jobs out of the list, not out of what happened.
-        let limited = queue.doctor.run(&["stale", "--db", &queue.url, "--json", "--limit", "1"]).exits(0).json();
+        let limited = queue.run(&["stale", "--json", "--limit", "1"]).exits(0).json();
         assert_eq!(limited["diagnoses"].as_array().unwrap().len(), 2);
         adds_up(&limited);
     });

@@ -8,7 +8,7 @@ use insta::assert_snapshot;
 fn above_the_table() {
     on_both(|queue| {
         queue.put(&incident());
-        let whole = queue.doctor.run(&["stale", "--db", &queue.url, "--limit", "2"]).exits(0).whole();
+        let whole = queue.run(&["stale", "--limit", "2"]).exits(0).whole();
         assert_snapshot!("above_the_table", whole.replace(&queue.url, "URL").replace("'URL'", "URL"));
     });
 }
@@ -28,12 +28,12 @@ fn ten_lines_and_how_many_more() {
 fn the_summary_is_one_and_nothing_else() {
     on_both(|queue| {
         queue.put(&incident());
-        let whole = queue.doctor.run(&["stale", "--db", &queue.url, "--summary"]).exits(0).whole();
+        let whole = queue.run(&["stale", "--summary"]).exits(0).whole();
         assert_snapshot!("summary", whole.replace(&queue.url, "URL").replace("'URL'", "URL"));
-        queue.doctor.run(&["stale", "--db", &queue.url, "--summary", "--exit-code"]).exits(1);
-        assert_eq!(queue.doctor.run(&["stale", "--db", &queue.url, "--summary", "-o", "none"]).exits(0).stdout, "");
+        queue.run(&["stale", "--summary", "--exit-code"]).exits(1);
+        assert_eq!(queue.run(&["stale", "--summary", "-o", "none"]).exits(0).stdout, "");
         for format in ["csv", "name"] {
-            let ran = queue.doctor.run(&["stale", "--db", &queue.url, "--summary", "-o", format]).exits(2);
+            let ran = queue.run(&["stale", "--summary", "-o", format]).exits(2);
             assert!(ran.stdout.is_empty() && ran.stderr.contains("--summary lists no jobs"), "{ran:#?}");
         }
         assert!(
@@ -47,13 +47,13 @@ fn text_from_the_database_does_nothing_to_a_terminal() {
     let owner = "we\u{1b}[2Jb1\nhost FAKE vanished:1";
     on_both(|queue| {
         queue.put(&[at("mail", "A", owner, 11_130, 7830), at("we\u{202e}b", "A", owner, 11_130, 7830)]);
-        let said = queue.doctor.run(&["stale", "--db", &queue.url]).exits(0).stdout;
+        let said = queue.run(&["stale"]).exits(0).stdout;
         let acts = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
         assert!(!said.contains(acts), "{said:?}");
         assert!(!said.lines().any(|line| line.starts_with("host FAKE")), "{said}");
         assert!(said.starts_with("host we\\x1b[2Jb1\\nhost FAKE vanished vanished 2h 10m ago"), "{said}");
         // Machines get it exactly.
-        let document = queue.doctor.run(&["stale", "--db", &queue.url, "--json"]).exits(0).json();
+        let document = queue.run(&["stale", "--json"]).exits(0).json();
         assert_eq!(document["diagnoses"][0]["host"], owner.rsplit_once(':').unwrap().0);
     });
 }

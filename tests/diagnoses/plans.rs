@@ -20,8 +20,7 @@ fn what_happened_to_the_jobs_of_the_plan() {
         queue.put(&incident());
         for command in ["reclaim", "sweep"] {
             assert_eq!(jobs(queue, &[command]), [312, 18]);
-            let table =
-                queue.doctor.run(&[command, "--db", &queue.url, "-o", "table"]).exits(0).stdout.replace("\n    ", " ");
+            let table = queue.run(&[command, "-o", "table"]).exits(0).stdout.replace("\n    ", " ");
             let first = table.lines().next().unwrap();
             assert!(first.starts_with("host host-7 vanished 2h 10m ago, "), "{table}");
             assert!(
@@ -35,7 +34,7 @@ fn what_happened_to_the_jobs_of_the_plan() {
         // Named jobs say nothing about their owners, and a restart sweep is told who is dead.
         assert_eq!(jobs(queue, &["reclaim", "--id", "1", "--id", "2"]), [0; 0]);
         assert_eq!(jobs(queue, &["sweep", "--restart", "--host", "host-7"]), [0; 0]);
-        let lines = queue.doctor.run(&["reclaim", "--db", &queue.url, "-o", "jsonl"]).exits(0).stdout;
+        let lines = queue.run(&["reclaim", "-o", "jsonl"]).exits(0).stdout;
         let line: Value = serde_json::from_str(lines.lines().nth(1).unwrap()).unwrap();
         assert_eq!((&line["type"], &line["host"]), (&"diagnosis".into(), &"host-7".into()));
         // The report of an apply is about what was done.

@@ -79,7 +79,7 @@ fn vanished_is_said_of_one_minute() {
             said.contains(" UTC, the last 1h 29m ago: 2 jobs of kind ResizeVideo, held by media1, media2"),
             "{said}"
         );
-        queue.sql("UPDATE jobs SET heartbeat_at = ago(7800) WHERE owner_id = 'media2:1'");
+        queue.sql("UPDATE jobs SET heartbeat_at = {ago 7800} WHERE owner_id = 'media2:1'");
         assert!(queue.diagnoses(&[]).starts_with("2 hosts vanished 2h 10m ago, between "), "{}", queue.diagnoses(&[]));
         // Steps of 50 s are no minute, however many follow each other.
         let worker = |n: i64| at("web", "SendInvoice", &format!("node-{n}:1"), 11_130, 3000 + 50 * n);

@@ -1,7 +1,7 @@
 //! When a job may run again, in the spelling of its column: read back by the database itself.
 
-use crate::support::cli::Doctor;
-use crate::support::postgres::fresh;
+use crate::support::cli::Ran;
+use crate::support::shop::Shop;
 
 /// A home-made queue whose `due` column is spelled like that, in a preset of the config file.
 fn mapping(encoding: &str) -> String {
@@ -14,25 +14,27 @@ fn mapping(encoding: &str) -> String {
     )
 }
 
-const RECLAIM: [&str; 14] = [
-    "reclaim",
-    "--config",
-    "config.toml",
-    "--preset",
-    "home",
-    "--max-jobs",
-    "9999",
-    "--apply",
-    "--delay",
-    "1h",
-    "--jitter",
-    "1h",
-    "-o",
-    "none",
-];
+/// Gives twenty dead jobs back, in an hour at the earliest and two at the latest.
+fn reclaim(shop: &Shop, mapping: &str) -> Ran {
+    std::fs::write(shop.doctor.path("config.toml"), mapping).unwrap();
+    let words = "reclaim --config config.toml --preset home --max-jobs 9999 --apply --delay 1h --jitter 1h -o none";
+    shop.run(&words.split(' ').collect::<Vec<_>>())
+}
+
+/// The queue with a column of that type.
+fn queue(shop: &Shop, of_type: &str) {
+    let epoch = if shop.is_postgres() { "extract(epoch FROM now())::bigint" } else { "unixepoch()" };
+    shop.sql(&format!(
+        "CREATE TABLE home (id bigint PRIMARY KEY, status text, began bigint, due {of_type}, seen bigint);
+         INSERT INTO home WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 20)
+         SELECT id, 'busy', {epoch} - 7200 - id, NULL, NULL FROM n"
+    ));
+}
 
 /// Everything that was written lies in the window, and it is not one instant.
-fn fits(encoding: &str, seconds: &[f64]) {
+fn fits(shop: &Shop, seconds: &str, encoding: &str) {
+    let rows = shop.rows(&format!("SELECT {seconds} FROM home WHERE status = 'new'"));
+    let seconds: Vec<f64> = rows.iter().map(|row| row.parse().unwrap()).collect();
     assert_eq!(seconds.len(), 20, "{encoding}");
     assert!(seconds.iter().all(|at| (3600.0 - 61.0..=7200.0 + 1.0).contains(at)), "{encoding}: {seconds:?}");
     let instants: std::collections::BTreeSet<String> = seconds.iter().map(|at| format!("{at:.0}")).collect();
@@ -41,7 +43,7 @@ fn fits(encoding: &str, seconds: &[f64]) {
 
 #[test]
 fn on_sqlite() {
-    for (encoding, type_name, epoch) in [
+    for (encoding, of_type, epoch) in [
         ("epoch s", "INTEGER", "due"),
         ("epoch ms", "INTEGER", "due / 1e3"),
         ("epoch us", "INTEGER", "due / 1e6"),
@@ -51,28 +53,17 @@ fn on_sqlite() {
         ("text YYYY-MM-DDTHH:MM:SS.ffffffZ", "TEXT", "unixepoch(due)"),
         ("text YYYY-MM-DD HH:MM:SS[.f-fff] utc", "TEXT", "unixepoch(due)"),
     ] {
-        let doctor = Doctor::new();
-        std::fs::write(doctor.path("config.toml"), mapping(encoding)).unwrap();
-        doctor.sql(
-            "home.db",
-            &format!(
-                "CREATE TABLE home (id INTEGER PRIMARY KEY, status TEXT, began INTEGER, due {type_name});
-                 WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 20)
-                 INSERT INTO home SELECT id, 'busy', unixepoch() - 7200 - id, NULL FROM n"
-            ),
-        );
-        doctor.run(&[&RECLAIM[..], &["--db", "home.db"]].concat()).exits(0);
-        let query = format!("SELECT CAST(({epoch}) - unixepoch() AS TEXT) FROM home WHERE status = 'new'");
-        let seconds: Vec<f64> = doctor.rows("home.db", &query).iter().map(|row| row.parse().unwrap()).collect();
-        fits(encoding, &seconds);
-        assert_eq!(doctor.rows("home.db", "SELECT count(DISTINCT typeof(due)) FROM home"), ["1"], "{encoding}");
+        let shop = Shop::on_sqlite();
+        queue(&shop, of_type);
+        reclaim(&shop, &mapping(encoding)).exits(0);
+        fits(&shop, &format!("CAST(({epoch}) - unixepoch() AS TEXT)"), encoding);
+        assert_eq!(shop.rows("SELECT count(DISTINCT typeof(due)) FROM home"), ["1"], "{encoding}");
     }
 }
 
 #[test]
 fn on_postgres() {
-    let doctor = Doctor::new();
-    for (encoding, type_name, epoch) in [
+    for (encoding, of_type, epoch) in [
         ("native", "timestamptz", "due"),
         ("native utc", "timestamp", "due AT TIME ZONE 'UTC'"),
         ("native Asia/Tokyo", "timestamp", "due AT TIME ZONE 'Asia/Tokyo'"),
@@ -81,44 +72,26 @@ fn on_postgres() {
         ("epoch s float", "double precision", "to_timestamp(due)"),
         ("text YYYY-MM-DDTHH:MM:SS.fffZ", "text", "due::timestamptz"),
     ] {
-        let database = fresh();
-        std::fs::write(doctor.path("config.toml"), mapping(encoding)).unwrap();
-        let create = format!(
-            "CREATE TABLE home (id bigint PRIMARY KEY, status text, began bigint, due {type_name});
-             INSERT INTO home SELECT n, 'busy', extract(epoch FROM now())::bigint - 7200 - n, NULL
-             FROM generate_series(1, 20) AS n"
-        );
-        let mut client = database.client();
-        client.batch_execute(&create).unwrap();
-        doctor.run(&[&RECLAIM[..], &["--db", &database.url()]].concat()).exits(0);
-        let query = format!("SELECT extract(epoch FROM ({epoch}) - now())::float8 FROM home WHERE status = 'new'");
-        let seconds: Vec<f64> = client.query(&query, &[]).unwrap().iter().map(|row| row.get(0)).collect();
-        fits(encoding, &seconds);
+        let shop = Shop::on_postgres();
+        queue(&shop, of_type);
+        reclaim(&shop, &mapping(encoding)).exits(0);
+        fits(&shop, &format!("extract(epoch FROM ({epoch}) - now())::float8"), encoding);
     }
 }
 
 /// A statement of the preset's own names the column whose spelling is meant.
 #[test]
 fn in_a_statement_of_its_own() {
-    let doctor = Doctor::new();
     let text = mapping("epoch ms").replace(
         "clear = [\"began\"]\nset = { due = \":run_at\" }\n",
         "[[mapping.home.action.requeue.step]]\nrows = \"each\"\n\
          sql = \"UPDATE {home} SET status = 'new', due = :run_at.due, seen = :now.due WHERE id IN :ids\"\n",
     );
-    std::fs::write(doctor.path("config.toml"), &text).unwrap();
-    doctor.sql(
-        "home.db",
-        "CREATE TABLE home (id INTEGER PRIMARY KEY, status TEXT, began INTEGER, due INTEGER, seen INTEGER);
-         WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 20)
-         INSERT INTO home SELECT id, 'busy', unixepoch() - 7200 - id, NULL, NULL FROM n",
-    );
-    doctor.run(&[&RECLAIM[..], &["--db", "home.db"]].concat()).exits(0);
-    let query = "SELECT CAST((due - seen) / 1e3 AS TEXT) FROM home WHERE status = 'new'";
-    let seconds: Vec<f64> = doctor.rows("home.db", query).iter().map(|row| row.parse().unwrap()).collect();
-    fits("epoch ms", &seconds);
+    let shop = Shop::on_sqlite();
+    queue(&shop, "INTEGER");
+    reclaim(&shop, &text).exits(0);
+    fits(&shop, "CAST((due - seen) / 1e3 AS TEXT)", "epoch ms");
     // Without the column it is not said how to spell it.
-    std::fs::write(doctor.path("config.toml"), text.replace(":run_at.due", ":run_at")).unwrap();
-    let said = crate::support::cli::fails(&doctor, &[&RECLAIM[..10], &["--db", "home.db"]].concat(), 78).stderr;
+    let said = reclaim(&shop, &text.replace(":run_at.due", ":run_at")).exits(78).stderr;
     assert!(said.contains("`:run_at.column`"), "{said}");
 }

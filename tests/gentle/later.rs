@@ -1,7 +1,7 @@
 //! `--delay` and `--jitter` through the program, on both engines.
 
 use crate::cli::scene::{incident, orphans};
-use crate::support::cli::{Doctor, is_valid};
+use crate::support::cli::Doctor;
 
 /// When the requeued jobs may run, in seconds from an instant, in the order of the plan: longest silent first.
 fn seconds_from(doctor: &Doctor, instant: i64) -> Vec<i64> {
@@ -11,47 +11,6 @@ fn seconds_from(doctor: &Doctor, instant: i64) -> Vec<i64> {
 
 fn clock(doctor: &Doctor) -> i64 {
     doctor.rows("queue.db", "SELECT unixepoch()")[0].parse().unwrap()
-}
-
-fn distinct(seconds: &[i64]) -> usize {
-    seconds.iter().collect::<std::collections::BTreeSet<_>>().len()
-}
-
-#[test]
-fn at_once_unless_asked() {
-    let doctor = orphans(3);
-    let before = clock(&doctor);
-    let document =
-        doctor.run(&["reclaim", "--db", "queue.db", "--max-jobs", "9999", "--apply", "--json"]).exits(0).json();
-    let took = clock(&doctor) - before;
-    assert!(seconds_from(&doctor, before).iter().all(|at| (0..=took).contains(at)));
-    assert!(document["delay_seconds"].is_null() && document["jitter_seconds"].is_null());
-}
-
-/// Every part of the window gets its share, in the order of the plan, however many batches the run takes.
-#[test]
-fn the_whole_run_is_spread_over_one_window() {
-    let doctor = orphans(1234);
-    let before = clock(&doctor);
-    let arguments =
-        ["sweep", "--db", "queue.db", "--max-jobs", "9999", "--apply", "--json", "--delay", "30s", "--jitter", "1000s"];
-    let document = doctor.run(&arguments).exits(0).json();
-    let took = clock(&doctor) - before;
-    is_valid("sweep", &document);
-    assert_eq!(document["summary"]["outcomes"]["moved"], 1234);
-    assert_eq!(document["jitter_seconds"], 1000.0);
-    let at = seconds_from(&doctor, before);
-    assert_eq!(at.len(), 1234);
-    assert!(at.iter().all(|at| (30..=1030 + took).contains(at)), "{:?} {:?}", at.iter().min(), at.iter().max());
-    assert!(distinct(&at) >= 100, "{} instants", distinct(&at));
-    for quarter in 0..4 {
-        let part = 30 + quarter * 250..30 + (quarter + 1) * 250;
-        let share = at.iter().filter(|at| part.contains(*at)).count();
-        assert!((280..=340).contains(&share), "{share} jobs in part {quarter}");
-    }
-    // A second of the machine's own time may lie between two batches.
-    assert!(at.windows(2).all(|pair| pair[0] <= pair[1] + took), "the longest silent first");
-    assert_eq!(doctor.rows("queue.db", "SELECT attempts, stalls, count(*) FROM jobs GROUP BY 1, 2"), ["1 1 1234"]);
 }
 
 /// Twice the same command is not twice the same instants: two hosts that sweep at once must not agree.

@@ -14,7 +14,6 @@ pub struct Data {
     pub max: String,
 }
 
-/// What a plugin said.
 #[derive(Debug)]
 pub struct Said {
     pub state: String,

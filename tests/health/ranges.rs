@@ -40,12 +40,9 @@ fn of_silence_and_share() {
 fn ranges_that_make_no_sense() {
     let shop = Shop::on_sqlite();
     shop.run(&["init"]).exits(0);
-    for text in ["", "x", "20:10", "10:20:30", "silence=5M", "age=5", "1e3", "NaN", "5,", "stuck=", "@"] {
-        for flag in ["-w", "-c"] {
-            let said = said(shop.run(&["health", &format!("{flag}={text}")]));
-            assert_eq!(said.state, "UNKNOWN", "{text}");
-            assert!(said.text.starts_with("invalid value") && said.data.is_empty(), "{said:?}");
-        }
+    for range in ["-w=", "-c=20:10", "-w=silence=5M", "-c=5,"] {
+        let said = said(shop.run(&["health", range]));
+        assert!(said.state == "UNKNOWN" && said.text.starts_with("invalid value") && said.data.is_empty(), "{said:?}");
     }
     for (text, why) in [
         ("age=5", "`age` is not measured: stuck, silence, share, unknown are"),

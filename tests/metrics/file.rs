@@ -43,7 +43,6 @@ fn everybody_may_read_it_whatever_the_umask() {
     });
 }
 
-/// The report is the same with the file as without.
 #[test]
 fn the_report_is_printed_all_the_same() {
     let shop = shop(2);

@@ -1,21 +1,21 @@
 //! What the file keeps of runs before: the last success, and nothing else.
 
 use crate::support::cli::{Doctor, until};
-use crate::support::postgres::fresh;
 use crate::support::promtool::{Sample, accepts_metrics, samples, value};
+use crate::support::shop;
 use std::fs;
 
 const KEPT: &str = "last_success_timestamp_seconds";
 
 /// A target on either engine whose database can be put out of reach.
-struct Place {
-    doctor: Doctor,
-    db: String,
+struct Place<'s> {
+    doctor: &'s Doctor,
+    db: &'s str,
     away: &'static str,
     code: i32,
 }
 
-impl Place {
+impl Place<'_> {
     fn target(&self, db: &str) {
         let text = format!("[target.shop]\ndb = \"{db}\"\npreset = \"lease\"\n[target.other]\ndb = \"{}\"\n", self.db);
         fs::write(self.doctor.path("c.toml"), text).unwrap();
@@ -30,16 +30,12 @@ impl Place {
     }
 }
 
-fn on_both(test: impl Fn(&Place)) {
-    let server = fresh();
-    for (db, away, code) in
-        [("queue.db".to_owned(), "gone.db", 66), (server.url(), "host=/nonexistent user=app dbname=app", 69)]
-    {
-        let place = Place { doctor: Doctor::new(), db, away, code };
-        place.doctor.run(&["init", "--db", &place.db]).exits(0);
-        place.doctor.run(&["demo", "demo.db"]).exits(0);
-        test(&place);
-    }
+fn on_both(test: impl Fn(&Place<'_>)) {
+    shop::on_both(|shop| {
+        let (away, code) =
+            if shop.is_postgres() { ("host=/nonexistent user=app dbname=app", 69) } else { ("gone.db", 66) };
+        test(&Place { doctor: &shop.doctor, db: &shop.url, away, code });
+    });
 }
 
 #[test]
@@ -51,7 +47,7 @@ fn the_last_success_outlives_a_failure() {
             place.target(place.away);
             let never = place.run(command, "shop", place.code);
             assert_eq!((one(&never, "up"), one(&never, KEPT)), (Some(0.0), None), "there was none yet");
-            place.target(&place.db);
+            place.target(place.db);
             let good = place.run(command, "shop", 0);
             assert_eq!((one(&good, "up"), one(&good, "exit_code")), (Some(1.0), Some(0.0)));
             place.target(place.away);
@@ -63,7 +59,7 @@ fn the_last_success_outlives_a_failure() {
                 assert!(one(&bad, last) >= one(&good, last) && one(&bad, "run_duration_seconds").is_some());
                 assert!(bad.iter().all(|sample| !sample.name.ends_with("_jobs") || sample.name.contains("moved")));
             }
-            place.target(&place.db);
+            place.target(place.db);
             until("a later success", || one(&place.run(command, "shop", 0), KEPT) > one(&good, KEPT));
         }
     });
@@ -72,7 +68,7 @@ fn the_last_success_outlives_a_failure() {
 #[test]
 fn what_is_not_this_runs_own_is_not_kept() {
     on_both(|place| {
-        place.target(&place.db);
+        place.target(place.db);
         let good = place.run("stats", "other", 0);
         let file = place.doctor.path("q.prom");
         let text = fs::read_to_string(&file).unwrap();

@@ -15,7 +15,6 @@ fn prometheus_reads_them() {
     accepts_file("check", &rules().path().join("rules.yml"));
 }
 
-/// Each alert fires on what it is for, and on nothing else.
 #[test]
 fn they_fire_on_what_they_are_for() {
     let directory = rules();

@@ -1,14 +1,11 @@
 //! A sweep that leaves it to another one: all is well, and what was found before still stands.
 
-use crate::support::promtool::{Sample, accepts_metrics, samples, sum, value};
+use crate::support::promtool::{Sample, sum, value};
 use crate::support::shop::{Shop, on_both};
 use std::fs;
 
 fn swept(shop: &Shop, more: &[&str], code: i32) -> Vec<Sample> {
-    shop.run(&[&["sweep", "-o", "none", "--apply", "--textfile", "q.prom"], more].concat()).exits(code);
-    let text = fs::read_to_string(shop.doctor.path("q.prom")).unwrap();
-    accepts_metrics(&text);
-    samples(&text)
+    super::sweep::swept(shop, &[&["--apply"], more].concat(), code)
 }
 
 fn found(samples: &[Sample]) -> Vec<Sample> {

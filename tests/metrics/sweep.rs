@@ -4,7 +4,7 @@ use crate::support::promtool::{Sample, accepts_metrics, samples, sum, value};
 use crate::support::shop::{Shop, on_both};
 use std::fs;
 
-fn swept(shop: &Shop, more: &[&str], code: i32) -> Vec<Sample> {
+pub fn swept(shop: &Shop, more: &[&str], code: i32) -> Vec<Sample> {
     shop.run(&[&["sweep", "-o", "none", "--textfile", "q.prom"], more].concat()).exits(code);
     let text = fs::read_to_string(shop.doctor.path("q.prom")).unwrap();
     accepts_metrics(&text);

@@ -14,7 +14,6 @@ impl Deref for Place {
     }
 }
 
-/// Runs a test on a SQLite file, then on Postgres.
 pub fn on_both(test: impl Fn(&Place)) {
     test(&Place(Shop::on_sqlite()));
     test(&Place(Shop::on_postgres()));
@@ -29,7 +28,6 @@ pub fn with_jobs(test: impl Fn(&Place)) {
 }
 
 impl Place {
-    /// Picks the text for this engine.
     pub fn pick<'t>(&self, sqlite: &'t str, postgres: &'t str) -> &'t str {
         if self.is_postgres() { postgres } else { sqlite }
     }
@@ -63,7 +61,6 @@ impl Place {
         std::fs::write(self.doctor.path("config.toml"), text).unwrap();
     }
 
-    /// Runs a command on the target of the config file.
     pub fn on_target(&self, arguments: &[&str]) -> Ran {
         self.doctor.run(&[arguments, &["--config", "config.toml"]].concat())
     }

@@ -5,7 +5,6 @@ use crate::support::cli::{Doctor, fails, is_valid};
 use insta::assert_snapshot;
 use serde_json::json;
 
-/// The ids that are listed.
 fn names(place: &Place, more: &[&str]) -> String {
     let listed = place.on_target(&[&["stale", "-o", "name"], more].concat()).exits(0).stdout;
     let mut ids: Vec<&str> = listed.lines().collect();
