@@ -56,7 +56,6 @@ fn by_no_other_command() {
     }
 }
 
-/// A name is a path for those who make files too.
 #[test]
 fn under_the_name_that_was_given() {
     for name in ["file:made.db?mode=memory", "sqlite::memory:", "file:made.db", "made.db"] {

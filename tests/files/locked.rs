@@ -6,7 +6,6 @@ use crate::support::files::{Frozen, Writer};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The incident in a file whose journal is of that mode.
 fn with_journal(mode: &str) -> Doctor {
     let doctor = incident();
     doctor.sql("queue.db", &format!("PRAGMA journal_mode = {mode}"));

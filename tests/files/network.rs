@@ -41,7 +41,6 @@ impl Drop for Mount {
     }
 }
 
-/// An incident on such a disk.
 fn on_fuse(journal: &str) -> Option<(Doctor, Mount)> {
     let doctor = incident();
     let mount = Mount::at(&doctor)?;

@@ -71,10 +71,8 @@ fn stage(found: Found, owner: Option<&User>) -> (Doctor, Option<Writer>) {
     (doctor, live)
 }
 
-/// Who runs the program.
 #[derive(Clone, Copy)]
 enum Who<'a> {
-    /// The user of the tests.
     We(&'a str),
     Other(&'a str, &'a User),
 }
@@ -229,7 +227,6 @@ fn a_file_that_others_may_write_to() {
     }
 }
 
-/// What may not be read at all.
 #[test]
 fn a_closed_file() {
     let Some([owner, stranger]) = others() else {

@@ -105,7 +105,6 @@ impl Drop for Container {
     }
 }
 
-/// Whether a file can be bound into a namespace here.
 fn can_bind(doctor: &Doctor) -> bool {
     fs::create_dir(doctor.path("container")).unwrap();
     fs::write(doctor.path("container/queue.db"), "").unwrap();

@@ -30,7 +30,6 @@ impl Waiting {
         Waiting { child, said, stderr }
     }
 
-    /// Lets it come to its end.
     pub(crate) fn end(self) -> Ran {
         // Both streams at once: a full pipe would stop it.
         let (mut stderr, mut said) = (self.stderr, self.said);

@@ -47,7 +47,6 @@ fn history_of_one_database() {
     });
 }
 
-/// Another name of the same file is the same database.
 #[test]
 fn a_file_by_another_name() {
     let queue = Queue::sqlite();

@@ -80,7 +80,6 @@ fn the_second_time_there_is_nothing_left() {
     });
 }
 
-/// More jobs than fit into a batch, each with a value of its own.
 #[test]
 fn more_than_a_batch() {
     on_both(|queue| {
@@ -233,7 +232,6 @@ fn bytes_that_are_no_text() {
     }
 }
 
-/// A key of several columns, one of them a text with a slash, another a uuid.
 #[test]
 fn keys_of_several_columns() {
     on_both(|queue| {

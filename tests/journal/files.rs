@@ -84,7 +84,6 @@ fn where_they_lie() {
     }
 }
 
-/// A link in the place of the directory, or of a file, is not followed.
 #[test]
 fn links_are_not_followed() {
     let queue = Queue::sqlite();
@@ -181,7 +180,6 @@ fn what_nobody_wrote() {
     assert_eq!(queue.dump("jobs"), before);
 }
 
-/// A password is neither in the journal nor in the ledger.
 #[test]
 fn no_secret_is_kept() {
     let queue = Queue::postgres();

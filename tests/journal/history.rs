@@ -122,7 +122,6 @@ fn a_database_that_is_away() {
     fails(&queue.doctor, &["history", "--db", "gone.db"], 66);
 }
 
-/// Text from the database and from journals controls no terminal.
 #[test]
 fn hostile_text_is_inert() {
     let queue = Queue::sqlite();

@@ -1,18 +1,22 @@
 //! Runs that were killed: an intent without a result is unknown until the database is asked.
 
-use super::queue::on_both;
+use super::queue::{Queue, on_both};
 use crate::cli::scene::orphans;
 use crate::support::cli::{rows, until};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::fs;
 
-/// The journal up to and with its last intent, as a kill right after the commit leaves it, or right before.
-fn cut(path: &std::path::Path) {
-    let text = fs::read_to_string(path).unwrap();
+/// A run whose journal goes up to and with its last intent, as a kill right after the commit leaves it, or right before; and the job of
+/// that intent.
+fn cut(queue: &Queue) -> (String, String) {
+    let run = queue.reclaimed();
+    let text = fs::read_to_string(queue.journal(&run)).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     let last = lines.iter().rposition(|line| line.starts_with("{\"type\":\"intent\"")).unwrap();
-    fs::write(path, lines[..=last].join("\n") + "\n").unwrap();
+    fs::write(queue.journal(&run), lines[..=last].join("\n") + "\n").unwrap();
+    let last = queue.lines(&run).last().unwrap()["steps"][0]["id"].as_str().unwrap().to_owned();
+    (run, last)
 }
 
 fn unsure(document: &Value) -> [u64; 4] {
@@ -23,8 +27,7 @@ fn unsure(document: &Value) -> [u64; 4] {
 fn the_batch_was_committed() {
     on_both(|queue| {
         let before = queue.dump("jobs");
-        let run = queue.reclaimed();
-        cut(&queue.journal(&run));
+        let (run, _) = cut(queue);
         let alone = queue.doctor.run(&["history", &run, "--json"]).exits(0).json();
         assert_eq!(unsure(&alone), [1, 0, 0, 0], "nobody was asked");
         assert_eq!((&alone["run"]["complete"], &alone["run"]["moved_at_least"]), (&false.into(), &3.into()));
@@ -43,10 +46,8 @@ fn the_batch_was_committed() {
 fn the_batch_was_not_committed() {
     on_both(|queue| {
         let before = queue.dump("jobs");
-        let run = queue.reclaimed();
-        cut(&queue.journal(&run));
+        let (run, last) = cut(queue);
         // The last batch never happened.
-        let last = queue.lines(&run).last().unwrap()["steps"][0]["id"].as_str().unwrap().parse::<i64>().unwrap();
         let other = queue.json(&["undo", &run, "--apply"], 0)["run_id"].as_str().unwrap().to_owned();
         assert_eq!(queue.dump("jobs"), before);
         let told = queue.json(&["history", &run], 0);
@@ -54,7 +55,7 @@ fn the_batch_was_not_committed() {
         let planned = queue.json(&["undo", &run], 0);
         let ids: Vec<&str> =
             planned["skipped"].as_array().unwrap().iter().map(|step| step["id"].as_str().unwrap()).collect();
-        assert!(!ids.contains(&last.to_string().as_str()), "there is nothing to take back of {last}: {ids:?}");
+        assert!(!ids.contains(&last.as_str()), "there is nothing to take back of {last}: {ids:?}");
         assert_eq!(ids.len(), 3);
         queue.run(&["history", &other]).exits(0);
     });
@@ -63,9 +64,7 @@ fn the_batch_was_not_committed() {
 #[test]
 fn the_row_was_touched_since() {
     on_both(|queue| {
-        let run = queue.reclaimed();
-        cut(&queue.journal(&run));
-        let last = queue.lines(&run).last().unwrap()["steps"][0]["id"].as_str().unwrap().to_owned();
+        let (run, last) = cut(queue);
         queue.sql(&format!("UPDATE jobs SET status = 'SUCCEEDED' WHERE id = {last}"));
         assert_eq!(unsure(&queue.json(&["history", &run], 0)), [0, 0, 0, 1]);
         queue.sql(&format!("DELETE FROM jobs WHERE id = {last}"));

@@ -121,7 +121,6 @@ fn the_rows_are_the_outcomes() {
     });
 }
 
-/// The same transaction: where the ledger cannot be written, nothing is moved.
 #[test]
 fn a_ledger_that_refuses_keeps_the_jobs_where_they_are() {
     on_both(|queue| {
@@ -204,7 +203,6 @@ fn a_role_that_may_not_read_the_payload() {
     queue.sql(&format!("DROP OWNED BY {role}; DROP ROLE {role}"));
 }
 
-/// Another host, which has no journal of the run.
 #[test]
 fn a_run_of_another_host() {
     on_both(|queue| {
@@ -240,7 +238,6 @@ fn a_run_of_another_host() {
     });
 }
 
-/// In the schema of the queue, wherever that is.
 #[test]
 fn in_another_schema() {
     let queue = Queue::postgres();
@@ -274,29 +271,5 @@ fn a_row_that_nobody_of_ours_wrote() {
         }
         assert_eq!(queue.rows(row).concat(), restore);
         queue.run(&["undo", &run, "--apply"]).exits(0);
-    });
-}
-
-/// The disk was full when the intent was to be written: what became of each job is known, but not what it was before.
-fn lose_the_intents(queue: &Queue, run: &str) {
-    let path = queue.journal(run);
-    let whole = fs::read_to_string(&path).unwrap();
-    let rest: Vec<&str> = whole.lines().filter(|line| !line.contains("\"type\":\"intent\"")).collect();
-    assert!(rest.len() < whole.lines().count(), "{whole}");
-    fs::write(&path, format!("{}\n", rest.join("\n"))).unwrap();
-}
-
-/// And where there is none, the jobs are listed as such: never "nothing to give back".
-#[test]
-fn gaps_that_nothing_fills_are_listed() {
-    on_both(|queue| {
-        let run = queue.reclaimed();
-        let after = queue.dump("jobs");
-        lose_the_intents(queue, &run);
-        let planned = queue.json(&["undo", &run], 0);
-        assert_eq!((&planned["summary"]["planned"], &planned["summary"]["skipped"]), (&0.into(), &4.into()));
-        assert!(planned["skipped"][0]["detail"].as_str().unwrap().contains("not recorded"), "{planned}");
-        queue.json(&["undo", &run, "--apply"], 4);
-        assert_eq!(queue.dump("jobs"), after);
     });
 }

@@ -38,7 +38,6 @@ const POSTGRES: &str = "INSERT INTO jobs (id, queue, kind, payload, status, run_
             '2020-01-01', E'a\nb'),
         (5, 'media', 'Resize', '', 'RUNNING', now(), 'web3:1', 'e', now(), now(), now() + interval '1 hour', 0, 5, 0, NULL, NULL)";
 
-/// Runs a test on both engines.
 pub fn on_both(test: impl Fn(&Queue)) {
     test(&Queue::sqlite());
     test(&Queue::postgres());
@@ -53,7 +52,6 @@ impl Queue {
         Queue::of(Shop::on_postgres(), POSTGRES)
     }
 
-    /// In a database that is in no encoding.
     pub fn without_encoding() -> Queue {
         Queue::of(Shop::on(without_encoding()), POSTGRES)
     }
@@ -64,12 +62,10 @@ impl Queue {
         Queue(shop)
     }
 
-    /// Picks the text for this engine.
     pub fn pick<'t>(&self, sqlite: &'t str, postgres: &'t str) -> &'t str {
         if self.is_postgres() { postgres } else { sqlite }
     }
 
-    /// The document that the program prints.
     #[track_caller]
     pub fn json(&self, arguments: &[&str], code: i32) -> Value {
         self.run(&[arguments, &["--json"]].concat()).exits(code).json()
@@ -81,7 +77,6 @@ impl Queue {
         self.json(&[arguments, &["--apply"]].concat(), 0)["run_id"].as_str().expect("a run").to_owned()
     }
 
-    /// Applies `reclaim` to all that is stuck and gives back the run.
     #[track_caller]
     pub fn reclaimed(&self) -> String {
         let document = self.json(&["reclaim", "--apply"], 0);

@@ -1,10 +1,11 @@
 //! What keeps an undo from being done at all.
 
 use super::queue::{Queue, on_both};
-use crate::support::cli::{Doctor, fails, is_valid};
-use crate::support::postgres::{TestDatabase, fresh};
+use crate::queues::rights::orphan;
+use crate::queues::tables::tables;
+use crate::support::cli::{fails, is_valid};
+use crate::support::shop::Shop;
 use std::fs;
-use std::path::Path;
 
 #[test]
 fn more_jobs_than_allowed() {
@@ -45,7 +46,6 @@ fn another_database() {
     assert_eq!(here.dump("jobs"), before);
 }
 
-/// A file that was renamed: both paths are named, and its old name makes it work again.
 #[test]
 fn a_file_that_was_renamed() {
     let queue = Queue::sqlite();
@@ -68,70 +68,51 @@ fn another_table_or_preset() {
         let run = queue.reclaimed();
         queue.run(&["init", "--table", "tasks"]).exits(0);
         let before = queue.dump("jobs");
-        let ran = fails(
-            &queue.doctor,
-            &["undo", &run, "--apply", "--db", &queue.url, "--preset", "lease", "--table", "tasks"],
-            78,
-        );
+        let undo =
+            |more: &[&str]| fails(&queue.doctor, &queue.with_db(&[&["undo", &run, "--apply"], more].concat()), 78);
+        let ran = undo(&["--preset", "lease", "--table", "tasks"]);
         assert!(ran.stderr.contains("tasks"), "{ran:#?}");
         let mapping = "[mapping.mine]\ntime = { default = { sqlite = \"epoch s\", postgres = \"native\" } }\n\
              states = { waiting = [\"QUEUED\"], in_flight = [\"RUNNING\"] }\nattempts = { counted = \"not in the table\" }\n\
              [mapping.mine.claim]\ntable = \"jobs\"\nkey = \"id\"\nstate = \"status\"\n\
              liveness = [{ by = \"lease\", column = \"lease_expires_at\" }]\n[mapping.mine.action.requeue]\nto = \"QUEUED\"\n";
         fs::write(queue.doctor.path("m.toml"), mapping).unwrap();
-        let ran = fails(
-            &queue.doctor,
-            &["undo", &run, "--apply", "--db", &queue.url, "--config", "m.toml", "--preset", "mine"],
-            78,
-        );
+        let ran = undo(&["--config", "m.toml", "--preset", "mine"]);
         assert!(ran.stderr.contains("preset lease") && ran.stderr.contains("mine"), "{ran:#?}");
         assert_eq!(queue.dump("jobs"), before);
     });
 }
 
-/// Another role on the same database is on the same database.
 #[test]
 fn another_role() {
     let queue = Queue::postgres();
     let role = format!("{}_other", queue.server().name());
     queue.sql(&format!("CREATE ROLE {role} LOGIN SUPERUSER"));
     let run = queue.reclaimed();
-    queue
-        .doctor
-        .run(&["undo", &run, "--apply", "--db", &queue.url.replace("user=doctor", &format!("user={role}"))])
-        .exits(0);
+    let url = queue.url.replace("user=doctor", &format!("user={role}"));
+    queue.doctor.run(&["undo", &run, "--apply", "--db", &url]).exits(0);
     queue.sql(&format!("DROP ROLE {role}"));
-}
-
-fn solid_queue() -> (Doctor, TestDatabase) {
-    let database = fresh();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/schemas/solid-queue");
-    let schema = fs::read_to_string(folder.join("1.5.0.sql")).unwrap();
-    let scene = fs::read_to_string(folder.join("scenes/plain-orphan.sql")).unwrap();
-    let setup = scene.split("\n-- then: ").next().unwrap();
-    database.client().batch_execute(&format!("{schema}; SET TimeZone = 'UTC'; {setup}")).unwrap();
-    (Doctor::new(), database)
 }
 
 /// Moves of several statements are recorded by what they did to the job, and said to be final before they are applied.
 #[test]
 fn actions_of_several_statements() {
-    let (doctor, database) = solid_queue();
-    let url = database.url();
-    let planned = doctor.run(&["reclaim", "--db", &url]).exits(0);
+    let tables = tables("solid-queue", "1.5.0");
+    let shop = Shop::on(tables.made());
+    orphan(&tables, shop.server()).unwrap();
+    let planned = shop.run(&["reclaim"]).exits(0);
     assert!(planned.stderr.contains("warning: a requeue of preset solid-queue cannot be undone"), "{planned:#?}");
-    let document = doctor.run(&["reclaim", "--db", &url, "--json"]).exits(0).json();
+    let document = shop.run(&["reclaim", "--json"]).exits(0).json();
     assert_eq!(document["undoable"], false);
-    let applied = doctor.run(&["reclaim", "--db", &url, "--apply", "--json"]).exits(0).json();
+    let applied = shop.run(&["reclaim", "--apply", "--json"]).exits(0).json();
     assert_eq!((&applied["undoable"], &applied["summary"]["outcomes"]["moved"]), (&false.into(), &2.into()));
     let run = applied["run_id"].as_str().unwrap();
-    let told = doctor.run(&["history", run, "--json"]).exits(0).json();
+    let told = shop.doctor.run(&["history", run, "--json"]).exits(0).json();
     assert_eq!((&told["run"]["moved"], &told["run"]["undoable"]), (&2.into(), &0.into()));
-    let planned = doctor.run(&["undo", run, "--db", &url, "--json"]).exits(0).json();
+    let planned = shop.run(&["undo", run, "--json"]).exits(0).json();
     is_valid("undo", &planned);
     assert_eq!((&planned["summary"]["planned"], &planned["summary"]["skipped"]), (&0.into(), &2.into()));
-    let ran = doctor.run(&["undo", run, "--db", &url, "--apply"]).exits(4);
+    let ran = shop.run(&["undo", run, "--apply"]).exits(4);
     assert!(ran.stderr.contains("cannot be reverted"), "{ran:#?}");
-    let ready = database.client().query_one("SELECT count(*) FROM solid_queue_ready_executions", &[]).unwrap();
-    assert_eq!(ready.get::<_, i64>(0), 3);
+    assert_eq!(shop.rows("SELECT count(*) FROM solid_queue_ready_executions"), ["3"]);
 }

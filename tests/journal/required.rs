@@ -16,6 +16,10 @@ fn nowhere(queue: &Queue, arguments: &[&str], place: &str) -> Ran {
     Ran::of(command.env("JOBDOCTOR_STATE_DIR", place).output().unwrap())
 }
 
+fn homeless(queue: &Queue, arguments: &[&str]) -> Ran {
+    Ran::of(queue.doctor.command(arguments).env_remove("HOME").output().unwrap())
+}
+
 #[test]
 fn one_warning_and_on() {
     on_both(|queue| {
@@ -36,19 +40,15 @@ fn one_warning_and_on() {
 #[test]
 fn without_a_home() {
     on_both(|queue| {
-        let sweep = |code: i32| {
-            let mut command = queue.doctor.command(&["sweep", "--apply", "--json", "--db", &queue.url]);
-            Ran::of(command.env_remove("HOME").output().unwrap()).exits(code)
-        };
-        let ran = sweep(0);
+        let sweep = || homeless(queue, &queue.with_db(&["sweep", "--apply", "--json"])).exits(0);
+        let ran = sweep();
         assert_eq!(ran.json()["journal"], Value::Null);
         assert_eq!(ran.stderr.matches("warning:").count(), 1, "{ran:#?}");
         assert!(ran.stderr.contains("HOME"), "{ran:#?}");
         // An idle one has nothing to say: cron would mail it every minute.
-        let idle = sweep(0);
+        let idle = sweep();
         assert_eq!(idle.stderr, "", "{idle:#?}");
-        let mut command = queue.doctor.command(&["history"]);
-        let listed = Ran::of(command.env_remove("HOME").output().unwrap()).exits(0);
+        let listed = homeless(queue, &["history"]).exits(0);
         assert!(listed.stderr.contains("HOME"), "{listed:#?}");
     });
 }
@@ -70,8 +70,7 @@ fn required_and_nothing_is_written() {
                 assert_eq!(queue.dump("jobs"), before);
             }
         }
-        let mut command = queue.doctor.command(&["reclaim", "--apply", "--config", "config.toml"]);
-        let ran = Ran::of(command.env_remove("HOME").output().unwrap()).exits(4);
+        let ran = homeless(queue, &["reclaim", "--apply", "--config", "config.toml"]).exits(4);
         assert!(ran.stderr.contains("HOME"), "{ran:#?}");
         assert_eq!(queue.dump("jobs"), before);
         // A dry run needs none, nor does a sweep that has nothing to do.

@@ -3,7 +3,6 @@
 use super::queue::on_both;
 use serde_json::Value;
 
-/// Job 1 among those of that list.
 fn first(document: &Value, list: &str) -> Value {
     document[list].as_array().unwrap().iter().find(|job| job["id"] == "1").unwrap().clone()
 }
