@@ -41,78 +41,61 @@ fn the_index_that_check_proposes_can_be_made_and_is_what_it_asked_for() {
     }
 }
 
-/// Home-made tables: what check says about their indexes, after each statement. The mapping stands in a config file.
-fn home_made(mapping: &str, table: &str, steps: &[(&str, &str)]) {
-    let shop = Shop::on_postgres();
-    shop.sql(table);
-    std::fs::write(shop.doctor.path("config.toml"), format!("[mapping.own]\n{mapping}")).unwrap();
-    for (statement, expected) in steps {
-        shop.sql(statement);
-        let index = index(&shop, &["--config", "config.toml", "--preset", "own"]).unwrap();
-        assert_eq!(index["severity"], *expected, "{mapping} {statement}: {index}");
-    }
-}
-
+/// Home-made tables: what check says about their indexes after each of two statements.
 #[test]
-fn an_index_of_one_of_two_states_in_flight_is_not_enough() {
-    home_made(
-        r#"states = { waiting = ["new"], in_flight = ["a", "b"] }
-           claim = { table = "own", key = "id", state = "State", liveness = [
-               { by = "age", column = "at", silent_after = "1h" }] }
-        "#,
-        r#"CREATE TABLE own (id bigint PRIMARY KEY, "State" text, at timestamptz)"#,
-        &[
-            (r#"CREATE INDEX ON own (at) WHERE "State" = 'a'"#, "warning"),
-            (r#"CREATE INDEX ON own (at) WHERE "State" = 'b'"#, "ok"),
-        ],
-    );
-}
-
-#[test]
-fn an_index_of_each_partition_is_enough() {
-    home_made(
-        r#"states = { waiting = ["new"], in_flight = ["run"] }
-           claim = { table = "own", key = "id", state = "st", liveness = [] }
-        "#,
-        "CREATE TABLE own (id bigint PRIMARY KEY, st text) PARTITION BY HASH (id);
-         CREATE TABLE own_0 PARTITION OF own FOR VALUES WITH (MODULUS 2, REMAINDER 0);
-         CREATE TABLE own_1 PARTITION OF own FOR VALUES WITH (MODULUS 2, REMAINDER 1)",
-        &[("CREATE INDEX ON own_0 (st)", "warning"), ("CREATE INDEX ON own_1 (id) WHERE st IN ('new', 'run')", "ok")],
-    );
-}
-
-#[test]
-fn an_index_that_no_listing_asks_for_is_not_enough() {
-    let owner = "\n[mapping.own.owner]\nid = \"who\"\n";
-    home_made(
-        &format!(
-            r#"claim = {{ table = "own", key = "id", liveness = [
-                   {{ by = "age", column = "at", silent_after = "1h" }}
-               ], state = "'held'", where = "j.st = 'x' AND j.at IS NOT NULL" }}{owner}"#
+fn only_an_index_that_the_listing_reads_is_enough() {
+    let by_age = "liveness = [{ by = 'age', column = 'at', silent_after = '1h' }]";
+    let claim =
+        "states = { waiting = ['new'], in_flight = ['run'] }\nclaim = { table = 'own', key = 'id', state = 'st',";
+    let held = "state = \"'held'\", where = \"j.st = 'x' AND j.at IS NOT NULL\"";
+    for (mapping, table, not_enough, enough) in [
+        // Of one of two states in flight.
+        (
+            format!("states = {{ waiting = ['new'], in_flight = ['a', 'b'] }}\nclaim = {{ table = 'own', key = 'id', state = 'State', {by_age} }}"),
+            r#"CREATE TABLE own (id bigint PRIMARY KEY, "State" text, at timestamptz)"#,
+            r#"CREATE INDEX ON own (at) WHERE "State" = 'a'"#,
+            r#"CREATE INDEX ON own (at) WHERE "State" = 'b'"#,
         ),
-        "CREATE TABLE own (id bigint PRIMARY KEY, st text, at timestamptz, who text)",
-        &[("CREATE INDEX ON own (who)", "warning"), ("CREATE INDEX ON own (at)", "ok")],
-    );
-    // Finished rows keep their times.
-    home_made(
-        r#"states = { waiting = ["new"], in_flight = ["run"] }
-           claim = { table = "own", key = "id", state = "st", liveness = [
-               { by = "age", column = "at", silent_after = "1h" }] }
-        "#,
-        "CREATE TABLE own (id bigint PRIMARY KEY, st text, at timestamptz)",
-        &[("CREATE INDEX ON own (at)", "warning"), ("CREATE INDEX ON own (st, at)", "ok")],
-    );
-}
-
-#[test]
-fn states_that_are_numbers_are_understood_in_an_index() {
-    home_made(
-        r#"states = { waiting = { new = 0 }, in_flight = { one = 1, two = 2 } }
-           claim = { table = "own", key = "id", state = "n", liveness = [] }
-        "#,
-        "CREATE TABLE own (id bigint PRIMARY KEY, n integer)",
-        &[("CREATE INDEX ON own (n) WHERE n = 1", "warning"), ("CREATE INDEX ON own (n) WHERE n IN (2, 3)", "ok")],
-    );
+        // Of each partition.
+        (
+            format!("{claim} liveness = [] }}"),
+            "CREATE TABLE own (id bigint PRIMARY KEY, st text) PARTITION BY HASH (id);
+             CREATE TABLE own_0 PARTITION OF own FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+             CREATE TABLE own_1 PARTITION OF own FOR VALUES WITH (MODULUS 2, REMAINDER 1)",
+            "CREATE INDEX ON own_0 (st)",
+            "CREATE INDEX ON own_1 (id) WHERE st IN ('new', 'run')",
+        ),
+        // One that no listing asks for.
+        (
+            format!("claim = {{ table = 'own', key = 'id', {by_age}, {held} }}\nowner = {{ id = 'who' }}"),
+            "CREATE TABLE own (id bigint PRIMARY KEY, st text, at timestamptz, who text)",
+            "CREATE INDEX ON own (who)",
+            "CREATE INDEX ON own (at)",
+        ),
+        // Finished rows keep their times.
+        (
+            format!("{claim} {by_age} }}"),
+            "CREATE TABLE own (id bigint PRIMARY KEY, st text, at timestamptz)",
+            "CREATE INDEX ON own (at)",
+            "CREATE INDEX ON own (st, at)",
+        ),
+        // States that are numbers.
+        (
+            "states = { waiting = { new = 0 }, in_flight = { one = 1, two = 2 } }\nclaim = { table = 'own', key = 'id', state = 'n', liveness = [] }".to_owned(),
+            "CREATE TABLE own (id bigint PRIMARY KEY, n integer)",
+            "CREATE INDEX ON own (n) WHERE n = 1",
+            "CREATE INDEX ON own (n) WHERE n IN (2, 3)",
+        ),
+    ] {
+        let shop = Shop::on_postgres();
+        shop.sql(table);
+        std::fs::write(shop.doctor.path("config.toml"), format!("[mapping.own]\n{mapping}\n")).unwrap();
+        for (statement, expected) in [(not_enough, "warning"), (enough, "ok")] {
+            shop.sql(statement);
+            let index = index(&shop, &["--config", "config.toml", "--preset", "own"]).unwrap();
+            assert_eq!(index["severity"], expected, "{mapping} {statement}: {index}");
+        }
+    }
 }
 
 #[test]

@@ -47,33 +47,18 @@ fn an_owner_may_be_of_any_type() {
 }
 
 #[test]
-fn an_enum_without_a_state_in_flight_makes_no_lease() {
-    let database = with("CREATE TYPE job_status AS ENUM ('QUEUED', 'CLAIMED', 'SUCCEEDED');
-         CREATE TABLE jobs (id bigint PRIMARY KEY, status job_status, owner_id text, heartbeat_at timestamptz, attempts integer)");
-    let seen = said(&database, &[]);
-    assert!(
-        seen.contains(
-            "preset lease is the nearest, but status of table jobs is the enum public.job_status without RUNNING"
-        ),
-        "{seen}"
-    );
-    let named = said(&database, &["--preset", "lease"]);
-    assert!(named.contains("key `claim.state`: `status` is the enum public.job_status without RUNNING"), "{named}");
-}
-
-#[test]
-fn a_state_that_is_no_text_makes_no_lease() {
-    for of_type in ["integer", "boolean", "jsonb", "text[]", "numeric(4,0)"] {
-        let database = with(&format!(
-            "CREATE TABLE jobs (id bigint PRIMARY KEY, status {of_type}, owner_id text, heartbeat_at timestamptz, attempts integer)"
+fn a_state_that_is_no_text_or_cannot_be_in_flight_makes_no_lease() {
+    let others = ["integer", "boolean", "jsonb", "text[]", "numeric(4,0)"];
+    let cannot = |of_type| (of_type, format!("of type {of_type}, which cannot hold CLAIMED, RUNNING"));
+    let of_enum = ("job_status", "the enum public.job_status without RUNNING".to_owned());
+    for (of_type, lacking) in others.map(cannot).into_iter().chain([of_enum]) {
+        let shop = with(&format!(
+            "CREATE TYPE job_status AS ENUM ('QUEUED', 'CLAIMED', 'SUCCEEDED');
+             CREATE TABLE jobs (id bigint PRIMARY KEY, status {of_type}, owner_id text, heartbeat_at timestamptz, attempts integer)"
         ));
-        let lacking = format!("of type {of_type}, which cannot hold CLAIMED, RUNNING");
-        let seen = said(&database, &[]);
-        assert!(
-            seen.contains(&format!("preset lease is the nearest, but status of table jobs is {lacking}")),
-            "{seen}"
-        );
-        let named = said(&database, &["--preset", "lease"]);
+        let seen = said(&shop, &[]);
+        assert!(seen.contains(&format!("nearest, but status of table jobs is {lacking}")), "{seen}");
+        let named = said(&shop, &["--preset", "lease"]);
         assert!(named.contains(&format!("key `claim.state`: `status` is {lacking}")), "{named}");
     }
 }
@@ -151,7 +136,6 @@ fn tables_with_a_prefix_are_named_and_take_the_option_for_it() {
     assert!(!said(&with("CREATE TABLE app_solid_queue_jobs (id bigint)"), &[]).contains("other names"));
 }
 
-/// Where the preset has no option for it. With the way out that the message names, taken.
 #[test]
 fn tables_with_a_prefix_take_a_mapping_made_from_the_preset() {
     let shop = with(&tables("procrastinate", "3.10").sql.replace("procrastinate_", "app_procrastinate_"));

@@ -20,8 +20,7 @@ fn what_check_asks_for_is_enough() {
     for tables in newest.iter().filter(|tables| ![WITH_TRIGGERS, ADVICE_ONLY].contains(&tables.queue.as_str())) {
         let database = tables.made();
         orphan(tables, &database).unwrap();
-        let role = format!("role_{}", database.name());
-        let mut client = database.client();
+        let (role, mut client) = (format!("role_{}", database.name()), database.client());
         let schemas = "SELECT string_agg(quote_ident(nspname), ', ') FROM pg_namespace \
                        WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'";
         let schemas: String = client.query_one(schemas, &[]).unwrap().get(0);
@@ -70,7 +69,6 @@ pub fn words(tables: &Tables, flags: &[&str]) -> Vec<String> {
     scene.lines().filter_map(header).flatten().collect()
 }
 
-/// Arguments as a command takes them.
 pub fn of(words: &[String]) -> Vec<&str> {
     words.iter().map(String::as_str).collect()
 }
