@@ -26,7 +26,6 @@ fn command(line: &str) -> &str {
     line.split("  ").next().unwrap().trim()
 }
 
-/// What is wrong with an example.
 fn wrong(line: &str) -> Option<String> {
     let line = command(line);
     let sandbox = Sandbox::for_line(line);

@@ -100,7 +100,6 @@ fn keys_have_the_bounds_of_their_options() {
     }
 }
 
-/// The example of the page is a config file.
 #[test]
 fn the_example_is_understood() {
     let page = topic("config");

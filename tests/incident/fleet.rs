@@ -59,7 +59,6 @@ struct Held {
     token: String,
 }
 
-/// One worker.
 pub(super) struct Worker {
     pub(super) owner: &'static str,
     pace: Pace,
@@ -155,7 +154,6 @@ impl Worker {
     }
 }
 
-/// What can be done to a worker from outside.
 #[derive(Default)]
 struct Switch {
     killed: AtomicBool,
@@ -210,7 +208,6 @@ impl Fleet {
         }
     }
 
-    /// Lets everybody go on.
     pub(super) fn go_on(&self) {
         self.running.iter().for_each(|worker| worker.switch.paused.store(false, Ordering::SeqCst));
     }

@@ -16,7 +16,6 @@ use script::{Job, LAST_ATTEMPT, LOST, Pace, QUEUES, TO_CANCEL, jobs, orphans};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// The page that is followed.
 const PAGE: &str = "docs/incident.md";
 
 /// A machine that stops for longer than a lease kills workers that nobody meant to kill. Then the play is void and begins anew.

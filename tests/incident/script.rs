@@ -61,7 +61,6 @@ pub(crate) const QUEUES: [Queue; 3] = [
 pub(crate) const AHEAD: &str = "host-9:935";
 pub(crate) const AHEAD_BY: i64 = 300;
 
-/// The host that is lost.
 pub(crate) const LOST: &str = "host-7";
 
 /// A job of the lost host that has one attempt left, of five; and one that is to be cancelled.
@@ -91,7 +90,6 @@ pub(crate) fn host(owner: &str) -> &str {
     owner.split(':').next().unwrap_or_default()
 }
 
-/// All of them, in the order of their ids.
 pub(crate) fn jobs() -> Vec<Job> {
     let mut jobs = Vec::new();
     for queue in &QUEUES {

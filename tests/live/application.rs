@@ -19,12 +19,10 @@ pub(super) struct Application {
 }
 
 impl Application {
-    /// With a new Postgres database and the library's own schema in it; `None` where the library cannot be installed.
     pub(super) fn new(script: &str, runtime: Runtime) -> Option<Application> {
         Application::on(Engine::Postgres, script, runtime)
     }
 
-    /// With a new database of that engine.
     pub(super) fn on(engine: Engine, script: &str, runtime: Runtime) -> Option<Application> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/live").join(script);
         let interpreter = interpreter(script.parent()?, runtime)?;
@@ -58,7 +56,6 @@ impl Application {
         String::from_utf8(output.stdout).expect("text")
     }
 
-    /// Puts jobs into the queue; their ids.
     pub(super) fn enqueue(&self, arguments: &[&str]) -> Vec<String> {
         let said = self.run(&[&["enqueue"], arguments].concat());
         let mut ids: Vec<String> =
@@ -75,7 +72,6 @@ impl Application {
         Worker::start(name, &mut self.command(arguments))
     }
 
-    /// A session on whatever engine it is.
     pub(super) fn session(&self) -> Session {
         self.database.session()
     }
@@ -104,7 +100,6 @@ impl Application {
         format!("$ jobdoctor {}\n{}", arguments.join(" "), texts.concat())
     }
 
-    /// The same as a document.
     pub(super) fn document(&self, arguments: &[&str]) -> Value {
         let output = self.jobdoctor(&[arguments, &["-o", "json"]].concat());
         let errors = String::from_utf8_lossy(&output.stderr);

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// See the module.
 pub(super) enum Database {
     Postgres(TestDatabase),
     Sqlite(PathBuf),
@@ -42,7 +41,6 @@ impl Database {
         };
     }
 
-    /// Opens a session.
     pub(super) fn session(&self) -> Session {
         match self {
             Database::Postgres(database) => Session::Postgres(database.client()),
@@ -54,10 +52,6 @@ impl Database {
         }
     }
 
-    /// A session on Postgres.
-    ///
-    /// # Panics
-    /// On SQLite.
     pub(super) fn client(&self) -> Client {
         let Database::Postgres(database) = self else { panic!("only Postgres has sessions of this kind") };
         database.client()
@@ -71,7 +65,6 @@ pub(super) enum Session {
 }
 
 impl Session {
-    /// The text that a statement selects; `None` where it finds no row.
     pub(super) fn text(&mut self, sql: &str, id: &str) -> Option<Option<String>> {
         match self {
             Session::Postgres(client) => {
@@ -85,7 +78,6 @@ impl Session {
         }
     }
 
-    /// How many rows a statement changes.
     pub(super) fn execute(&mut self, sql: &str, id: &str) -> u64 {
         match self {
             Session::Postgres(client) => client.execute(sql, &[&id]).unwrap_or_else(|error| panic!("{sql}: {error:?}")),

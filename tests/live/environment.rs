@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 const TRIES: usize = 3;
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// What runs an application.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Runtime {
     /// Python from that version on, with what the application's `requirements.txt` says; where there is none, what its

@@ -5,11 +5,9 @@ use super::database::Session;
 use super::environment::{Runtime, mark};
 use jobdoctor::model::Engine;
 
-/// One library, in one version.
 pub(super) struct Library {
     /// What it is called, with its version where several are tried.
     pub(super) name: &'static str,
-    /// The preset that jobdoctor must recognise.
     pub(super) preset: &'static str,
     /// The application, below `fixtures/live`.
     pub(super) script: &'static str,
@@ -73,7 +71,6 @@ pub(super) struct Rescue {
 
 /// A worker that polls so seldom that it must have been woken.
 pub(super) struct Patient {
-    /// Its arguments.
     pub(super) arguments: &'static [&'static str],
     /// Whether it listens in a session that it does nothing else in, so that this can be seen.
     pub(super) is_seen: bool,

@@ -31,7 +31,6 @@ pub(super) fn wait_until(mut is_so: impl FnMut() -> bool, what: impl Fn() -> Str
     }
 }
 
-/// The sessions in the database.
 pub(super) fn sessions(client: &mut Client) -> Vec<i32> {
     let rows = client.query("SELECT pid FROM pg_stat_activity WHERE datname = current_database()", &[]);
     rows.expect("the sessions").iter().map(|row| row.get(0)).collect()

@@ -15,7 +15,6 @@ impl Transcript {
         Transcript { title: title.to_owned(), began: Instant::now(), text: String::new() }
     }
 
-    /// One line.
     pub(super) fn say(&mut self, line: &str) {
         let _ = writeln!(self.text, "{:>6.1}s  {line}", self.began.elapsed().as_secs_f64());
     }

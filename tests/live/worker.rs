@@ -90,7 +90,6 @@ impl Worker {
         self.signal(Signal::STOP);
     }
 
-    /// Lets it go on.
     pub(super) fn go_on(&self) {
         self.signal(Signal::CONT);
     }

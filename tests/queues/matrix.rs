@@ -12,7 +12,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
-/// The tables of a queue or of a stranger.
 #[derive(Clone)]
 struct Set {
     name: String,

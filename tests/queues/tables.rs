@@ -5,7 +5,6 @@ use crate::support::shop::Shop;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// One version of a queue's tables.
 pub struct Tables {
     pub queue: String,
     pub version: String,
@@ -16,7 +15,6 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/schemas")
 }
 
-/// Those of one queue and version on Postgres.
 pub fn tables(queue: &str, version: &str) -> Tables {
     let sql = fs::read_to_string(folder().join(queue).join(format!("{version}.sql"))).unwrap();
     Tables { queue: queue.to_owned(), version: version.to_owned(), sql }
@@ -34,7 +32,6 @@ pub fn all() -> Vec<Tables> {
     all_in("")
 }
 
-/// All of them on SQLite.
 pub fn on_sqlite() -> Vec<Tables> {
     all_in("sqlite")
 }

@@ -56,7 +56,6 @@ pub(super) struct Bench {
 }
 
 impl Bench {
-    /// With nothing in it.
     pub(super) fn new() -> Bench {
         Bench {
             directory: tempfile::tempdir().expect("a temporary directory"),
@@ -121,7 +120,6 @@ impl Bench {
         database.execute_batch(sql).expect("its tables");
     }
 
-    /// Sets an environment variable for all commands.
     pub(super) fn variable(&mut self, name: &'static str, value: &str) {
         self.variables.push((name, value.to_owned()));
     }
@@ -134,7 +132,6 @@ impl Bench {
         std::fs::set_permissions(bin.join(name), std::fs::Permissions::from_mode(0o755)).expect("make it run");
     }
 
-    /// What the examples call a worker.
     pub(super) fn worker(&self) {
         self.program("my-worker", "exit 0");
     }
@@ -161,7 +158,6 @@ impl Bench {
         app.batch_execute(jobs).expect("the jobs");
     }
 
-    /// The address of the database `app`.
     fn app(&self) -> String {
         let host = self.variables.iter().find(|(name, _)| *name == "PGHOST").expect("a server");
         format!("host={} user={USER} dbname=app", host.1)

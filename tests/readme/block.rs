@@ -28,7 +28,6 @@ pub(super) const PAGES: [&str; 17] = [
     "docs/sweep.md",
 ];
 
-/// One of them.
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
     /// The line of its opening fence, from 1.
@@ -59,12 +58,10 @@ pub(super) fn text(page: &str) -> String {
     fs::read_to_string(path(page)).unwrap_or_else(|error| panic!("read {page}: {error}"))
 }
 
-/// All of them.
 pub(super) fn pages() -> String {
     PAGES.map(text).join("\n")
 }
 
-/// Those of one page, in their order.
 pub(super) fn blocks_of(page: &'static str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut open: Option<Block> = None;

@@ -47,7 +47,6 @@ impl Session {
         blocks.iter().map(play).collect()
     }
 
-    /// One command more, which must succeed.
     pub(crate) fn say(&self, command: &str) -> String {
         self.bench.say(command).unwrap_or_else(|error| panic!("{error}"))
     }

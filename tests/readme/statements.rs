@@ -36,7 +36,6 @@ pub(crate) fn filled(statement: &str, parameters: &[(&str, &str)]) -> String {
     sql
 }
 
-/// A connection of its own to a SQLite file.
 pub(crate) fn sqlite(path: &Path) -> Database {
     let connection = rusqlite::Connection::open(path).expect("the file");
     connection.busy_timeout(Duration::from_secs(20)).expect("a busy timeout");
@@ -55,7 +54,6 @@ pub(crate) fn sqlite(path: &Path) -> Database {
     })
 }
 
-/// A connection of its own to a Postgres database.
 pub(crate) fn postgres(url: &str) -> Database {
     let mut client = Client::connect(url, NoTls).expect("the server");
     Box::new(move |sql| {

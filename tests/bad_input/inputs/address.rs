@@ -4,7 +4,6 @@
 use super::CANARY;
 use jobdoctor::store::{Address, AddressError, Surroundings, Variables};
 
-/// See the module.
 pub fn holds(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     for error in read(&text).into_iter().filter_map(Result::err) {

@@ -6,7 +6,6 @@ use jobdoctor::cli::check_config;
 /// An address as it would stand in one.
 const ADDRESS: &str = "postgres://ops:c4n4ry@db/app";
 
-/// See the module.
 pub fn holds(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let Err(said) = check_config("config file fuzz", &text) else { return };

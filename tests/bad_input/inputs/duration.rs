@@ -3,7 +3,6 @@
 use jobdoctor::model::{age, parse_duration};
 use std::time::Duration;
 
-/// See the module.
 pub fn holds(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     match parse_duration(&text) {

@@ -4,7 +4,6 @@
 use jobdoctor::cli::parse_id_list;
 use std::collections::BTreeSet;
 
-/// See the module.
 pub fn holds(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     match parse_id_list(&text) {

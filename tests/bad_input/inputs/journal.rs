@@ -7,7 +7,6 @@ use jobdoctor::model::Outcome;
 
 const RUN: &str = "20261121181057-a1b2c3";
 
-/// See the module.
 pub fn holds(bytes: &[u8]) {
     place::file(&format!("journal/{RUN}.jsonl"), bytes);
     let state = place::directory();

@@ -6,7 +6,6 @@ use jobdoctor::store::{Address, Surroundings, Variables};
 
 const FITS: &str = "127.0.0.1:*:app:ops:";
 
-/// See the module.
 pub fn holds(bytes: &[u8]) {
     let said = said(&read(bytes));
     assert!(!said.contains(CANARY), "{said}");

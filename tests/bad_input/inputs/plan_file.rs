@@ -9,7 +9,6 @@ fn precondition(text: String) -> Write {
     Write::Act { precondition: Precondition(text), evidence_row: EvidenceRow::None }
 }
 
-/// See the module.
 pub fn holds(bytes: &[u8]) {
     let Ok(plan) = serde_json::from_slice::<SavedPlan>(bytes) else { return };
     let written = serde_json::to_string(&plan).expect("a plan can be written");

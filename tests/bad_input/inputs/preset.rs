@@ -11,7 +11,6 @@ use std::convert::Infallible;
 const COLUMNS: &str = "id status state queue kind owner_id worker claimed_at started heartbeat_at lease_expires_at attempts max_attempts \
     tries name seen_at";
 
-/// See the module.
 pub fn holds(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let preset = match Preset::parse("the preset", "fuzz", &text) {

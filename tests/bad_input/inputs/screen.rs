@@ -6,7 +6,6 @@ use jobdoctor::output::format::{
     Align, Cell, Column, Cut, Facts, Family, Plugin, Sample, Screen, Table, Tone, csv, inert, json, prometheus,
 };
 
-/// See the module.
 pub fn holds(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let cells: Vec<&str> = text.split('\u{1e}').collect();

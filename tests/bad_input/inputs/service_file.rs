@@ -6,7 +6,6 @@ use jobdoctor::store::{Address, AddressError, Surroundings, Variables};
 
 const FITS: &str = "[app]\nhost=127.0.0.1\nuser=ops\ndbname=app\npassword=c4n4ry\n[other]\n";
 
-/// See the module.
 pub fn holds(bytes: &[u8]) {
     is_quiet(read(bytes).err());
     match read(&[FITS.as_bytes(), bytes].concat()) {

@@ -6,7 +6,6 @@ use jobdoctor::model::Clocks;
 use jobdoctor::ops::{OpsError, SnapshotFile};
 use jobdoctor::output::{SNAPSHOT_SCHEMA, SavedSnapshot};
 
-/// See the module.
 pub fn holds(bytes: &[u8]) {
     let path = place::file("look", bytes);
     match SnapshotFile::read(&path) {

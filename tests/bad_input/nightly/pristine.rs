@@ -56,7 +56,6 @@ const ROWS: &str = "WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FR
 impl Variety {
     pub const ALL: [Variety; 4] = [Variety::Table, Variety::Index, Variety::Log, Variety::Hot];
 
-    /// The files, made once.
     pub fn files(self) -> Files {
         static MADE: [OnceLock<Files>; 4] = [const { OnceLock::new() }; 4];
         MADE[self as usize].get_or_init(|| self.made()).clone()

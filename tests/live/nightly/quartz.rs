@@ -182,13 +182,11 @@ fn state_of(client: &mut Client, scheduler: &str, trigger: &str) -> String {
     row.map_or_else(|| "gone".to_owned(), |row| row.get(0))
 }
 
-/// The triggers of a scheduler that have a fired row.
 fn fired(client: &mut Client, scheduler: &str) -> Vec<String> {
     let names = "SELECT trigger_name FROM qrtz_fired_triggers WHERE sched_name = $1 ORDER BY trigger_name";
     client.query(names, &[&scheduler]).expect("the fired rows").iter().map(|row| row.get(0)).collect()
 }
 
-/// All triggers and fired rows of a scheduler, with their versions.
 fn rows(client: &mut Client, scheduler: &str) -> Vec<String> {
     rows_of(client, scheduler, "%")
 }
