@@ -8,8 +8,8 @@
 //! | F2 | a heartbeat is not committed yet, and then is, or is taken back | `conformance::guard::what_is_committed_after_the_write_stands`, `conformance::guard::what_is_taken_back_did_not_happen` | `conformance::guard::an_open_transaction_holds_nobody_else_back`, `conformance::mutants::without_its_evidence_row_the_write_runs_ahead_of_an_open_heartbeat` | `conformance::guard::where_one_writes_at_a_time_the_write_waits_its_turn` |
 //! | F3 | a job finishes between look and write | `traps::races::a_job_finishes_between_the_look_and_the_write`, `conformance::guard::what_was_committed_before_the_write_stands` |  |  |
 //! | F4 | a job is given back and claimed again, with a new heartbeat or the old one | `traps::races::a_job_is_claimed_again_between_the_look_and_the_write`, `conformance::guard::what_was_committed_before_the_write_stands` |  |  |
-//! | F5 | several run at once | `conformance::crowd::doctors_over_the_same_steps_count_each_death_once`, `traps::crowds::of_runs_in_parallel_the_effects_add_up_to_one_and_the_later_ones_say_so`, `fleet::mutants::each_is_seen` | `fleet::at_once::on_postgres` | `fleet::at_once::in_a_wal`, `fleet::at_once::with_a_rollback_journal` |
-//! | F6 | a worker locks rows in the opposite order |  | `conformance::guard::an_open_transaction_holds_nobody_else_back`, `queues::held::one_held_row_of_another_table_does_not_hold_back_the_others`, `permutations::on_postgres` |  |
+//! | F5 | several run at once | `conformance::crowd::doctors_over_the_same_steps_count_each_death_once`, `traps::crowds::of_runs_in_parallel_the_effects_add_up_to_one_and_the_later_ones_say_so`, `cron::crowd::ten_sweeps_of_ten_hosts_come_to_one` | `histories::runs::on_postgres` | `histories::runs::on_sqlite_with_a_wal`, `histories::runs::on_sqlite_with_a_rollback_journal` |
+//! | F6 | a worker locks rows in the opposite order |  | `conformance::guard::an_open_transaction_holds_nobody_else_back`, `queues::held::one_held_row_of_another_table_does_not_hold_back_the_others` |  |
 //! | F7 | killed at any boundary | `journal::killed::the_batch_was_committed`, `journal::killed::the_batch_was_not_committed`, `fault::mutants::whatever_must_not_be_is_seen` | `fault::killed_on_postgres::at_every_flight`, `fault::killed_on_postgres::without_its_transaction_a_batch_is_torn` | `fault::killed_on_sqlite::with_a_wal`, `fault::killed_on_sqlite::with_a_rollback_journal` |
 //! | F8 | killed at random instants under load |  | `fault::random_kills::on_postgres`, `fault::nightly::kills::on_postgres` | `journal::killed::by_sigkill_in_the_middle`, `fault::random_kills::with_a_wal`, `fault::random_kills::with_a_rollback_journal`, `fault::nightly::kills::with_a_wal`, `fault::nightly::kills::with_a_rollback_journal` |
 //! | F9 | the connection is cut before a commit reaches the server |  | `fault::commits::ahead_of_the_server`, `conformance::outcomes::a_commit_that_did_not_arrive_was_not_tried` |  |
@@ -40,6 +40,7 @@
 //! | F34 | a restart sweep in the middle of a rolling deploy | `fault::deploys::only_the_owners_in_its_scope_are_touched`, `conformance::owners::a_restart_sweep_takes_the_owners_in_its_scope_whatever_their_age`, `brake::a_scoped_restart_sweep_is_never_judged` |  | `cli::restart::a_scope_takes_its_own_alone`, `property::edges::a_restart_ends_the_claims_that_were_made_before_it` |
 
 mod altered;
+mod beats;
 mod commits;
 mod conflicts;
 mod deploys;

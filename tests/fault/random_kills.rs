@@ -1,8 +1,8 @@
 //! Killed at a random instant (F8), while a worker is at work: what was committed stays, and the next run finishes it. A kill at every
 //! boundary is better at finding what is there to be found; this one finds what nobody has thought of.
 
+use super::beats::Beats;
 use super::many::Many;
-use crate::fleet::workers::Beats;
 use crate::support::figures;
 use crate::support::shop::Shop;
 use rustix::process::Signal;

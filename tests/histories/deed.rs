@@ -43,11 +43,20 @@ pub enum Deed {
         at_most: usize,
         /// Whether it hears what became of it.
         answer: Answer,
-        /// What a worker tries between the verify and the write.
-        meanwhile: Option<(Worker, Work)>,
+        /// What comes between the verify and the write.
+        meanwhile: Option<Meanwhile>,
     },
     /// A doctor is killed between two batches.
     Crash(Doctor),
+}
+
+/// What happens while a batch is verified and not yet written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meanwhile {
+    /// A worker tries this.
+    Works(Worker, Work),
+    /// Another doctor applies the next batch of its own plan.
+    Applies(Doctor),
 }
 
 /// Whether the answer to a commit arrives.

@@ -1,6 +1,6 @@
 //! A history: how the queue stands at first, and what happens to it. All of it follows from the seed.
 
-use super::deed::{Answer, DOCTORS, Deed, Doctor, JOBS, Job, WORKERS, Work, Worker};
+use super::deed::{Answer, DOCTORS, Deed, Doctor, JOBS, Job, Meanwhile, WORKERS, Work, Worker};
 use super::queue::Queue;
 use crate::support::dice::Dice;
 use std::fmt;
@@ -120,9 +120,16 @@ fn deed(dice: &mut Dice, doctors: usize) -> Deed {
             doctor,
             at_most: 1 + dice.below(JOBS),
             answer: dice.weighted(&[(92, Answer::Heard), (3, Answer::LostBefore), (5, Answer::LostAfter)]),
-            meanwhile: dice.percent(25).then(|| (dice.below(WORKERS), work(dice))),
+            meanwhile: dice.percent(30).then(|| meanwhile(dice, doctors)),
         },
         Kind::Crash => Deed::Crash(doctor),
+    }
+}
+
+fn meanwhile(dice: &mut Dice, doctors: usize) -> Meanwhile {
+    match dice.once_in(5) {
+        true => Meanwhile::Applies(dice.below(doctors)),
+        false => Meanwhile::Works(dice.below(WORKERS), work(dice)),
     }
 }
 

@@ -4,8 +4,9 @@
 //! A mutant is the program itself over a queue that is described to it wrongly, so that it composes and runs its own statements
 //! and only what the mutant lacks is missing from them.
 
-use super::check::Broken;
+use super::check::{Broken, check};
 use super::history::History;
+use super::play::{Applied, play};
 use super::practice::Practice;
 use super::queue::Queue;
 use super::runs::{Make, must_keep, rollback, wal};
@@ -65,17 +66,20 @@ fn of_the_precondition() -> Vec<Mutant> {
             all_states(&mut mutant.applies);
             only(mutant, vec![sql("1")]);
         }),
-        mutant("by the state alone", Lease, "S1", |mutant| only_state_and(mutant, &[])),
-        mutant("by state and owner alone", Lease, "S1", |mutant| {
-            let owner = mutant.looks.owner.id.clone();
-            only_state_and(mutant, owner.as_slice());
+        mutant("by the state alone", Lease, "S1", |mutant| keeping(mutant, &["status"])),
+        mutant("by state and limit alone", Lease, "S1", |mutant| keeping(mutant, &["status", "max_attempts"])),
+        mutant("by state and owner alone", Lease, "S1", |mutant| keeping(mutant, &["status", "owner_id"])),
+        mutant("by state, owner and token alone", Lease, "S1", |mutant| {
+            keeping(mutant, &["status", "owner_id", "lease_token"]);
         }),
         mutant("by state and cut-off alone", Heartbeat, "S1", |mutant| {
             let cut_off = match mutant.looks.engine {
                 Engine::Sqlite => "j.heartbeat_at < unixepoch('now') - 300",
                 Engine::Postgres => "j.heartbeat_at < now() - interval '300 s'",
             };
-            only_state_and(mutant, &[sql(cut_off)]);
+            keeping(mutant, &["status"]);
+            mutant.looks.claim.precondition.push(sql(cut_off));
+            mutant.applies.claim.precondition.push(sql(cut_off));
         }),
         mutant("NULL is the empty text", Heartbeat, "S1", |mutant| {
             instead(mutant, "owner_id", "coalesce(j.owner_id, '')");
@@ -186,10 +190,12 @@ fn only(mutant: &mut Practice, precondition: Vec<Expr>) {
     mutant.applies.claim.precondition = precondition;
 }
 
-fn only_state_and(mutant: &mut Practice, others: &[Expr]) {
-    let StateSource::Column(state) = &mutant.looks.claim.state else { panic!("a queue whose state is a column") };
-    let state = Expr::Column(state.clone());
-    only(mutant, std::iter::once(&state).chain(others).cloned().collect());
+/// With these columns in the precondition and nothing else.
+fn keeping(mutant: &mut Practice, columns: &[&str]) {
+    let precondition = mutant.looks.claim.precondition.iter();
+    let kept: Vec<Expr> = precondition.filter(|expr| columns.contains(&name(expr))).cloned().collect();
+    assert_eq!(kept.len(), columns.len(), "{columns:?} are in the precondition");
+    only(mutant, kept);
 }
 
 fn trust_the_worker(steps: &mut [Step]) {
@@ -280,4 +286,29 @@ fn what_catches_one_is_told_as_the_few_deeds_that_it_takes() {
     assert!(breaks(&mut world, &practice, &shortest).iter().any(|broken| broken.promise == mutant.breaks));
     // A snapshot, what came between, and a write; of one job.
     assert!(shortest.deeds.len() <= 3 && shortest.jobs.len() <= 1, "{shortest}");
+}
+
+/// What no mutant can do, for lack of a statement that does it, forged into a history that keeps every promise.
+#[test]
+fn what_is_forged_is_seen() {
+    let forgeries: [(&str, fn(&mut Applied)); 3] = [
+        ("a job is gone", |batch| batch.changes[0].new = None),
+        ("a job was put into the queue", |batch| batch.changes[0].old = None),
+        ("a row of no job was changed", |batch| batch.changes[0].row.0 = "log".to_owned()),
+    ];
+    let (mut world, changed) = (wal(Queue::Lease), |batch: &Applied| !batch.changes.is_empty());
+    let practice = Practice::sound(&world);
+    let mut histories = History::all_on(world.queue).map(|history| play(&mut world, &practice, &history));
+    let mut played = histories.find(|played| played.batches.iter().any(changed)).expect("a history with a change");
+    drop(histories);
+    let at = played.batches.iter().position(changed).expect("it was found by it");
+    for (what, forge) in forgeries {
+        let kept = played.batches[at].changes.clone();
+        forge(&mut played.batches[at]);
+        let broken = check(world.queue, world.second, &played);
+        assert!(broken.iter().any(|broken| broken.promise == "S1"), "{what}: {broken:#?}");
+        played.batches[at].changes = kept;
+        assert_eq!(check(world.queue, world.second, &played), []);
+    }
+    figures::add(forgeries.len() as u64, "mutants caught");
 }

@@ -1,15 +1,16 @@
 //! Plays a history: one thread takes every part, so that the same history is the same each time.
 
-use super::deed::{Answer, DOCTORS, Deed, Doctor, Job, WORKERS, Work, Worker};
+use super::deed::{Answer, DOCTORS, Deed, Doctor, Job, Meanwhile, WORKERS, Work, Worker};
 use super::history::History;
 use super::log::{Entry, Rows};
 use super::practice::{Plan, Practice};
 use super::queue::{FIRST_TOKEN, name};
-use super::world::{CutOff, Sessions, World, doctor_name, limits};
+use super::world::{CutOff, World, doctor_name, limits};
 use crate::support::doctor::REASON;
 use jobdoctor::model::{Batch, BatchReport, End, Outcome, RunHead, Step, Timestamp};
-use jobdoctor::store::{Recorder, StoreError, StoreErrorKind};
-use std::cell::RefCell;
+use jobdoctor::preset::QueueSpec;
+use jobdoctor::store::{Recorder, StoreError, StoreErrorKind, Unrecorded};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -70,6 +71,22 @@ pub fn play(world: &mut World, practice: &Practice, history: &History) -> Played
     Played { batches, sweeps, log: sessions.log(), rows: sessions.rows() }
 }
 
+/// A batch that a doctor is about to apply.
+struct Taken {
+    doctor: Doctor,
+    judged: Rc<Rows>,
+    steps: Vec<Step>,
+}
+
+impl Taken {
+    fn batch(&self) -> Batch<'_> {
+        Batch { action: self.steps[0].action, steps: &self.steps, reason: REASON, waits: &[], instead: &[] }
+    }
+}
+
+/// A batch that was applied within another doctor's, what came of it, and what it changed.
+type Inner = (Taken, BatchReport<StoreError>, Vec<Entry>);
+
 struct Stage<'w> {
     world: &'w mut World,
     practice: &'w Practice,
@@ -100,63 +117,90 @@ impl Stage<'_> {
         }
     }
 
-    fn applies(&mut self, doctor: Doctor, at_most: usize, answer: Answer, meanwhile: Option<(Worker, Work)>) {
-        let Some(plan) = &mut self.plans[doctor] else { return };
-        let (judged, steps) = (plan.judged.clone(), plan.next(at_most));
-        let Some(first) = steps.first() else { return };
-        let queue = self.world.queue;
-        let meanwhile = meanwhile.map(|(worker, work)| (worker, self.tokens.fill(queue.work(work), worker, work)));
+    fn applies(&mut self, doctor: Doctor, at_most: usize, answer: Answer, meanwhile: Option<Meanwhile>) {
+        let Some(own) = self.takes(doctor, at_most) else { return };
         let is_quiet = !self.world.sessions.is_open() && meanwhile.is_none() && answer == Answer::Heard;
         let mark = self.world.sessions.mark();
-        let batch = Batch { action: first.action, steps: &steps, reason: REASON, waits: &[], instead: &[] };
-        let mut report = self.sends(doctor, &batch, answer, meanwhile);
+        let (report, inner) = self.sends(&own, answer, meanwhile, mark);
+        let mut changes = self.world.sessions.by_doctors(mark);
+        if let Some((taken, report, of_its_own)) = inner {
+            changes.retain(|change| !of_its_own.contains(change));
+            self.ended(taken, report, (Answer::Heard, false), mark, of_its_own);
+        }
+        self.ended(own, report, (answer, is_quiet), mark, changes);
+    }
+
+    /// The next batch of a doctor's plan.
+    fn takes(&mut self, doctor: Doctor, at_most: usize) -> Option<Taken> {
+        let plan = self.plans[doctor].as_mut()?;
+        let taken = Taken { doctor, judged: plan.judged.clone(), steps: plan.next(at_most) };
+        (!taken.steps.is_empty()).then_some(taken)
+    }
+
+    fn ended(
+        &mut self,
+        Taken { doctor, judged, steps }: Taken,
+        mut report: BatchReport<StoreError>,
+        (answer, is_quiet): (Answer, bool),
+        mark: i64,
+        changes: Vec<Entry>,
+    ) {
         assert_eq!(report.results.len(), steps.len(), "one result for each step, always");
         (self.practice.report)(&mut report);
         if report.stop.is_some() {
             // It ends here, as the program does.
             self.plans[doctor] = None;
         }
-        let changes = self.world.sessions.by_doctors(mark);
         let outcomes = report.results.iter().map(|result| result.outcome).collect();
-        self.batches.push(Applied {
-            doctor,
-            judged,
-            steps,
-            outcomes,
-            stop: report.stop,
-            answer,
-            is_quiet,
-            mark,
-            changes,
-        });
+        let stop = report.stop;
+        self.batches.push(Applied { doctor, judged, steps, outcomes, stop, answer, is_quiet, mark, changes });
     }
 
     fn sends(
         &mut self,
-        doctor: Doctor,
-        batch: &Batch<'_>,
+        own: &Taken,
         answer: Answer,
-        meanwhile: Option<(Worker, String)>,
-    ) -> BatchReport<StoreError> {
-        let World { sessions, writers, .. } = &mut *self.world;
-        let spec = &self.practice.applies;
+        meanwhile: Option<Meanwhile>,
+        mark: i64,
+    ) -> (BatchReport<StoreError>, Option<Inner>) {
+        let (spec, batch) = (&self.practice.applies, own.batch());
         if answer != Answer::Heard && self.through_proxy {
             // Not by the number of the batch: one in three never gets through again.
             let comes_back = !batch.steps.len().is_multiple_of(3);
-            if let Some(cut) = sessions.cut_off(answer == Answer::LostAfter, comes_back) {
-                let report = through(&cut, doctor, comes_back, spec, batch);
-                sessions.forget_doctor(doctor);
-                return report;
+            if let Some(cut) = self.world.sessions.cut_off(answer == Answer::LostAfter, comes_back) {
+                let report = through(&cut, own.doctor, comes_back, spec, &batch);
+                self.world.sessions.forget_doctor(own.doctor);
+                return (report, None);
             }
         }
         if answer == Answer::LostBefore {
-            return unheard(batch.steps.iter().map(|_| End::of(Outcome::Moved)).collect());
+            return (unheard(batch.steps.iter().map(|_| End::of(Outcome::Moved)).collect()), None);
         }
-        let meanwhile = RefCell::new(meanwhile.map(|(worker, sql)| (&mut **sessions, worker, sql)));
-        let report = writers[doctor].apply(spec, batch, &mut Meanwhile(meanwhile));
+        let mut inner = None;
+        let report = match meanwhile {
+            Some(Meanwhile::Applies(other)) if other != own.doctor => {
+                let taken = self.takes(other, usize::MAX);
+                let World { sessions, writers, .. } = &mut *self.world;
+                let [writer, others] = writers.get_disjoint_mut([own.doctor, other]).expect("two doctors");
+                let between = || {
+                    inner = taken.map(|taken| {
+                        let report = others.apply(spec, &taken.batch(), &mut Unrecorded);
+                        (taken, report, sessions.by_doctors(mark))
+                    });
+                };
+                writer.apply(spec, &batch, &mut Between(Cell::new(Some(between))))
+            }
+            Some(Meanwhile::Works(worker, work)) => {
+                let sql = self.tokens.fill(self.world.queue.work(work), worker, work);
+                let World { sessions, writers, .. } = &mut *self.world;
+                let between = || sessions.work(worker, &sql);
+                writers[own.doctor].apply(spec, &batch, &mut Between(Cell::new(Some(between))))
+            }
+            _ => self.world.writers[own.doctor].apply(spec, &batch, &mut Unrecorded),
+        };
         match answer {
-            Answer::LostAfter if report.stop.is_none() => unheard(report.results),
-            _ => report,
+            Answer::LostAfter if report.stop.is_none() => (unheard(report.results), inner),
+            _ => (report, inner),
         }
     }
 
@@ -192,7 +236,7 @@ fn through(
     cut: &CutOff,
     doctor: Doctor,
     comes_back: bool,
-    spec: &jobdoctor::preset::QueueSpec,
+    spec: &QueueSpec,
     batch: &Batch<'_>,
 ) -> BatchReport<StoreError> {
     let mut limits = limits(&doctor_name(doctor));
@@ -201,7 +245,7 @@ fn through(
         limits.deadline = Instant::now() + Duration::from_secs(1);
     }
     let mut writer = cut.store.writer(&limits).unwrap_or_else(|error| panic!("{error}"));
-    writer.apply(spec, batch, &mut Meanwhile(RefCell::new(None)))
+    writer.apply(spec, batch, &mut Unrecorded)
 }
 
 /// A report of which nothing is known but that it was on its way.
@@ -219,14 +263,14 @@ fn unheard(results: Vec<End>) -> BatchReport<StoreError> {
     }
 }
 
-/// Records nothing. It is asked whether it does when the rows are verified and not yet written, which is when a worker tries
-/// to get in between.
-struct Meanwhile<'s>(RefCell<Option<(&'s mut (dyn Sessions + 'static), Worker, String)>>);
+/// Records nothing. It is asked whether it does when the rows are verified and not yet written, which is when somebody tries to
+/// get in between.
+struct Between<F>(Cell<Option<F>>);
 
-impl Recorder for Meanwhile<'_> {
+impl<F: FnOnce()> Recorder for Between<F> {
     fn head(&self) -> Option<&RunHead> {
-        if let Some((sessions, worker, sql)) = self.0.borrow_mut().take() {
-            sessions.work(worker, &sql);
+        if let Some(between) = self.0.take() {
+            between();
         }
         None
     }
