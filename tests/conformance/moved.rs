@@ -2,7 +2,7 @@
 
 use crate::support::doctor::{a_run, apply, fit, limits, look, mapping, outcomes, steps, try_resolve};
 use crate::support::labs::{SqlLab, for_each_sql_store};
-use jobdoctor::model::{Action, Batch, BatchReport, End, Engine, Outcome, RunHead, Step, Timestamp};
+use jobdoctor::model::{Action, Batch, BatchReport, End, Engine, Key, Outcome, RunHead, Step, Timestamp};
 use jobdoctor::policy::Policy;
 use jobdoctor::preset::{Place, QueueSpec};
 use jobdoctor::store::{Recorder, StoreError, Unrecorded};
@@ -118,6 +118,48 @@ fn a_key_that_names_two_claims_is_refused_for_both() {
         let after = lab.image("q");
         assert_ne!(after, before, "{}", lab.name());
         assert!(lab.ask("SELECT count(*) = 3 FROM q WHERE status = 'working' AND worker IS NOT NULL AND tries = 0"));
+    });
+}
+
+/// Types of keys on SQLite and on Postgres, each with two keys: beyond what a float counts, with the marks that ids are made of, a
+/// number whose fraction a float cuts.
+const KEYS: [(&str, &str, [&str; 2]); 6] = [
+    ("integer", "bigint", ["9007199254740993", "-2"]),
+    ("text", "text", ["'{a/b''1 '", "'\"'"]),
+    ("text", "uuid", ["'ff800000-7b22-4c2f-8000-000000000001'", "'ff800000-7b22-4c2f-8000-000000000002'"]),
+    ("blob", "bytea", ["'\\xff80'", "'\\x7b22'"]),
+    ("real", "double precision", ["1000000.1", "2000000.1"]),
+    ("", "numeric(40, 2)", ["1", "'2'"]),
+];
+
+/// A reader that looked ids up as texts, and a writer that did, would miss some of them.
+#[test]
+fn a_claim_is_found_and_moved_by_a_key_of_any_type() {
+    for_each_sql_store(|lab| {
+        let mut missed = 0;
+        for (sqlite, postgres, keys) in KEYS {
+            lab.clear();
+            lab.run(&format!(
+                "CREATE TABLE q (id {} PRIMARY KEY, status text, worker text, started {}, tries integer)",
+                lab.pick(sqlite, postgres),
+                lab.pick("integer", "timestamptz")
+            ));
+            for key in keys {
+                let key = key.replace("'\\x", lab.pick("x'", "'\\x"));
+                lab.run(&format!("INSERT INTO q VALUES ({key}, 'working', 'a', {}, 0)", lab.ago(9000)));
+            }
+            let (spec, steps) = judged(lab, MAPPING);
+            let ids: Vec<String> = steps.iter().map(|step| step.key.to_string()).collect();
+            let store = lab.store();
+            let found = look(&*store).find(&spec, &ids).unwrap_or_else(|error| panic!("{error}"));
+            let keys = found.iter().filter(|found| steps.iter().any(|step| step.key == found.claim.key)).count();
+            let texts: Vec<Key> = ids.iter().map(|id| Key::from_text(id)).collect();
+            missed += 2 - look(&*store).find_keys(&spec, &texts).map_or(0, |found| found.len());
+            let place = format!("{}: {postgres}: {ids:?}", lab.name());
+            assert_eq!((keys, ends(lab, &spec, &steps).0), (2, vec![MOVED; 2]), "{place}");
+            assert!(lab.ask("SELECT count(*) = 2 FROM q WHERE status = 'new' AND tries = 1"), "{place}");
+        }
+        assert!(missed > 0, "{}", lab.name());
     });
 }
 

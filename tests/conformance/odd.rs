@@ -7,13 +7,14 @@ use crate::support::labs::{Journal, PostgresLab, SqlLab, SqliteLab};
 use jobdoctor::policy::Policy;
 
 /// How a column spells a time.
-struct Spelling {
-    encoding: &'static str,
-    declared: &'static str,
+#[derive(Debug)]
+pub struct Spelling {
+    pub encoding: &'static str,
+    pub declared: &'static str,
     /// The expression for an instant so many seconds ago, with `$` for their number.
-    ago: &'static str,
+    pub ago: &'static str,
     /// Values that are no instants, or that cannot be right.
-    odd: &'static [&'static str],
+    pub odd: &'static [&'static str],
 }
 
 const fn spelling(
@@ -59,7 +60,7 @@ const NUMBERS: &[&str] = &["'NaN'", "'Infinity'", "'-Infinity'", "1e308", "-1e30
 /// Too large for a double, and too small.
 const NUMERICS: &[&str] = &["'NaN'", "1e400", "-1e400", "1e-400", "0", "-1"];
 
-const POSTGRES: [Spelling; 11] = [
+pub const POSTGRES: [Spelling; 11] = [
     spelling("native", "timestamptz", "now() - interval '$ s'", ZONED),
     spelling("native utc", "timestamp", "(now() - interval '$ s') AT TIME ZONE 'UTC'", ZONELESS),
     spelling("native Europe/Paris", "timestamp", "(now() - interval '$ s') AT TIME ZONE 'Europe/Paris'", ZONELESS),
@@ -78,7 +79,7 @@ const POSTGRES: [Spelling; 11] = [
     ),
 ];
 
-const SQLITE: [Spelling; 7] = [
+pub const SQLITE: [Spelling; 7] = [
     spelling("epoch s", "INTEGER", "unixepoch() - $", ANYTHING),
     spelling("epoch ms", "", "(unixepoch() - $) * 1000", ANYTHING),
     spelling("epoch us", "INTEGER", "(unixepoch() - $) * 1000000", ANYTHING),
@@ -94,14 +95,14 @@ const SQLITE: [Spelling; 7] = [
 ];
 
 /// Types of columns of seconds, each with what is in them beside a minute and nothing.
-const SECONDS_ON_POSTGRES: [(&str, &[&str]); 5] = [
+pub const SECONDS_ON_POSTGRES: [(&str, &[&str]); 5] = [
     ("bigint", &["0", "-1", "9223372036854775807", "-9223372036854775808", "8999999999", "9000000000", "10000000001"]),
     ("smallint", &["0", "-1", "32767", "-32768"]),
     ("integer", &["0", "-1", "2147483647", "-2147483648"]),
     ("double precision", &["0.4", "59.6", "-1e308", "1e308", "'NaN'", "'Infinity'", "'-Infinity'"]),
     ("real", &["0.4", "59.6", "-1e38", "1e38", "'NaN'", "'Infinity'", "'-Infinity'"]),
 ];
-const SECONDS_ON_SQLITE: [(&str, &[&str]); 4] =
+pub const SECONDS_ON_SQLITE: [(&str, &[&str]); 4] =
     [("INTEGER", ANYTHING), ("", ANYTHING), ("REAL", ANYTHING), ("TEXT", ANYTHING)];
 
 /// What decides of a claim in each of these tables, and whether it looks at the seconds.

@@ -4,7 +4,6 @@
 //! [`mutants`] for the proof that it would be noticed if it were not.
 
 mod check;
-mod clocks;
 mod deed;
 mod history;
 mod log;

@@ -9,7 +9,7 @@ use super::history::History;
 use super::play::{Applied, play};
 use super::practice::Practice;
 use super::queue::Queue;
-use super::runs::{Make, must_keep, rollback, wal};
+use super::runs::{Make, must_keep, wal};
 use super::shrink::{breaks, shrink};
 use super::world::{World, postgres};
 use crate::support::dice::one_in;
@@ -249,13 +249,8 @@ fn are_caught(make: Make, mutants: Vec<Mutant>) {
 }
 
 #[test]
-fn every_one_is_caught_on_sqlite_with_a_wal() {
+fn every_one_is_caught_on_sqlite() {
     are_caught(wal, mutants());
-}
-
-#[test]
-fn every_one_is_caught_on_sqlite_with_a_rollback_journal() {
-    are_caught(rollback, mutants());
 }
 
 /// Those that there are here alone, and some of the others, which are slow here.
@@ -291,7 +286,8 @@ fn what_catches_one_is_told_as_the_few_deeds_that_it_takes() {
 /// What no mutant can do, for lack of a statement that does it, forged into a history that keeps every promise.
 #[test]
 fn what_is_forged_is_seen() {
-    let forgeries: [(&str, fn(&mut Applied)); 3] = [
+    type Forge = fn(&mut Applied);
+    let forgeries: [(&str, Forge); 3] = [
         ("a job is gone", |batch| batch.changes[0].new = None),
         ("a job was put into the queue", |batch| batch.changes[0].old = None),
         ("a row of no job was changed", |batch| batch.changes[0].row.0 = "log".to_owned()),

@@ -1,5 +1,6 @@
 //! What earlier looks and lists do to a verdict, for every claim there may be.
 
+use crate::property::tries;
 use jobdoctor::model::{
     Cell, Claim, Clocks, EvidenceRow, Key, LockSign, Owner, OwnerRow, Precondition, Reading, Sign, Timestamp,
 };
@@ -40,7 +41,7 @@ fn rules(verdict: &Verdict) -> Vec<Rule> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(tries(300))]
 
     /// Nothing that stood still for less than asked is called stuck for it; and what looks say is said the same way twice.
     #[test]

@@ -1,6 +1,7 @@
 //! Addresses: nothing that is typed can panic, and no password comes back, neither from what can be read nor from what
 //! cannot.
 
+use super::tries;
 use crate::support::cli::Doctor;
 use jobdoctor::store::{Address, Surroundings, Variables};
 use proptest::prelude::*;
@@ -8,7 +9,7 @@ use proptest::sample::select;
 use std::path::PathBuf;
 
 /// A piece that is found nowhere else.
-pub(super) const CANARY: &str = "c4n4ry";
+const CANARY: &str = "c4n4ry";
 
 /// All that means something to a parser of addresses, a password, and what does not belong there.
 const PIECES: [&str; 40] = [
@@ -106,7 +107,7 @@ fn surroundings() -> Surroundings {
 }
 
 /// Whatever could end on a screen.
-pub(super) fn said(address: &Address) -> String {
+fn said(address: &Address) -> String {
     let settings = match address {
         Address::Postgres(address) => format!("{:?} {:?} {:?}", address.settings, address.warnings, address.dropped),
         Address::Sqlite { .. } => String::new(),
@@ -119,8 +120,41 @@ fn read(text: &str) -> [Result<Address, jobdoctor::store::AddressError>; 2] {
     [Address::parse(text, &surroundings), Address::parse_database_url(text, &surroundings)]
 }
 
+/// Lines of a service file or a password file, whole and broken.
+const LINES: [&str; 14] = [
+    "[app]",
+    "[app",
+    "[other]",
+    "host=127.0.0.1",
+    "port=x",
+    "password=c4n4ry",
+    "passwordc4n4ry",
+    "password = c4n4ry",
+    "c4n4ry=1",
+    "sslpassword=c4n4ry",
+    "ldap://c4n4ry@h/",
+    "*:*:*:*:c4n4ry",
+    "127.0.0.1:*:c4n4ry\\",
+    "=\u{0}\r",
+];
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4096))]
+    #![proptest_config(tries(300))]
+
+    #[test]
+    fn no_error_repeats_a_line_of_a_file(lines in proptest::collection::vec(select(&LINES[..]), 0..12)) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(&file, lines.join("\n")).unwrap();
+        let mut surroundings = surroundings();
+        let path = file.path().display().to_string();
+        for (name, value) in [("PGSERVICE", "app"), ("PGSERVICEFILE", &path), ("PGPASSFILE", &path)] {
+            surroundings.variables.0.insert(name.to_owned(), value.to_owned());
+        }
+        surroundings.variables.0.remove("PGPASSWORD");
+        let read = Address::of_environment(&surroundings);
+        let said = read.map_or_else(|error| format!("{error} {error:?}"), |address| said(&address));
+        prop_assert!(!said.contains(CANARY), "{said}");
+    }
 
     #[test]
     fn any_text(text in any::<String>()) {
@@ -158,7 +192,7 @@ proptest! {
 const CODES: [i32; 7] = [0, 2, 66, 69, 75, 77, 78];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(tries(60))]
 
     #[test]
     fn the_program_ends_in_a_code_of_its_table(

@@ -4,6 +4,7 @@
 use super::claims::{ago, claim, now};
 use super::queue::lease;
 use super::queue_claim;
+use super::tries;
 use jobdoctor::model::{Claim, Owner, Reading};
 use jobdoctor::output;
 use jobdoctor::policy::{Diagnoses, Diagnosis, DiagnosisKind, Grouped, Policy, Verdict, judge};
@@ -38,7 +39,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    #![proptest_config(tries(300))]
 
     #[test]
     fn they_add_up_in_any_order(claims in proptest::collection::vec(some(), 0..40)) {

@@ -1,6 +1,7 @@
 //! Durations: nothing that is typed can panic, what is accepted is in range and means what humantime says, and what is refused
 //! is told how to write it.
 
+use super::tries;
 use jobdoctor::model::{age, parse_duration};
 use proptest::prelude::*;
 use std::time::Duration;
@@ -31,7 +32,7 @@ fn holds(text: &str) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4096))]
+    #![proptest_config(tries(300))]
 
     #[test]
     fn any_text(text in any::<String>()) {

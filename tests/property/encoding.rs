@@ -2,6 +2,7 @@
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
+use super::tries;
 use jobdoctor::model::{Cell, Reading, Timestamp};
 use jobdoctor::preset::encoding::{Bound, Encoding, Encodings, Unit, Zone};
 use proptest::prelude::*;
@@ -209,7 +210,7 @@ fn junk() -> impl Strategy<Value = Cell> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(tries(300))]
 
     #[test]
     fn what_is_written_reads_back(spelling in spelling(), at in timestamp()) {

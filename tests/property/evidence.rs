@@ -82,23 +82,36 @@ fn an_owner_that_started_with_its_first_claim_has_not_restarted() {
     }
 }
 
+/// The same claim without what shows life on its row is dead: a judge that did not look there would be caught.
 #[test]
-fn a_running_lease_outranks_its_owners_restart() {
-    let claim = claim(ago(600), ago(100), Reading::At(ago(-60)), ago(1));
-    let Verdict::Unknown(why) = judge(owned(), &claim, &Policy::default(), now()).verdict else {
-        panic!("not unknown")
+fn what_lives_on_the_row_outranks_its_owners_restart() {
+    let held = |lock, lease| {
+        let mut claim = claim(ago(600), ago(100), lease, ago(1));
+        claim.signs[0].lock = lock;
+        judge(owned(), &claim, &Policy::default(), now()).verdict
     };
-    assert!(sentence(&why[0]).contains("another process under the same name, but its lease runs"), "{why:?}");
+    for (verdict, life) in [
+        (held(LockSign::Absent, Reading::At(ago(-60))), "but its lease runs"),
+        (held(LockSign::Held, Reading::Absent), "but a session holds its lock"),
+    ] {
+        let Verdict::Unknown(why) = verdict else { panic!("{verdict:?}") };
+        assert!(sentence(&why[0]).contains(&format!("another process under the same name, {life}")), "{why:?}");
+    }
+    assert!(is_dead_of(Rule::OwnerRestarted, &held(LockSign::Absent, Reading::Absent)));
 }
 
 #[test]
-fn a_held_lock_outranks_its_owners_restart() {
-    let mut claim = claim(ago(600), ago(100), Reading::Absent, ago(1));
-    claim.signs[0].lock = LockSign::Held;
-    let Verdict::Unknown(why) = judge(owned(), &claim, &Policy::default(), now()).verdict else {
-        panic!("not unknown")
-    };
-    assert!(sentence(&why[0]).contains("another process under the same name, but a session holds its lock"), "{why:?}");
+fn what_lives_on_the_row_outranks_a_list_without_its_owner() {
+    let live_owners = Arc::new(LiveOwners::parse("web9").expect("a list"));
+    let policy = Policy { living: Some(Living { live_owners, made_at: now() }), ..Policy::default() };
+    for (ended, beat, is_dead) in [(-60, 600, false), (600, 250, false), (600, 600, true)] {
+        let mut claim = super::queue_claim();
+        (claim.signs[0].at, claim.signs[1].at) = (Reading::At(ago(ended)), Reading::At(ago(beat)));
+        claim.heartbeat = claim.signs[1].at.clone();
+        let verdict = judge(lease(), &claim, &policy, now()).verdict;
+        assert_eq!(is_dead_of(Rule::LiveOwnerList, &verdict), is_dead, "{ended} and {beat}: {verdict:?}");
+        assert!(is_dead || matches!(verdict, Verdict::Unknown(_)), "{verdict:?}");
+    }
 }
 
 /// Where claims do not say when they were made, what was in flight before the sweep waited tells which ones are older.
@@ -146,6 +159,8 @@ fn a_restart_kills_no_claim_without_a_time_that_can_be_read() {
         let verdict = judge(lease(), &claim, &restart(now()), now()).verdict;
         assert!(matches!(verdict, Verdict::Unknown(_)), "{at:?}: {verdict:?}");
     }
+    let early = judge(lease(), &super::queue_claim(), &restart(now()), now()).verdict;
+    assert!(is_dead_of(Rule::Restart, &early), "a judge that took NULL for an early time would be caught: {early:?}");
 }
 
 /// Lists are made by another clock than claims.

@@ -1,5 +1,6 @@
 //! Patterns select what globset says they select: its matcher is the reference.
 
+use super::tries;
 use globset::GlobBuilder;
 use jobdoctor::policy::Globs;
 use proptest::prelude::*;
@@ -11,7 +12,7 @@ fn reference(pattern: &str) -> Option<globset::GlobMatcher> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(tries(300))]
 
     #[test]
     fn names_are_matched_as_by_globset(

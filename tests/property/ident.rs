@@ -1,9 +1,10 @@
+use super::tries;
 use jobdoctor::preset::ident::{literal, quoted};
 use jobdoctor::preset::{Piece, Template};
 use proptest::prelude::*;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(tries(300))]
 
     /// A quoted name is one name to the database, whatever is in it.
     #[test]

@@ -1,5 +1,6 @@
 //! The id that is printed is the job's own and reads back, whatever its key.
 
+use super::tries;
 use jobdoctor::model::{Cell, Key, read_id, spell_id};
 use jobdoctor::output::format::inert;
 use proptest::prelude::*;
@@ -16,6 +17,8 @@ fn parts() -> impl Strategy<Value = Vec<String>> {
 }
 
 proptest! {
+    #![proptest_config(tries(300))]
+
     #[test]
     fn an_id_is_one_line_and_reads_back(parts in parts()) {
         let id = spell_id(&parts);

@@ -1,5 +1,6 @@
 //! Text from a database is harmless in a terminal, whatever it is.
 
+use super::tries;
 use jobdoctor::output::format::inert;
 use proptest::prelude::*;
 use std::borrow::Cow;
@@ -38,6 +39,8 @@ fn read_back(shown: &str) -> String {
 }
 
 proptest! {
+    #![proptest_config(tries(300))]
+
     #[test]
     fn nothing_that_acts_is_left(text in nasty()) {
         prop_assert!(!inert(&text).contains(acts), "{:?}", inert(&text));

@@ -3,6 +3,7 @@
 
 use super::queue::{resolved, table};
 use crate::support::doctor::mapping;
+use crate::support::figures;
 use jobdoctor::model::{Claim, LockSign, OwnerRow, Reading, Sign, Timestamp};
 use jobdoctor::policy::{LiveOwners, Living, Policy, Restart, RestartScope, judge};
 use jobdoctor::preset::encoding::{Encoding, Encodings};
@@ -10,9 +11,6 @@ use jobdoctor::preset::{LiveTable, QueueSpec};
 use std::sync::Arc;
 
 const SECOND: i64 = 1_000_000;
-/// How far two clocks may be apart, all in all, while a list or a start is compared with a claim.
-const APART: i64 = 59 * SECOND;
-
 /// Each encoding with its unit in microseconds.
 const ENCODINGS: [(&str, i64); 9] = [
     ("native", 1),
@@ -42,9 +40,16 @@ enum Against {
 }
 
 impl Against {
-    /// How far the two clocks may be apart.
+    const ALL: [Against; 5] =
+        [Against::Start, Against::List, Against::ListAndBeat, Against::Sweep, Against::Deployment];
+
+    /// How far the two clocks may be apart; of two that were stored, each lost up to a second.
     fn apart(self) -> i64 {
-        if matches!(self, Against::Sweep | Against::Deployment) { 0 } else { APART }
+        match self {
+            Against::Start => 59 * SECOND,
+            Against::List | Against::ListAndBeat => 60 * SECOND,
+            Against::Sweep | Against::Deployment => 0,
+        }
     }
 }
 
@@ -136,37 +141,68 @@ fn offsets() -> Vec<i64> {
     around.flat_map(|offset| [offset, -offset]).collect()
 }
 
-#[test]
-fn death_is_told_only_where_every_true_instant_bears_it_out() {
+/// What is wrong with a judge whose other instant is later by so much than the true one: the verdicts that the true instants do not
+/// bear out, and how many claims it called dead and alive.
+fn wrongs(against: Against, later: i64) -> (Vec<String>, [u32; 2]) {
     const ANCHOR: i64 = 1_795_168_800 * SECOND;
-    let (mut count, mut dead) = (0, 0);
+    let (mut wrongs, mut counts) = (Vec::new(), [0, 0]);
+    let floor = |at: i64, unit: i64| at.div_euclid(unit) * unit;
+    let is_stored = against == Against::Start;
+    // The tool's own instants are spelled in one way only.
+    let others = if is_stored { &ENCODINGS[..] } else { &ENCODINGS[..1] };
     for (written, unit) in ENCODINGS {
-        for (other, others_unit) in ENCODINGS {
+        for (other, others_unit) in others {
             let spec = queue(written, other);
-            let floor = |at: i64, unit: i64| at.div_euclid(unit) * unit;
-            for against in [Against::Start, Against::List, Against::ListAndBeat, Against::Sweep, Against::Deployment] {
-                let is_stored = against == Against::Start;
-                if !is_stored && other != "native" {
-                    // The tool's own instants are spelled in one way only.
-                    continue;
-                }
-                for fraction in [0, 1, SECOND / 2, SECOND - 1] {
-                    let base = if is_stored { floor(ANCHOR + fraction, others_unit) } else { ANCHOR + fraction };
-                    for offset in offsets() {
-                        let stored = floor(base + offset, unit);
-                        let (_, last) = may_be(stored, unit);
-                        let (first, _) = if is_stored { may_be(base, others_unit) } else { (base, base) };
-                        let is_death = is_dead(&spec, against, stored, base);
-                        let why = || format!("{against:?}: {} in {written}, {} in {other}", at(stored), at(base));
-                        assert!(!is_death || last + against.apart() < first, "called dead: {}", why());
-                        // Nor is a dead one left because nothing would ever be enough.
-                        let is_sure = stored + against.apart() + 4 * SECOND < base;
-                        assert!(is_death || !is_sure, "not called dead: {}", why());
-                        (count, dead) = (count + 1, dead + u64::from(is_death));
+            for fraction in [0, 1, SECOND / 2, SECOND - 1] {
+                let base = if is_stored { floor(ANCHOR + fraction, *others_unit) } else { ANCHOR + fraction };
+                for offset in offsets() {
+                    let stored = floor(base + offset, unit);
+                    let (_, last) = may_be(stored, unit);
+                    let (first, _) = if is_stored { may_be(base, *others_unit) } else { (base, base) };
+                    let is_death = is_dead(&spec, against, stored, base + later);
+                    counts[usize::from(is_death)] += 1;
+                    let place = || format!("{against:?}: {} in {written}, {} in {other}", at(stored), at(base));
+                    if is_death && last + against.apart() >= first {
+                        wrongs.push(format!("called dead: {}", place()));
+                    }
+                    // Nor is a dead one left because nothing would ever be enough.
+                    if !is_death && stored + against.apart() + 4 * SECOND < base {
+                        wrongs.push(format!("not called dead: {}", place()));
                     }
                 }
             }
         }
     }
-    assert!(dead > 100 && count - dead > 100, "{dead} of {count} are dead");
+    (wrongs, counts)
+}
+
+#[test]
+fn death_is_told_only_where_every_true_instant_bears_it_out() {
+    for against in Against::ALL {
+        let (wrongs, counts) = wrongs(against, 0);
+        assert!(wrongs.is_empty(), "{against:?}: {} wrong verdicts\n{}", wrongs.len(), wrongs[0]);
+        assert!(counts.iter().all(|count| *count > 100), "{against:?}: {counts:?}");
+    }
+}
+
+/// A rule that drops a unit or a tolerance, or adds one, is the sound rule with another bound.
+#[test]
+fn rules_that_drop_a_unit_or_a_tolerance_are_caught() {
+    let mutants = [
+        ("drops the unit of a list", Against::List, 1, "called dead"),
+        ("drops the unit of a list for a heartbeat", Against::ListAndBeat, 1, "called dead"),
+        ("drops the tolerance of a list", Against::List, 60, "called dead"),
+        ("compares a list to the microsecond", Against::List, 61, "called dead"),
+        ("drops the tolerance of a start", Against::Start, 60, "called dead"),
+        ("compares a start to the microsecond", Against::Start, 61, "called dead"),
+        ("takes every start for an old one", Against::Start, -10_000, "not called dead"),
+        ("drops the unit of a sweep", Against::Sweep, 1, "called dead"),
+        ("gives a sweep a tolerance", Against::Sweep, -60, "not called dead"),
+        ("drops the unit of a deployment", Against::Deployment, 1, "called dead"),
+    ];
+    for (mutant, against, later, wrong) in mutants {
+        let (wrongs, _) = wrongs(against, later * SECOND);
+        assert!(wrongs.iter().any(|found| found.starts_with(wrong)), "the judge that {mutant} is not caught");
+    }
+    figures::add(mutants.len() as u64, "mutants caught");
 }

@@ -1,5 +1,6 @@
 use super::claims::{ago, claim, now};
 use super::queue::lease;
+use super::tries;
 use jobdoctor::model::{Reading, Timestamp};
 use jobdoctor::policy::{Policy, Rule, Verdict, judge};
 use proptest::prelude::*;
@@ -14,7 +15,7 @@ fn is_death(verdict: &Verdict) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(tries(300))]
 
     /// Stuck and unknown come with reasons; the same claim is judged the same way twice.
     #[test]

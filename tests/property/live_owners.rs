@@ -140,9 +140,14 @@ fn what_is_in_the_list() {
     assert!(LiveOwners::parse("NAME\n").is_ok(), "an owner may have that name");
 }
 
-/// The mutant that matches by prefix takes web10 for web1.
+/// Mutants: one matches by prefix and takes web10 for web1, one reads the first word of each line.
 #[test]
-fn a_bare_prefix_would_be_caught() {
+fn a_bare_prefix_and_a_first_word_would_be_caught() {
+    let first = |text: &str| text.split([' ', '\t', ',']).next().unwrap().to_owned();
+    for text in ["web1 web2", "web1\tweb2", "web1, web2"] {
+        let web2 = owner("web2:7", Some("web2"));
+        assert!(live_owners(text).lists(&web2) && !live_owners(&first(text)).lists(&web2), "{text:?}");
+    }
     let bare_prefix = |entry: &str, id: &str| id.starts_with(entry);
     assert!(bare_prefix("web1", "web10:4211") && !live_owners("web1").lists(&owner("web10:4211", Some("web10"))));
     assert!(bare_prefix("web1:421", "web1:4211") && !live_owners("web1:421").lists(&owner("web1:4211", Some("web1"))));

@@ -23,18 +23,39 @@ mod instants;
 mod judge;
 mod layout;
 mod live_owners;
-mod passfile;
 mod plan;
 mod plugin;
 mod prefilter;
 mod prometheus;
 pub mod queue;
-mod service;
 mod table;
 mod thresholds;
 mod tones;
 mod unknown;
 mod values;
+
+use crate::support::dice::fresh_seed;
+use proptest::test_runner::{Config as ProptestConfig, RngSeed};
+
+/// Tries a property so many times; with PROPTEST_CASES=25600 a hundred times as often. The seed is another one in each run, and
+/// shown where a test fails, with the command that repeats it.
+#[allow(clippy::print_stderr, reason = "the test harness shows it beside the panic")]
+pub(crate) fn tries(times: u32) -> ProptestConfig {
+    let of_the_environment = ProptestConfig::default();
+    let seed = match of_the_environment.rng_seed {
+        RngSeed::Fixed(seed) => seed,
+        RngSeed::Random => fresh_seed(),
+    };
+    let cases = of_the_environment.cases;
+    let test = std::thread::current().name().unwrap_or("property::").to_owned();
+    eprintln!("PROPTEST_RNG_SEED={seed} PROPTEST_CASES={cases} cargo test --test tests -- --exact {test}");
+    ProptestConfig {
+        cases: times * cases / 256,
+        rng_seed: RngSeed::Fixed(seed),
+        failure_persistence: None,
+        ..of_the_environment
+    }
+}
 
 /// A claim of the reference schema that is silent in every way, to be changed by the tests that start from it.
 fn queue_claim() -> jobdoctor::model::Claim {

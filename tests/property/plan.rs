@@ -1,12 +1,13 @@
 use super::claims::{claim, now};
 use super::queue::lease;
+use super::tries;
 use jobdoctor::model::{Action, Cell, EvidenceRow, Precondition, Step, Write};
 use jobdoctor::policy::{Digest, Draft, Policy, SkipReason, Verdict, draft, judge};
 use proptest::prelude::*;
 use std::time::Duration;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(tries(300))]
 
     /// Every claim is a step or held; only what is dead becomes a step, and it keeps its precondition.
     #[test]

@@ -1,60 +1,52 @@
-//! The SQL pre-filter never loses what the judge condemns: tables are filled with anything SQLite can hold, and with any numbers
-//! that Postgres can, and every claim that a full scan calls stuck or unknown must come through the filter too, exactly once.
+//! The SQL pre-filter never loses what the judge condemns: tables are filled with times in any spelling and with anything their
+//! columns can hold, and every claim that a full scan calls stuck or unknown must come through the filter too, exactly once.
 
-use crate::support::doctor::{CATALOG, limits};
-use crate::support::labs::{Lab, PostgresLab, SqlLab};
-use crate::support::shm;
-use jobdoctor::model::{Action, Claim};
-use jobdoctor::ops::cutoffs;
-use jobdoctor::policy::{Globs, Policy, StateLimit, Threshold, Thresholds, TooLong, Verdict, judge};
-use jobdoctor::preset::{Fields, Node, Place, Preset, QueueSpec, Written, resolve};
-use jobdoctor::store::{Address, Detail, Reader, Store, Wanted, open};
+use super::tries;
+use crate::conformance::odd::{POSTGRES, SECONDS_ON_POSTGRES, SECONDS_ON_SQLITE, SQLITE, Spelling};
+use crate::conformance::scan::listed_under;
+use crate::support::doctor::mapping;
+use crate::support::labs::{Journal, PostgresLab, SqlLab, SqliteLab};
+use jobdoctor::model::Action;
+use jobdoctor::policy::{Globs, Policy, StateLimit, Threshold, Thresholds, TooLong};
+use jobdoctor::preset::{Fields, Node, Written};
 use proptest::prelude::*;
+use proptest::sample::{Index, select};
 use proptest::test_runner::TestRunner;
-use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::Duration;
 
-/// A value as it stands in an INSERT: times around now in the right unit, in a wrong one, as text, as a float, or none.
-fn value() -> impl Strategy<Value = String> {
-    prop_oneof![
-        4 => Just("NULL".to_owned()),
-        10 => (-500_i64..8_000).prop_map(|s| format!("unixepoch() - ({s})")),
-        2 => (-400_i64..400).prop_map(|days| format!("unixepoch() - ({days} * 86400)")),
-        1 => Just("unixepoch() * 1000".to_owned()),
-        1 => Just("unixepoch() / 1000".to_owned()),
-        1 => Just("unixepoch() - 1000.5".to_owned()),
-        1 => Just("datetime('now')".to_owned()),
-        1 => Just("'soon'".to_owned()),
-        1 => Just("x'00ff'".to_owned()),
-        1 => end(),
-        1 => prop_oneof![Just("9e999"), Just("-9e999"), Just("CAST(x'ff' AS TEXT)")].prop_map(str::to_owned),
-    ]
+/// The time columns; the last two are the owners'.
+const TIMES: [&str; 6] = ["claimed_at", "heartbeat_at", "lease_expires_at", "deadline_at", "seen_at", "started_at"];
+
+/// A stored time: none, an instant so many seconds ago, or one of the odd values of its column's spelling.
+#[derive(Debug, Clone)]
+enum Time {
+    None,
+    Ago(i64),
+    Odd(Index),
 }
 
-/// The ends of 64 bits, and what lies beside them.
-fn end() -> impl Strategy<Value = String> {
-    prop_oneof![Just(i64::MAX), Just(i64::MAX - 1), Just(i64::MIN), Just(i64::MIN + 1)].prop_map(|n| n.to_string())
+impl Time {
+    fn sql(&self, spelling: &Spelling) -> String {
+        match self {
+            Time::None => "NULL".to_owned(),
+            Time::Ago(seconds) => spelling.ago.replace('$', &seconds.to_string()),
+            Time::Odd(which) => (*which.get(spelling.odd)).to_owned(),
+        }
+    }
 }
 
-/// Seconds on a row as an integer.
-fn whole() -> impl Strategy<Value = String> {
+/// A time; a calm one is such that nothing is wrong with the claim but, maybe, its age.
+fn time(is_calm: bool) -> BoxedStrategy<Time> {
+    if is_calm {
+        return prop_oneof![1 => Just(Time::None), 4 => (0_i64..1_500).prop_map(Time::Ago)].boxed();
+    }
     prop_oneof![
-        3 => Just("NULL".to_owned()),
-        5 => (0_u32..9_000).prop_map(|n| n.to_string()),
-        1 => (8_999_999_998_i64..9_000_000_003).prop_map(|n| n.to_string()),
-        1 => Just("-1".to_owned()),
-        1 => end(),
+        4 => Just(Time::None),
+        10 => (-500_i64..8_000).prop_map(Time::Ago),
+        2 => (-400_i64..400).prop_map(|days| Time::Ago(days * 86_400)),
+        4 => any::<Index>().prop_map(Time::Odd),
     ]
-}
-
-fn small() -> impl Strategy<Value = String> {
-    prop_oneof![
-        8 => whole(),
-        1 => Just("'x'".to_owned()),
-        1 => (0_u32..9_000).prop_map(|n| format!("{n}.4")),
-        1 => Just("9e999".to_owned()),
-    ]
+    .boxed()
 }
 
 /// A queue or a kind.
@@ -62,22 +54,24 @@ fn name() -> impl Strategy<Value = &'static str> {
     prop_oneof![2 => Just("NULL"), 3 => Just("'a'"), 2 => Just("'b1'"), 1 => Just("''")]
 }
 
-/// The claims that a scan hands over, by id, with how often and with their verdicts.
-fn seen(
-    reader: &mut dyn Reader,
-    spec: &QueueSpec,
-    wanted: &Wanted,
-    policy: &Policy,
-) -> BTreeMap<String, (u32, Verdict)> {
-    let now = reader.now();
-    let mut seen: BTreeMap<String, (u32, Verdict)> = BTreeMap::new();
-    let mut each = |claim: Claim| {
-        let verdict = judge(spec, &claim, policy, now).verdict;
-        seen.entry(claim.key.to_string()).and_modify(|(n, _)| *n += 1).or_insert((1, verdict));
-    };
-    reader.scan(spec, wanted, Detail::ForAction, &mut each).expect("the scan runs");
-    seen
+/// Claim, heartbeat, lease, deadline; seconds; owner; whether it runs; queue and kind.
+type Row = ([Time; 4], String, Option<usize>, bool, (&'static str, &'static str));
+
+fn row(is_calm: bool, odd_seconds: &'static [&'static str]) -> impl Strategy<Value = Row> {
+    let rare = || if is_calm { Just(Time::None).boxed() } else { time(false) };
+    let odd = if is_calm { Just("NULL").boxed() } else { select(odd_seconds).boxed() };
+    let whole = if is_calm { 1_000_u32..9_000 } else { 0..9_000 };
+    let seconds = prop_oneof![
+        3 => Just("NULL".to_owned()),
+        5 => whole.prop_map(|n| n.to_string()),
+        2 => odd.prop_map(str::to_owned),
+    ];
+    let times = [time(is_calm), time(is_calm), rare(), rare()];
+    (times, seconds, proptest::option::of(0..OWNERS.len()), any::<bool>(), (name(), name()))
 }
+
+/// Owners: the first few have a row, unless they are blank. One has no ASCII in its name.
+const OWNERS: [&str; 8] = ["w0", "w1", "", "w2", "работник", "\u{2003}\t\u{200b}\u{ad}", "тень", "w3"];
 
 /// Thresholds of a target: for one queue or kind, or for any that has one, and a maximum run time.
 fn thresholds() -> impl Strategy<Value = Thresholds> {
@@ -121,40 +115,22 @@ fn too_long(thresholds: &Thresholds) -> TooLong {
     TooLong { target: "shop".to_owned(), entries: thresholds.entries.iter().enumerate().filter_map(limit).collect() }
 }
 
-fn nothing_is_lost(file: &Path, preset: &Preset, older: Option<u64>, thresholds: &Thresholds) {
-    nothing_is_lost_in(&*open(&Address::file(file.to_owned())), preset, older, thresholds);
-}
+const LIVENESS: [&str; 4] = [
+    "{ by = 'lease', column = 'lease_expires_at' }, { by = 'heartbeat', column = 'heartbeat_at', silent_after = '5m' },
+     { by = 'age', column = 'claimed_at', silent_after = '30m' }",
+    "{ by = 'lease', column = 'heartbeat_at', plus = 'max_runtime_seconds' }, { by = 'owner', silent_after = '2m' },
+     { by = 'age', column = 'claimed_at', silent_after = '30m' }",
+    "{ by = 'owner', silent_after = '2m' }, { by = 'age', column = 'claimed_at', silent_after = 'max_runtime_seconds' }",
+    "{ by = 'owner', silent_after = '2m' }, { by = 'age', column = 'claimed_at', silent_after = '30m' }",
+];
 
-fn nothing_is_lost_in(store: &dyn Store, preset: &Preset, older: Option<u64>, thresholds: &Thresholds) {
-    let mut reader = store.reader(&limits()).expect("the database opens");
-    let live = reader.live_schema(&["jobs".to_owned(), "pings".to_owned()]).expect("the catalog can be read");
-    let spec = {
-        let mut ask = |sql: &str| reader.ask(sql);
-        resolve(preset, &live, &Place::default(), &mut ask).expect("the preset fits")
-    };
-    let policy = Policy {
-        older: older.map(Duration::from_secs),
-        thresholds: thresholds.clone(),
-        too_long: too_long(thresholds),
-        ..Policy::default()
-    };
-    let all = seen(reader.as_mut(), &spec, &Wanted::All, &policy);
-    let cutoffs = cutoffs(reader.now(), &policy);
-    let suspects = seen(reader.as_mut(), &spec, &Wanted::Suspects(cutoffs), &policy);
-    for (id, (times, verdict)) in &all {
-        assert_eq!(*times, 1, "job {id} came {times} times out of a full scan");
-        if *verdict != Verdict::Healthy {
-            let filtered = suspects.get(id).map(|(times, _)| *times);
-            assert_eq!(filtered, Some(1), "job {id} is {verdict:?} and came {filtered:?} times through the pre-filter");
-        }
-    }
-    assert!(suspects.values().all(|(times, _)| *times == 1), "a claim came twice through the pre-filter");
-}
-
-const MAPPING: &str = "
-time     = { default = 'epoch s' }
-states   = { waiting = ['QUEUED'], in_flight = ['RUNNING', 'CLAIMED'], failed = ['FAILED'] }
-rules    = { deadline = 'deadline_at', max_runtime = 'max_runtime_seconds' }
+/// A mapping with these sources of liveness, words for an owner without a row and for no owner, and rules or none.
+fn preset(spellings: &[&Spelling], liveness: &str, [missing, unset]: [&str; 2], has_rules: bool) -> String {
+    let rules = if has_rules { "{ deadline = 'deadline_at', max_runtime = 'max_runtime_seconds' }" } else { "{}" };
+    let rest = format!(
+        "
+states   = {{ waiting = ['QUEUED'], in_flight = ['RUNNING', 'CLAIMED'], failed = ['FAILED'] }}
+rules    = {rules}
 [claim]
 table      = 'jobs'
 key        = 'id'
@@ -162,156 +138,80 @@ state      = 'status'
 queue      = 'queue'
 kind       = 'kind'
 claimed_at = 'claimed_at'
-liveness   = [
-  { by = 'lease', column = 'heartbeat_at', plus = 'max_runtime_seconds' },
-  { by = 'owner', silent_after = '2m' },
-  { by = 'age', column = 'claimed_at', silent_after = '30m' },
-]
+liveness   = [{liveness}]
 [owner]
 id        = 'owner_id'
 table     = 'pings'
-match     = { name = 'owner_id' }
+match     = {{ name = 'owner_id' }}
 heartbeat = 'seen_at'
 started   = 'started_at'
-missing   = 'MISSING'
-unset     = 'UNSET'
+missing   = '{missing}'
+unset     = '{unset}'
 [action]
-requeue = { to = 'QUEUED' }
-";
-
-/// One row of the table: claimed, heartbeat, lease, deadline, seconds, owner, state, queue and kind, as they stand in an INSERT.
-type Row = (String, String, String, String, String, Option<u8>, bool, (&'static str, &'static str));
-
-/// Owners: the first few have a row, unless they are blank. One has no ASCII in its name.
-const OWNERS: [&str; 8] = ["w0", "w1", "", "w2", "работник", "\u{2003}\t\u{200b}\u{ad}", "тень", "w3"];
-
-fn fill(file: &Path, rows: &[Row], pings: &[(String, String)]) {
-    rusqlite::Connection::open(file)
-        .expect("the file is made")
-        .execute_batch(&script(rows, pings))
-        .expect("the rows go in");
+requeue = {{ to = 'QUEUED' }}
+"
+    );
+    let named = TIMES.iter().zip(spellings).filter(|(name, _)| rest.contains(*name));
+    let times: String = named.map(|(name, spelling)| format!(", {name} = '{}'", spelling.encoding)).collect();
+    format!("time = {{ default = 'epoch s'{times} }}{rest}")
 }
 
-fn script(rows: &[Row], pings: &[(String, String)]) -> String {
-    let mut sql = String::from(
-        "CREATE TABLE jobs (id INTEGER PRIMARY KEY, status TEXT, owner_id TEXT, claimed_at INTEGER, heartbeat_at INTEGER, \
-         lease_expires_at INTEGER, deadline_at INTEGER, max_runtime_seconds INTEGER, attempts INTEGER, queue TEXT, \
-         kind TEXT);\nCREATE TABLE pings (name TEXT PRIMARY KEY, seen_at INTEGER, started_at INTEGER);\n",
+fn script(spellings: &[&Spelling], declared_seconds: &str, rows: &[Row], pings: &[[Time; 2]]) -> String {
+    let declared: Vec<String> =
+        TIMES.iter().zip(spellings).map(|(name, spelling)| format!("{name} {}", spelling.declared)).collect();
+    let mut sql = format!(
+        "CREATE TABLE jobs (id integer PRIMARY KEY, status text, owner_id text, {}, max_runtime_seconds {declared_seconds}, \
+         queue text, kind text); CREATE TABLE pings (name text PRIMARY KEY, {});",
+        declared[..4].join(", "),
+        declared[4..].join(", ")
     );
-    for (claimed, beat, lease, deadline, seconds, owner, running, (queue, kind)) in rows {
-        let owner = owner.map_or("NULL".to_owned(), |n| format!("'{}'", OWNERS[usize::from(n)]));
-        let status = if *running { "RUNNING" } else { "CLAIMED" };
-        sql.push_str(&format!(
-            "INSERT INTO jobs (status, owner_id, claimed_at, heartbeat_at, lease_expires_at, deadline_at, \
-             max_runtime_seconds, queue, kind) VALUES ('{status}', {owner}, {claimed}, {beat}, {lease}, {deadline}, \
-             {seconds}, {queue}, {kind});\n"
-        ));
+    let written = |times: &[Time], spellings: &[&Spelling]| {
+        times.iter().zip(spellings).map(|(time, spelling)| time.sql(spelling)).collect::<Vec<_>>().join(", ")
+    };
+    for (id, (times, seconds, owner, runs, (queue, kind))) in rows.iter().enumerate() {
+        let owner = owner.map_or("NULL".to_owned(), |n| format!("'{}'", OWNERS[n]));
+        let (status, times) = (if *runs { "RUNNING" } else { "CLAIMED" }, written(times, spellings));
+        sql += &format!("INSERT INTO jobs VALUES ({id}, '{status}', {owner}, {times}, {seconds}, {queue}, {kind});");
     }
-    for (n, (seen, started)) in pings.iter().enumerate() {
-        sql.push_str(&format!("INSERT INTO pings VALUES ('{}', {seen}, {started});\n", OWNERS[n]));
+    for (name, times) in OWNERS.iter().zip(pings) {
+        sql += &format!("INSERT INTO pings VALUES ('{name}', {});", written(times, &spellings[4..]));
     }
     sql
 }
 
-/// A time that Postgres keeps as an integer, in units of which a second has `{unit}`.
-fn number() -> impl Strategy<Value = String> {
-    prop_oneof![
-        2 => Just("NULL".to_owned()),
-        6 => (-500_i64..8_000).prop_map(|s| format!("(extract(epoch FROM now())::bigint - ({s})) * {{unit}}")),
-        1 => Just("extract(epoch FROM now())::bigint * {unit} / 1000".to_owned()),
-        1 => end(),
-        1 => Just("0".to_owned()),
-    ]
-}
-
-/// Numbers end somewhere on Postgres, and what runs over there is an error.
-#[test]
-fn nothing_that_is_condemned_is_lost_on_postgres() {
-    let row = (
-        number(),
-        number(),
-        number(),
-        number(),
-        whole(),
-        proptest::option::of(0_u8..8),
-        any::<bool>(),
-        (name(), name()),
-    );
-    let units =
-        prop_oneof![Just(("s", "1")), Just(("ms", "1000")), Just(("us", "1000000")), Just(("ns", "1000000000"))];
-    let case = (
-        proptest::collection::vec(row, 1..40),
-        proptest::collection::vec((number(), number()), 6),
-        proptest::option::of(1_u64..7_000),
-        thresholds(),
-        units,
-        prop_oneof![Just("'30m'"), Just("'max_runtime_seconds'")],
-    );
-    let lab = PostgresLab::new();
-    let tried =
-        TestRunner::new(ProptestConfig::with_cases(20)).run(&case, |(rows, pings, older, thresholds, unit, age)| {
-            lab.clear();
-            let sql = script(&rows, &pings).replace("id INTEGER PRIMARY KEY", "id serial PRIMARY KEY");
-            lab.run(&sql.replace("INTEGER", "bigint").replace("{unit}", unit.1));
-            let mapping = MAPPING.replace("MISSING", "dead").replace("UNSET", "next").replace("'30m'", age);
-            let mapping = mapping.replace("'epoch s'", &format!("'epoch {}'", unit.0));
-            let preset = Preset::parse("mapping", "home", &mapping).expect("the mapping can be read");
-            nothing_is_lost_in(&*lab.store(), &preset, older, &thresholds);
-            Ok(())
-        });
+fn nothing_is_lost(
+    lab: &dyn SqlLab,
+    spellings: &'static [Spelling],
+    (declared, odd_seconds): (&str, &'static [&'static str]),
+    times: u32,
+) {
+    let queue = any::<bool>().prop_flat_map(move |is_calm| {
+        let pings = proptest::collection::vec([time(is_calm), time(is_calm)], 6);
+        (proptest::collection::vec(row(is_calm, odd_seconds), 1..40), pings)
+    });
+    let columns = proptest::collection::vec(select(spellings.iter().collect::<Vec<_>>()), TIMES.len());
+    let word = || select(&["dead", "next", "unknown"][..]);
+    let case = (queue, columns, select(&LIVENESS[..]), [word(), word()], any::<bool>());
+    let policy = (proptest::option::of(1_u64..7_000), thresholds());
+    let tried = TestRunner::new(tries(times)).run(&(case, policy), |(case, (older, thresholds))| {
+        let ((rows, pings), columns, liveness, words, has_rules) = case;
+        lab.clear();
+        lab.run(&script(&columns, declared, &rows, &pings));
+        let older = older.map(Duration::from_secs);
+        let too_long = too_long(&thresholds);
+        let policy = Policy { older, thresholds, too_long, ..Policy::default() };
+        listed_under(lab, &mapping(&preset(&columns, liveness, words, has_rules)), &[policy]);
+        Ok(())
+    });
     tried.unwrap_or_else(|failed| panic!("{failed}"));
 }
 
-/// A row that nothing is wrong with but, maybe, its age: the claims that only a threshold condemns.
-fn plain_row() -> impl Strategy<Value = Row> {
-    let ago =
-        || prop_oneof![1 => Just("NULL".to_owned()), 4 => (0_i64..1_500).prop_map(|s| format!("unixepoch() - {s}"))];
-    let seconds = prop_oneof![1 => Just("NULL".to_owned()), 1 => (1_000_u32..9_000).prop_map(|n| n.to_string())];
-    let null = || Just("NULL".to_owned());
-    (ago(), ago(), null(), null(), seconds, proptest::option::of(0_u8..8), any::<bool>(), (name(), name()))
+#[test]
+fn nothing_that_is_condemned_is_lost_on_sqlite() {
+    nothing_is_lost(&SqliteLab::new(Journal::Wal), &SQLITE, SECONDS_ON_SQLITE[0], 300);
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
-
-    #[test]
-    fn nothing_that_is_condemned_is_lost(
-        rows in proptest::collection::vec(
-            (value(), value(), value(), value(), small(), proptest::option::of(0_u8..8), any::<bool>(), (name(), name())), 1..40),
-        pings in proptest::collection::vec((value(), value()), 6),
-        older in proptest::option::of(1_u64..7_000),
-        thresholds in thresholds(),
-        missing in 0_usize..3,
-        unset in 0_usize..3,
-    ) {
-        let directory = shm::directory("jobdoctor-rows-");
-        let file = directory.path().join("queue.db");
-        fill(&file, &rows, &pings);
-        nothing_is_lost(&file, CATALOG.find("lease").expect("lease"), older, &thresholds);
-        let words = ["dead", "next", "unknown"];
-        let mapping = MAPPING.replace("MISSING", words[missing]).replace("UNSET", words[unset]);
-        nothing_is_lost(&file, &Preset::parse("mapping", "home", &mapping).expect("the mapping can be read"), older, &thresholds);
-        // One whose thresholds stand on the rows.
-        let mapping = mapping.replace("silent_after = '30m'", "silent_after = 'max_runtime_seconds'");
-        nothing_is_lost(&file, &Preset::parse("mapping", "home", &mapping).expect("it can be read"), older, &thresholds);
-    }
-
-    #[test]
-    fn nothing_that_only_a_threshold_condemns_is_lost(
-        rows in proptest::collection::vec(plain_row(), 1..40),
-        pings in proptest::collection::vec(((0_i64..1_500).prop_map(|s| format!("unixepoch() - {s}")), Just("NULL".to_owned())), 6),
-        older in proptest::option::of(1_000_u64..7_000),
-        thresholds in thresholds(),
-    ) {
-        let directory = shm::directory("jobdoctor-rows-");
-        let file = directory.path().join("queue.db");
-        fill(&file, &rows, &pings);
-        nothing_is_lost(&file, CATALOG.find("lease").expect("lease"), older, &thresholds);
-        for age in ["'30m'", "'max_runtime_seconds'"] {
-            let mapping = MAPPING.replace("MISSING", "next").replace("UNSET", "next").replace("'30m'", age);
-            let mapping = mapping.replace("{ by = 'lease', column = 'heartbeat_at', plus = 'max_runtime_seconds' },", "");
-            let mapping = mapping.replace("rules    = { deadline = 'deadline_at', max_runtime = 'max_runtime_seconds' }", "");
-            nothing_is_lost(&file, &Preset::parse("mapping", "home", &mapping).expect("it can be read"), older, &thresholds);
-        }
-    }
+#[test]
+fn nothing_that_is_condemned_is_lost_on_postgres() {
+    nothing_is_lost(&PostgresLab::new(), &POSTGRES, SECONDS_ON_POSTGRES[0], 60);
 }

@@ -1,5 +1,6 @@
 //! A rendered table has one line per row, and none is wider than the screen, whatever the cells are.
 
+use super::tries;
 use jobdoctor::output::format::{Align, Cell, Column, Cut, Facts, Screen, Table, Tone};
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
@@ -44,7 +45,7 @@ fn plain(painted: &str) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(tries(300))]
 
     #[test]
     fn no_line_wraps(table in table(), width in 20usize..120) {
