@@ -1,40 +1,14 @@
 //! Environments that nobody thought of. The same number always makes the same one.
 
 use super::case::Case;
+use crate::support::dice::Dice;
 
-/// Numbers that snapshot random and are not: SplitMix64.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.roll() % u64::try_from(end).unwrap()).unwrap()
-    }
-
-    fn percent(&mut self, chance: usize) -> bool {
-        self.below(100) < chance
-    }
-
-    fn one_of<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len())]
-    }
-
-    /// The last one is rare.
-    fn mostly_of<T: Copy>(&mut self, of: &[T]) -> T {
-        let end = if self.percent(90) { of.len() - 1 } else { of.len() };
-        of[self.below(end)]
-    }
+fn one_of<T: Copy>(dice: &mut Dice, of: &[T]) -> T {
+    *dice.pick(of)
 }
 
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 14] = [
     "ops",
-    "app",
     "Ops",
     "o'brien",
     r"back\slash",
@@ -44,44 +18,22 @@ const NAMES: [&str; 22] = [
     "a:b",
     "a@b",
     "a/b",
-    "100%",
     "q?x&y",
     "#hash",
-    "*",
     "tab\there",
-    "a,b",
-    "'",
-    r"\",
     "%41",
-    "trailing ",
-    "[x]",
 ];
-const PASSWORDS: [&str; 14] = [
-    "secret",
-    "p@ss",
-    "pa:ss",
-    r"pa\ss",
-    "it's",
-    "two words",
-    "100%25",
-    "a/b?c#d",
-    "\u{1F511}\u{fc}",
-    "=",
-    "x&y=z",
-    "''",
-    r"\\",
-    "[",
-];
+const PASSWORDS: [&str; 8] = ["secret", "p@ss", "pa:ss", r"pa\ss", "it's", "a/b?c#d", "\u{1F511}\u{fc}", "x&y=z"];
 const OPTIONS: [&str; 4] = ["-c geqo=off", "-c work_mem=1MB -c geqo=off", r"-c search_path=a\ b", "--x=y"];
-const MODES: [&str; 5] = ["disable", "allow", "prefer", "require", "bogus"];
-const ATTRIBUTES: [&str; 7] = ["any", "read-write", "read-only", "primary", "standby", "prefer-standby", "bogus"];
+const MODES: [&str; 4] = ["disable", "allow", "prefer", "require"];
+const ATTRIBUTES: [&str; 6] = ["any", "read-write", "read-only", "primary", "standby", "prefer-standby"];
 
 /// The keys of one layer with their values; their order is that in which they are written.
 type Pairs = Vec<(&'static str, String)>;
 
 /// The environment of that number.
 pub fn case(seed: u64) -> Case {
-    let dice = &mut Dice(seed);
+    let dice = &mut Dice::of(seed);
     let mut case = Case::named(format!("random {seed}"));
     let mut address = layer(dice, 60);
     let mut service = layer(dice, 40);
@@ -90,12 +42,8 @@ pub fn case(seed: u64) -> Case {
         address.extend(place(dice));
     }
     if dice.percent(30) {
-        let named = if dice.percent(8) { "nowhere" } else { "app" };
-        if dice.percent(50) {
-            address.push(("service", named.to_owned()));
-        } else {
-            variables.push(("service", named.to_owned()));
-        }
+        let named = if dice.percent(50) { &mut address } else { &mut variables };
+        named.push(("service", "app".to_owned()));
         case = with_services(case, dice, &mut service);
     }
     if dice.percent(50) {
@@ -106,38 +54,20 @@ pub fn case(seed: u64) -> Case {
             case = case.var(name, value);
         }
     }
-    if dice.percent(8) {
-        case = case.var("PGREQUIRESSL", dice.one_of(&["1", "0", "10", "yes"]));
-    }
     let stands_alone =
         ["PGHOST", "PGHOSTADDR", "PGDATABASE", "PGSERVICE"].iter().any(|name| case.variables.contains_key(*name));
     if stands_alone && dice.percent(15) {
         return case;
     }
-    let mut text = if dice.percent(50) { uri(dice, &address) } else { pairs(dice, &address) };
-    if dice.percent(8) {
-        text = mistyped(dice, &text).unwrap_or(text);
-    }
+    let text = if dice.percent(50) { uri(dice, &address) } else { pairs(dice, &address) };
     case.db(text)
-}
-
-/// The text with something in it that does not belong there; none if psql would take the outcome for the name of a
-/// database, and we for that of a file.
-fn mistyped(dice: &mut Dice, text: &str) -> Option<String> {
-    let at = dice.below(text.chars().count() + 1);
-    let (before, after): (String, String) = (text.chars().take(at).collect(), text.chars().skip(at).collect());
-    // Not in the middle of a word in braces.
-    let whole = before.rfind('{') <= before.rfind('}');
-    let text = format!("{before}{}{after}", dice.one_of(&["'", "\\", "%", "=", "&", "?", ",", " x"]));
-    let is_address = text.contains('=') || text.starts_with("postgres://") || text.starts_with("postgresql://");
-    (whole && is_address).then_some(text)
 }
 
 /// Where it is: hosts and ports that go together, as a rule.
 fn place(dice: &mut Dice) -> Pairs {
-    let count = dice.one_of(&[1, 1, 1, 1, 2, 2, 3]);
+    let count = one_of(dice, &[1, 1, 1, 1, 2, 2, 3]);
     let list =
-        |dice: &mut Dice, of: &[&str], count: usize| (0..count).map(|_| dice.one_of(of)).collect::<Vec<_>>().join(",");
+        |dice: &mut Dice, of: &[&str], count: usize| (0..count).map(|_| one_of(dice, of)).collect::<Vec<_>>().join(",");
     let ports = ["{p1}", "{p2}", "{p1}", "{p2}", "{p1}", "{p2}", "1", "{starting}"];
     let mut pairs = Pairs::new();
     if dice.percent(12) {
@@ -164,7 +94,7 @@ fn layer(dice: &mut Dice, chance: usize) -> Pairs {
     let mut pairs = if dice.percent(chance) { place(dice) } else { Pairs::new() };
     let text = |pairs: &mut Pairs, dice: &mut Dice, key, chance: usize, of: &[&str]| {
         if dice.percent(chance) {
-            let value = if dice.percent(5) { "" } else { dice.one_of(of) };
+            let value = if dice.percent(5) { "" } else { one_of(dice, of) };
             pairs.push((key, value.to_owned()));
         }
     };
@@ -174,16 +104,10 @@ fn layer(dice: &mut Dice, chance: usize) -> Pairs {
     text(&mut pairs, dice, "application_name", 15, &NAMES);
     text(&mut pairs, dice, "options", 10, &OPTIONS);
     if dice.percent(20) {
-        pairs.push(("sslmode", dice.mostly_of(&MODES).to_owned()));
+        pairs.push(("sslmode", one_of(dice, &MODES).to_owned()));
     }
     if dice.percent(8) {
-        pairs.push(("target_session_attrs", dice.mostly_of(&ATTRIBUTES).to_owned()));
-    }
-    if dice.percent(8) {
-        pairs.push(("connect_timeout", dice.one_of(&["5", "0", "-1", " 7", "+9", "09", "9 ", "x"]).to_owned()));
-    }
-    if dice.percent(5) {
-        pairs.push(("client_encoding", "UTF8".to_owned()));
+        pairs.push(("target_session_attrs", one_of(dice, &ATTRIBUTES).to_owned()));
     }
     for n in (1..pairs.len()).rev() {
         pairs.swap(n, dice.below(n + 1));
@@ -205,8 +129,6 @@ fn variable(key: &str) -> Option<&'static str> {
         "application_name" => "PGAPPNAME",
         "options" => "PGOPTIONS",
         "target_session_attrs" => "PGTARGETSESSIONATTRS",
-        "connect_timeout" => "PGCONNECT_TIMEOUT",
-        "client_encoding" => "PGCLIENTENCODING",
         _ => return None,
     })
 }
@@ -231,9 +153,12 @@ fn pairs(dice: &mut Dice, pairs: &Pairs) -> String {
             true => escaped.replace(' ', "\\ ").replace('\t', "\\\t"),
             false => format!("'{escaped}'"),
         };
-        let equals = dice.one_of(&["=", "=", "=", "=", " = ", "= ", " =", "\t=\n"]);
-        let end =
-            if n + 1 == pairs.len() && dice.percent(50) { "" } else { dice.one_of(&[" ", " ", " ", "  ", "\t", "\n"]) };
+        let equals = one_of(dice, &["=", "=", "=", "=", " = ", "= ", " =", "\t=\n"]);
+        let end = if n + 1 == pairs.len() && dice.percent(50) {
+            ""
+        } else {
+            one_of(dice, &[" ", " ", " ", "  ", "\t", "\n"])
+        };
         text.push_str(&format!("{key}{equals}{value}{end}"));
     }
     if text.is_empty() { "dbname=app".to_owned() } else { text }
@@ -265,8 +190,8 @@ fn uri(dice: &mut Dice, pairs: &Pairs) -> String {
         .map(|(n, host)| format!("{host}{}", ports.get(n).map_or("", String::as_str)))
         .collect();
     let slash = if database.is_empty() && dice.percent(50) { "" } else { "/" };
-    let scheme = dice.one_of(&["postgres", "postgresql"]);
-    let question = if parameters.is_empty() { dice.one_of(&["", "", "", "?"]) } else { "?" };
+    let scheme = one_of(dice, &["postgres", "postgresql"]);
+    let question = if parameters.is_empty() { one_of(dice, &["", "", "", "?"]) } else { "?" };
     format!("{scheme}://{user}{password}{at}{}{slash}{database}{question}{}", hosts.join(","), parameters.join("&"))
 }
 
@@ -301,16 +226,13 @@ fn with_services(case: Case, dice: &mut Dice, service: &mut Pairs) -> Case {
     let end = if dice.percent(20) { "\r\n" } else { "\n" };
     let mut lines = vec!["[other]".to_owned(), "user=nobody".to_owned(), "host=other.invalid".to_owned()];
     lines.truncate(dice.below(4));
-    lines.push(dice.one_of(&["[app]", "[app]", "  [app]", "[app]  # ours"]).to_owned());
+    lines.push(one_of(dice, &["[app]", "[app]", "  [app]", "[app]  # ours"]).to_owned());
     for (key, value) in service.drain(..) {
         if dice.percent(10) {
-            lines.push(dice.one_of(&["", "# user=nobody", "   ", "\t# x"]).to_owned());
+            lines.push(one_of(dice, &["", "# user=nobody", "   ", "\t# x"]).to_owned());
         }
-        let (before, after) = (dice.one_of(&["", "", "", " ", "\t"]), dice.one_of(&["", "", "", "  "]));
+        let (before, after) = (one_of(dice, &["", "", "", " ", "\t"]), one_of(dice, &["", "", "", "  "]));
         lines.push(format!("{before}{key}={value}{after}"));
-    }
-    if dice.percent(3) {
-        lines.push(dice.one_of(&["bogus=1", "user", "service=other", "user = x"]).to_owned());
     }
     if dice.percent(20) {
         lines.extend(["[app]".to_owned(), "user=second".to_owned(), "bogus".to_owned()]);
@@ -327,22 +249,22 @@ fn with_services(case: Case, dice: &mut Dice, service: &mut Pairs) -> Case {
 fn with_passes(case: Case, dice: &mut Dice, variables: &mut Pairs, address: &mut Pairs) -> Case {
     let end = if dice.percent(15) { "\r\n" } else { "\n" };
     let field = |dice: &mut Dice, of: &[&str]| {
-        if dice.percent(65) { "*".to_owned() } else { dice.one_of(of).replace('\\', "\\\\").replace(':', "\\:") }
+        if dice.percent(65) { "*".to_owned() } else { one_of(dice, of).replace('\\', "\\\\").replace(':', "\\:") }
     };
     let lines: Vec<String> = (0..1 + dice.below(5))
         .map(|_| {
             if dice.percent(10) {
-                return dice.one_of(&["", "#*:*:*:*:no", "*:*:*", "rubbish", ":::"]).to_owned();
+                return one_of(dice, &["", "#*:*:*:*:no", "*:*:*", "rubbish", ":::"]).to_owned();
             }
             let host = field(dice, &["127.0.0.1", "localhost", "{d1}", "{d2}", "::1", "db.invalid"]);
             let port = field(dice, &["{p1}", "{p2}", "5432"]);
             let (database, user) = (field(dice, &NAMES), field(dice, &NAMES));
-            let password = dice.one_of(&PASSWORDS).replace('\\', "\\\\").replace(':', "\\:");
+            let password = one_of(dice, &PASSWORDS).replace('\\', "\\\\").replace(':', "\\:");
             format!("{host}:{port}:{database}:{user}:{password}")
         })
         .collect();
     let text = lines.join(end) + if end == "\r\n" || dice.percent(80) { end } else { "" };
-    let mode = dice.one_of(&[0o600, 0o600, 0o600, 0o600, 0o600, 0o600, 0o400, 0o640, 0o604]);
+    let mode = one_of(dice, &[0o600, 0o600, 0o600, 0o600, 0o600, 0o600, 0o400, 0o640, 0o604]);
     match dice.below(4) {
         0 => {
             variables.push(("passfile", "{home}/passes".to_owned()));
