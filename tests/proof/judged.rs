@@ -1,9 +1,7 @@
 //! What earlier looks and lists do to a verdict, for every claim there may be.
 
 use crate::property::tries;
-use jobdoctor::model::{
-    Cell, Claim, Clocks, EvidenceRow, Key, LockSign, Owner, OwnerRow, Precondition, Reading, Sign, Timestamp,
-};
+use jobdoctor::model::{Cell, Claim, Clocks, EvidenceRow, Key, Precondition, Reading, Timestamp};
 use jobdoctor::policy::{
     EarlierSnapshot, Globs, LiveOwners, Living, Policy, Rule, SeenClaim, Threshold, Verdict, judge, key_print, seen,
 };
@@ -15,6 +13,7 @@ use std::time::Duration;
 
 use crate::property::claims::{ago, claim, now};
 use crate::property::queue::lease;
+use crate::property::queue_claim;
 
 /// The reference schema with a column that shows progress.
 fn with_progress() -> QueueSpec {
@@ -105,35 +104,11 @@ proptest! {
 
 /// A claim of the reference schema whose heartbeat is an hour ahead of the store's clock.
 fn ahead() -> Claim {
-    let sign = |at: Reading| Sign { at, silent_after: None, lock: LockSign::Absent };
-    let (claimed_at, heartbeat) = (Reading::At(ago(-3000)), Reading::At(ago(-3600)));
-    Claim {
-        stalls: None,
-        key: Key(vec![Cell::Integer(1)]),
-        state: "RUNNING".to_owned(),
-        queue: None,
-        kind: None,
-        owner: Some(Owner {
-            id: "web1:1".to_owned(),
-            name: "web1:1".to_owned(),
-            host: Some("web1".to_owned()),
-            host_spelling: Default::default(),
-        }),
-        owner_row: OwnerRow::NotAsked,
-        signs: vec![sign(Reading::Absent), sign(heartbeat.clone()), sign(claimed_at.clone())],
-        claimed_at,
-        heartbeat,
-        attempts: Cell::Integer(0),
-        max_attempts: Cell::Null,
-        deadline: Reading::Absent,
-        cancel_requested: false,
-        max_runtime: None,
-        skips: Vec::new(),
-        extra: Vec::new(),
-        progress: None,
-        precondition: Precondition("as it was".to_owned()),
-        evidence_row: EvidenceRow::None,
+    let mut claim = Claim { claimed_at: Reading::At(ago(-3000)), heartbeat: Reading::At(ago(-3600)), ..queue_claim() };
+    for (sign, at) in claim.signs.iter_mut().zip([Reading::Absent, claim.heartbeat.clone(), claim.claimed_at.clone()]) {
+        sign.at = at;
     }
+    claim
 }
 
 fn verdict(claim: &Claim, looks: EarlierSnapshot) -> &'static str {

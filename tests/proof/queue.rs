@@ -1,42 +1,36 @@
-//! The same queue on either engine. `AGO(n)` in SQL is so many seconds ago, as the queue keeps its times.
+//! Queues on either engine: the reference schema, and a home-made one whose workers write how far they are.
 
-use crate::support::cli::{Doctor, Ran};
-use crate::support::postgres::{TestDatabase, fresh};
+use crate::support::cli::Ran;
+use crate::support::shop::{self, Shop};
+use serde_json::Value;
 use std::io::{Read, Write};
+use std::ops::Deref;
 use std::process::{Child, Stdio};
 
-/// A queue in a database of its own.
-pub struct Queue {
-    /// Who looks at it.
-    pub doctor: Doctor,
-    /// Its address.
-    pub url: String,
-    postgres: Option<TestDatabase>,
+/// A queue, and the flags that name it.
+pub struct Queue<'s> {
+    shop: &'s Shop,
+    flags: &'static [&'static str],
 }
 
-/// An empty queue of the reference schema on each engine.
-pub fn on_both(mut test: impl FnMut(&Queue)) {
-    for postgres in [None, Some(fresh())] {
-        let url = postgres.as_ref().map_or_else(|| "queue.db".to_owned(), TestDatabase::url);
-        let queue = Queue { doctor: Doctor::new(), url, postgres };
-        queue.doctor.run(&["init", "--db", &queue.url]).exits(0);
-        test(&queue);
+impl Deref for Queue<'_> {
+    type Target = Shop;
+
+    fn deref(&self) -> &Shop {
+        self.shop
     }
 }
 
-/// A home-made queue, whose workers write how far they are; and, if asked for, a heartbeat.
-pub fn crawls_on_both(heartbeat: bool, test: impl Fn(&Queue)) {
-    for postgres in [None, Some(fresh())] {
-        let url = postgres.as_ref().map_or_else(|| "queue.db".to_owned(), TestDatabase::url);
-        let queue = Queue { doctor: Doctor::new(), url, postgres };
-        let time = if queue.postgres.is_some() { "timestamptz" } else { "INTEGER" };
-        queue.sql(&format!(
-            "CREATE TABLE crawls (id INTEGER PRIMARY KEY, status TEXT NOT NULL, worker TEXT, started {time}, beat {time},
-                pages INTEGER, tries INTEGER NOT NULL DEFAULT 0)"
-        ));
-        let beats = if heartbeat { r#"{ by = "heartbeat", column = "beat", silent_after = "5m" }, "# } else { "" };
-        let config = format!(
-            r#"[mapping.crawls]
+/// An empty queue of the reference schema.
+pub fn on_both(test: impl Fn(&Queue<'_>)) {
+    shop::on_both(|shop| test(&Queue { shop, flags: &[] }));
+}
+
+/// The home-made queue; with a heartbeat, if asked for.
+pub fn crawls_on_both(heartbeat: bool, test: impl Fn(&Queue<'_>)) {
+    let beats = if heartbeat { r#"{ by = "heartbeat", column = "beat", silent_after = "5m" }, "# } else { "" };
+    let config = format!(
+        r#"[mapping.crawls]
 time     = {{ default = {{ sqlite = "epoch s", postgres = "native" }} }}
 states   = {{ waiting = ["new"], in_flight = ["working"], failed = ["dead"] }}
 attempts = {{ column = "tries", max = 5, counted = "at reclaim" }}
@@ -53,64 +47,40 @@ id = "worker"
 requeue = {{ to = "new", clear = ["worker", "started"] }}
 fail    = {{ to = "dead" }}
 "#
-        );
-        std::fs::write(queue.doctor.path("config.toml"), config).unwrap();
-        test(&queue);
-    }
+    );
+    shop::on_both(|shop| {
+        let time = if shop.is_postgres() { "timestamptz" } else { "INTEGER" };
+        shop.sql(&format!(
+            "CREATE TABLE crawls (id INTEGER PRIMARY KEY, status TEXT NOT NULL, worker TEXT, started {time}, pages INTEGER,
+                beat {time}, tries INTEGER NOT NULL DEFAULT 0)"
+        ));
+        std::fs::write(shop.doctor.path("config.toml"), &config).unwrap();
+        test(&Queue { shop, flags: &["--config", "config.toml", "--preset", "crawls"] });
+    });
 }
 
-impl Queue {
-    /// Whether it is on Postgres.
-    pub fn is_postgres(&self) -> bool {
-        self.postgres.is_some()
-    }
-
-    /// A client of the test's own; Postgres only.
-    pub fn client(&self) -> postgres::Client {
-        self.postgres.as_ref().unwrap().client()
-    }
-
-    /// Runs SQL on it.
-    pub fn sql(&self, sql: &str) {
-        let mut parts = sql.split("AGO(");
-        let mut said = parts.next().unwrap().to_owned();
-        for part in parts {
-            let (seconds, rest) = part.split_once(')').unwrap();
-            said += &match self.postgres {
-                Some(_) => format!("(now() - interval '1 second' * ({seconds})){rest}"),
-                None => format!("(unixepoch() - ({seconds})){rest}"),
-            };
-        }
-        match &self.postgres {
-            Some(database) => {
-                database.client().batch_execute(&said).unwrap_or_else(|error| panic!("{error} in {said}"));
-            }
-            None => self.doctor.sql("queue.db", &said),
-        }
-    }
-
-    /// The rows of a query of one text column.
-    pub fn rows(&self, query: &str) -> Vec<String> {
-        match &self.postgres {
-            Some(database) => {
-                database.client().query(query, &[]).unwrap().iter().map(|row| row.get::<_, String>(0)).collect()
-            }
-            None => self.doctor.rows("queue.db", query),
+impl Queue<'_> {
+    /// Puts claims of the home-made queue into it: id, worker, seconds since the claim and pages, as they stand in an INSERT.
+    pub fn crawl(&self, claims: &[(u32, &str, u32, &str)]) {
+        for (id, worker, started, pages) in claims {
+            self.sql(&format!(
+                "INSERT INTO crawls VALUES ({id}, 'working', {worker}, {{ago {started}}}, {pages}, NULL, 0)"
+            ));
         }
     }
 
     /// Each job's id and state.
     pub fn states(&self) -> Vec<String> {
-        self.rows("SELECT id || ' ' || status FROM jobs ORDER BY id")
+        self.rows("SELECT id, status FROM jobs ORDER BY id")
     }
 
-    /// The command line, with the database.
+    /// The same of the home-made queue.
+    pub fn crawls(&self) -> Vec<String> {
+        self.rows("SELECT id, status FROM crawls ORDER BY id")
+    }
+
     fn words<'a>(&'a self, words: &[&'a str]) -> Vec<&'a str> {
-        let mut words = [words, &["--db", &self.url]].concat();
-        if self.doctor.path("config.toml").exists() {
-            words.extend(["--config", "config.toml", "--preset", "crawls"]);
-        }
-        words
+        self.with_db(&[words, self.flags].concat())
     }
 
     /// Runs the program on it.
@@ -118,19 +88,23 @@ impl Queue {
         self.doctor.run(&self.words(words))
     }
 
+    /// Runs it, and gives the document that it prints.
+    pub fn json(&self, words: &[&str]) -> Value {
+        self.run(&[words, &["--json"]].concat()).exits(0).json()
+    }
+
     /// Runs it with something on its standard input.
     pub fn run_with(&self, words: &[&str], input: &[u8]) -> Ran {
         let mut command = self.doctor.command(&self.words(words));
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // Who refuses the list before its end has closed the pipe.
+        // A program that refuses the list before its end has closed the pipe.
         let _ = child.stdin.take().unwrap().write_all(input);
         Ran::of(child.wait_with_output().unwrap())
     }
 
     /// Starts it, and comes back once its first snapshot has begun: what is written from now on, that snapshot does not see.
     pub fn first_snapshot(&self, words: &[&str]) -> Child {
-        let words = [words, &["-v"]].concat();
-        let mut command = self.doctor.command(&self.words(&words));
+        let mut command = self.doctor.command(&self.words(&[words, &["-v"]].concat()));
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (mut said, mut byte) = (String::new(), [0]);
         while !said.contains("store time") {
@@ -141,14 +115,14 @@ impl Queue {
         child
     }
 
-    /// A file beside it.
+    /// Writes a file beside it.
     pub fn write(&self, name: &str, text: impl AsRef<[u8]>) {
         std::fs::write(self.doctor.path(name), text).unwrap();
     }
 }
 
-/// The ids under `steps` or `held`, with a word about each.
-pub fn ids(document: &serde_json::Value, list: &str, word: impl Fn(&serde_json::Value) -> String) -> Vec<String> {
+/// The ids in a list of a document, with a word about each.
+pub fn ids(document: &Value, list: &str, word: impl Fn(&Value) -> String) -> Vec<String> {
     let items = document[list].as_array().unwrap_or_else(|| panic!("no {list} in {document:#}"));
     let mut ids: Vec<String> =
         items.iter().map(|item| format!("{} {}", item["id"].as_str().unwrap(), word(item))).collect();
@@ -156,13 +130,13 @@ pub fn ids(document: &serde_json::Value, list: &str, word: impl Fn(&serde_json::
     ids
 }
 
-/// Of a held job, the reason.
-pub fn reason(item: &serde_json::Value) -> String {
+/// Of a skipped job, the reason.
+pub fn reason(item: &Value) -> String {
     item["reason"].as_str().unwrap().to_owned()
 }
 
 /// Of any job, the rules that call it stuck.
-pub fn rules(item: &serde_json::Value) -> String {
+pub fn rules(item: &Value) -> String {
     let reasons = item["reasons"].as_array().unwrap();
     reasons.iter().map(|reason| reason["rule"].as_str().unwrap()).collect::<Vec<_>>().join("+")
 }

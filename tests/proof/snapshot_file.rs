@@ -7,20 +7,22 @@ use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-const LOOK: [&str; 3] = ["--snapshot-file", "look.json", "--json"];
-
-fn stale(queue: &Queue) -> Value {
-    let document = queue.run(&[&["stale"], &LOOK[..]].concat()).exits(0).json();
-    is_valid("stale", &document);
+fn look(queue: &Queue<'_>, words: &[&str]) -> Value {
+    let document = queue.json(&[words, &["--snapshot-file", "look.json"]].concat());
+    is_valid(words[0], &document);
     document
 }
 
-fn saved(queue: &Queue) -> Value {
+fn stale(queue: &Queue<'_>) -> Value {
+    look(queue, &["stale"])
+}
+
+fn saved(queue: &Queue<'_>) -> Value {
     serde_json::from_slice(&std::fs::read(queue.doctor.path("look.json")).unwrap()).unwrap()
 }
 
 /// Lets time pass for what was saved: each time in the file goes back so far.
-fn later(queue: &Queue, seconds: u64) {
+fn later(queue: &Queue<'_>, seconds: u64) {
     let mut look = saved(queue);
     let back = |value: &mut Value| {
         let at = Timestamp::parse(value.as_str().unwrap()).unwrap();
@@ -34,7 +36,7 @@ fn later(queue: &Queue, seconds: u64) {
     queue.write("look.json", look.to_string());
 }
 
-fn stuck(queue: &Queue) -> Vec<String> {
+fn stuck(queue: &Queue<'_>) -> Vec<String> {
     ids(&stale(queue), "jobs", rules)
 }
 
@@ -42,10 +44,7 @@ fn stuck(queue: &Queue) -> Vec<String> {
 #[test]
 fn judged_by_progress() {
     crawls_on_both(false, |queue| {
-        queue.sql(
-            "INSERT INTO crawls (id, status, worker, started, pages) VALUES (1, 'working', 'a', AGO(9000), 7),
-            (2, 'working', 'b', AGO(9000), NULL), (3, 'working', 'c', AGO(30), 0)",
-        );
+        queue.crawl(&[(1, "'a'", 9000, "7"), (2, "'b'", 9000, "NULL"), (3, "'c'", 30, "0")]);
         // The first run judges as it would without, and says that it saved something.
         let first = queue.run(&["stale", "--snapshot-file", "look.json"]).exits(0);
         assert!(first.stderr.contains("saved a first snapshot in look.json"), "{first:#?}");
@@ -67,13 +66,12 @@ fn judged_by_progress() {
         assert_eq!(third["jobs"][0]["reasons"][0]["proves"], "death");
         assert!(third["filter"]["compared_with_at"].is_string());
         // Without the file it is age again, which takes the job that gets on.
-        let without = queue.run(&["stale", "--json"]).exits(0).json();
+        let without = queue.json(&["stale"]);
         assert_eq!(ids(&without, "jobs", rules), ["1 claim_age", "2 claim_age"]);
-        let applied = queue.run(&[&["reclaim", "--apply"], &LOOK[..]].concat()).exits(0).json();
-        is_valid("reclaim", &applied);
+        let applied = look(queue, &["reclaim", "--apply"]);
         assert_eq!(applied["summary"]["outcomes"]["moved"], 2);
         assert!(!applied["warnings"].to_string().contains("age only"), "it is not age that judged");
-        let states = queue.rows("SELECT id || ' ' || status FROM crawls ORDER BY id");
+        let states = queue.crawls();
         assert_eq!(states, ["1 working", "2 new", "3 new"]);
         // What is no longer in flight is not kept.
         assert_eq!(saved(queue)["claims"].as_array().unwrap().len(), 3);
@@ -86,10 +84,10 @@ fn judged_by_progress() {
 #[test]
 fn another_claim_of_the_same_job() {
     crawls_on_both(false, |queue| {
-        queue.sql("INSERT INTO crawls (id, status, worker, started, pages) VALUES (1, 'working', 'a', AGO(9000), 0)");
+        queue.crawl(&[(1, "'a'", 9000, "0")]);
         stale(queue);
         later(queue, 900);
-        queue.sql("UPDATE crawls SET worker = 'b', started = AGO(700)");
+        queue.sql("UPDATE crawls SET worker = 'b', started = {ago 700}");
         assert_eq!(stuck(queue), [""; 0]);
         later(queue, 590);
         assert_eq!(stuck(queue), [""; 0]);
@@ -102,7 +100,7 @@ fn another_claim_of_the_same_job() {
 #[test]
 fn the_precondition_is_in_the_write() {
     crawls_on_both(false, |queue| {
-        queue.sql("INSERT INTO crawls (id, status, worker, started, pages) VALUES (1, 'working', 'a', AGO(9000), 0)");
+        queue.crawl(&[(1, "'a'", 9000, "0")]);
         stale(queue);
         later(queue, 900);
         let words = ["reclaim", "--apply", "--confirm-after", "3s", "--json", "--snapshot-file", "look.json"];
@@ -110,7 +108,7 @@ fn the_precondition_is_in_the_write() {
         queue.sql("UPDATE crawls SET pages = 1");
         let ran = crate::support::cli::Ran::of(running.wait_with_output().unwrap()).exits(0);
         assert_eq!(ids(&ran.json(), "skipped", reason), ["1 changed_between_snapshots"]);
-        assert_eq!(queue.rows("SELECT status FROM crawls"), ["working"]);
+        assert_eq!(queue.crawls(), ["1 working"]);
     });
 }
 
@@ -120,14 +118,11 @@ fn age_only_stays_age_only() {
     crawls_on_both(false, |queue| {
         let config = std::fs::read_to_string(queue.doctor.path("config.toml")).unwrap();
         queue.write("config.toml", config.replace("progress   = [\"pages\"]\n", ""));
-        queue.sql(
-            "INSERT INTO crawls (id, status, worker, started, pages) VALUES (1, 'working', 'a', AGO(9000), 7),
-            (2, 'working', 'b', AGO(30), 7)",
-        );
+        queue.crawl(&[(1, "'a'", 9000, "7"), (2, "'b'", 30, "7")]);
         let said = queue.run(&["stale", "--snapshot-file", "look.json", "-v"]).exits(0);
         assert!(said.stderr.contains("a snapshot file proves nothing"), "{said:#?}");
         later(queue, 9000);
-        let found = queue.run(&["reclaim", "--snapshot-file", "look.json", "--json"]).exits(0).json();
+        let found = queue.json(&["reclaim", "--snapshot-file", "look.json"]);
         assert_eq!(ids(&found, "steps", rules), ["1 claim_age"]);
         assert!(found["warnings"].to_string().contains("age only"), "{found:#}");
     });
@@ -139,8 +134,8 @@ fn a_clock_that_is_wrong_is_judged_by_change() {
     on_both(|queue| {
         queue.sql(
             "INSERT INTO jobs (id, status, owner_id, claimed_at, heartbeat_at) VALUES
-            (1, 'RUNNING', 'web1:1', AGO(-3000), AGO(-3600)), (2, 'RUNNING', 'web1:2', AGO(-3000), AGO(-3600)),
-            (3, 'RUNNING', 'web2:1', AGO(100), AGO(20)), (4, 'RUNNING', 'web3:1', AGO(4000), AGO(3600))",
+            (1, 'RUNNING', 'web1:1', {ago -3000}, {ago -3600}), (2, 'RUNNING', 'web1:2', {ago -3000}, {ago -3600}),
+            (3, 'RUNNING', 'web2:1', {ago 100}, {ago 20}), (4, 'RUNNING', 'web3:1', {ago 4000}, {ago 3600})",
         );
         let unknown = |document: &Value| ids(document, "unknown", |_| String::new());
         let first = stale(queue);
@@ -149,7 +144,7 @@ fn a_clock_that_is_wrong_is_judged_by_change() {
             (vec!["1 ".to_owned(), "2 ".to_owned()], vec!["4 heartbeat_silent".to_owned()])
         );
         later(queue, 100);
-        queue.sql("UPDATE jobs SET heartbeat_at = AGO(-3700) WHERE id = 1");
+        queue.sql("UPDATE jobs SET heartbeat_at = {ago -3700} WHERE id = 1");
         let second = stale(queue);
         assert_eq!(unknown(&second), ["2 "], "one has changed, the other not yet for long: {second:#}");
         later(queue, 250);
@@ -158,7 +153,7 @@ fn a_clock_that_is_wrong_is_judged_by_change() {
         assert_eq!(unknown(&third), [""; 0], "seen to move 250s ago: {third:#}");
         let step = third["jobs"].as_array().unwrap().iter().find(|job| job["id"] == "2").unwrap();
         assert_eq!(step["liveness"], "change");
-        let applied = queue.run(&[&["reclaim", "--apply"], &LOOK[..]].concat()).exits(0).json();
+        let applied = look(queue, &["reclaim", "--apply"]);
         assert_eq!(applied["summary"]["outcomes"]["moved"], 2);
         assert_eq!(queue.states(), ["1 RUNNING", "2 QUEUED", "3 RUNNING", "4 QUEUED"]);
         later(queue, 400);
@@ -172,10 +167,10 @@ fn what_lives_by_its_own_signs_stays_alive() {
     on_both(|queue| {
         queue.sql(
             "INSERT INTO jobs (id, status, owner_id, claimed_at, heartbeat_at, lease_expires_at) VALUES
-            (1, 'RUNNING', 'web1:1', AGO(9000), AGO(9000), AGO(-600)),
-            (2, 'RUNNING', 'web1:2', AGO(9000), AGO(-30), NULL),
-            (3, 'RUNNING', 'web1:3', AGO(9000), AGO(-4000), AGO(-600)),
-            (4, 'RUNNING', 'web1:4', AGO(9000), NULL, AGO(-99999999))",
+            (1, 'RUNNING', 'web1:1', {ago 9000}, {ago 9000}, {ago -600}),
+            (2, 'RUNNING', 'web1:2', {ago 9000}, {ago -30}, NULL),
+            (3, 'RUNNING', 'web1:3', {ago 9000}, {ago -4000}, {ago -600}),
+            (4, 'RUNNING', 'web1:4', {ago 9000}, NULL, {ago -99999999})",
         );
         stale(queue);
         later(queue, 90000);
@@ -190,11 +185,8 @@ fn what_lives_by_its_own_signs_stays_alive() {
 #[test]
 fn no_progress_although_the_owner_lives() {
     crawls_on_both(true, |queue| {
-        let beat = || queue.sql("UPDATE crawls SET beat = AGO(10)");
-        queue.sql(
-            "INSERT INTO crawls (id, status, worker, started, pages) VALUES (1, 'working', 'a', AGO(9000), 7),
-            (2, 'working', 'a', AGO(9000), 7)",
-        );
+        let beat = || queue.sql("UPDATE crawls SET beat = {ago 10}");
+        queue.crawl(&[(1, "'a'", 9000, "7"), (2, "'a'", 9000, "7")]);
         beat();
         assert_eq!(stuck(queue), [""; 0]);
         later(queue, 200);
@@ -206,11 +198,11 @@ fn no_progress_although_the_owner_lives() {
         let found = stale(queue);
         assert_eq!(ids(&found, "jobs", rules), ["1 no_progress"], "{found:#}");
         assert_eq!(found["jobs"][0]["reasons"][0]["proves"], "trouble");
-        let held = queue.run(&[&["reclaim", "--apply"], &LOOK[..]].concat()).exits(0).json();
+        let held = look(queue, &["reclaim", "--apply"]);
         assert_eq!(ids(&held, "skipped", reason), ["1 owner_alive"]);
-        let moved = queue.run(&[&["reclaim", "--apply", "--rule", "no_progress"], &LOOK[..]].concat()).exits(0).json();
+        let moved = look(queue, &["reclaim", "--apply", "--rule", "no_progress"]);
         assert_eq!(moved["summary"]["outcomes"]["moved"], 1);
-        assert!(queue.rows("SELECT id || ' ' || status FROM crawls ORDER BY id") == ["1 new", "2 working"]);
+        assert!(queue.crawls() == ["1 new", "2 working"]);
     });
 }
 
@@ -231,16 +223,13 @@ fn a_rule_that_could_never_fire() {
 #[test]
 fn a_selection_saves_all_the_same() {
     crawls_on_both(false, |queue| {
-        queue.sql(
-            "INSERT INTO crawls (id, status, worker, started, pages) VALUES (1, 'working', 'a', AGO(9000), 7),
-            (2, 'working', 'b', AGO(9000), 7)",
-        );
+        queue.crawl(&[(1, "'a'", 9000, "7"), (2, "'b'", 9000, "7")]);
         for narrow in [&["--owner", "a"][..], &["--id", "1"], &["--limit", "1"]] {
-            queue.run(&[&["stale"], &LOOK[..], narrow].concat()).exits(0);
+            look(queue, &[&["stale"], narrow].concat());
             assert_eq!(saved(queue)["claims"].as_array().unwrap().len(), 2);
         }
         later(queue, 900);
-        let found = queue.run(&[&["stale", "--id", "1"], &LOOK[..]].concat()).exits(0).json();
+        let found = look(queue, &["stale", "--id", "1"]);
         assert_eq!(ids(&found, "jobs", rules), ["1 unchanged"]);
     });
 }
@@ -249,15 +238,11 @@ fn a_selection_saves_all_the_same() {
 #[test]
 fn with_a_list() {
     crawls_on_both(false, |queue| {
-        queue.sql(
-            "INSERT INTO crawls (id, status, worker, started, pages) VALUES (1, 'working', 'a', AGO(9000), 7),
-            (2, 'working', 'b', AGO(9000), 7)",
-        );
+        queue.crawl(&[(1, "'a'", 9000, "7"), (2, "'b'", 9000, "7")]);
         queue.write("alive.txt", "a\n");
-        let words = [&["stale", "--alive-from", "alive.txt"], &LOOK[..]].concat();
-        queue.run(&words).exits(0);
+        look(queue, &["stale", "--alive-from", "alive.txt"]);
         later(queue, 900);
-        let found = queue.run(&words).exits(0).json();
+        let found = look(queue, &["stale", "--alive-from", "alive.txt"]);
         assert_eq!(ids(&found, "jobs", rules), ["1 no_progress", "2 live_owner_list"], "{found:#}");
     });
 }

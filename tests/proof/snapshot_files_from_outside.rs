@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-fn seeded(queue: &Queue) {
+fn seeded(queue: &Queue<'_>) {
     queue.sql(
         "INSERT INTO jobs (id, status, owner_id, claimed_at, heartbeat_at)
-        VALUES (1, 'RUNNING', 'web1:1', AGO(60), AGO(-3600))",
+        VALUES (1, 'RUNNING', 'web1:1', {ago 60}, {ago -3600})",
     );
     queue.run(&["stale", "--snapshot-file", "look.json"]).exits(0);
 }
@@ -18,7 +18,7 @@ fn seeded(queue: &Queue) {
 type Change<'a> = &'a dyn Fn(&mut Value);
 
 /// Refused by each command with 78 and the file's name, and left as it is.
-fn refused(queue: &Queue, file: &str, why: &str) {
+fn refused(queue: &Queue<'_>, file: &str, why: &str) {
     let path = queue.doctor.path(file);
     let before = fs::symlink_metadata(&path).unwrap();
     let content = if before.is_file() && before.len() < 1 << 20 { fs::read(&path).ok() } else { None };

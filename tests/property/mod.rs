@@ -58,7 +58,7 @@ pub(crate) fn tries(times: u32) -> ProptestConfig {
 }
 
 /// A claim of the reference schema that is silent in every way, to be changed by the tests that start from it.
-fn queue_claim() -> jobdoctor::model::Claim {
+pub(crate) fn queue_claim() -> jobdoctor::model::Claim {
     use jobdoctor::model::{Cell, Claim, EvidenceRow, Key, LockSign, Owner, OwnerRow, Precondition, Reading, Sign};
     let sign = |seconds| Sign { at: Reading::At(claims::ago(seconds)), silent_after: None, lock: LockSign::Absent };
     Claim {
