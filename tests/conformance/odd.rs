@@ -6,7 +6,6 @@ use crate::support::doctor::mapping;
 use crate::support::labs::{Journal, PostgresLab, SqlLab, SqliteLab};
 use jobdoctor::policy::Policy;
 
-/// How a column spells a time.
 #[derive(Debug)]
 pub struct Spelling {
     pub encoding: &'static str,
@@ -41,7 +40,6 @@ const ZONED: &[&str] = &[
 const ZONELESS: &[&str] =
     &["'infinity'", "'-infinity'", "'294276-12-31 23:59:59.999999'", "'4713-01-01 BC'", "'epoch'"];
 const TEXTS: &[&str] = &["''", "'infinity'", "'now'", "'2026-02-30T10:00:00Z'", "'9999-12-31T23:59:59Z'", "'-1'"];
-/// Whatever SQLite can hold in any column.
 const ANYTHING: &[&str] = &[
     "9223372036854775807",
     "-9223372036854775808",

@@ -75,7 +75,6 @@ fn ends(report: &BatchReport<StoreError>) -> Vec<Outcome> {
     report.results.iter().map(|result| result.outcome).collect()
 }
 
-/// Sets rows back in one batch.
 fn restore(store: &dyn Store, spec: &QueueSpec, rows: &[Step], recorder: &mut dyn Recorder) -> BatchReport<StoreError> {
     let batch = Batch { action: Action::Requeue, steps: rows, reason: "a test", waits: &[], instead: &[] };
     store.writer(&limits()).unwrap().apply(spec, &batch, recorder)

@@ -30,7 +30,6 @@ pub fn listed(lab: &dyn Lab, preset: &Preset) -> Vec<Vec<String>> {
     listed_under(lab, preset, &policies())
 }
 
-/// The same under these policies.
 pub fn listed_under(lab: &dyn Lab, preset: &Preset, policies: &[Policy]) -> Vec<Vec<String>> {
     let store = lab.store();
     let spec = fit(&*store, preset);

@@ -28,7 +28,6 @@ pub struct Scenario {
     pub queue: Queue,
     /// How job 1 stands when it is judged, over the fixture.
     pub before: Vec<Edit>,
-    /// What the other session does then.
     pub edits: Vec<Edit>,
     /// How a step on job 1 must end.
     pub ends: Outcome,
@@ -39,7 +38,6 @@ pub struct Scenario {
 const JOB: (&str, crate::support::edit::Value) = ("id", Int(1));
 
 impl Queue {
-    /// Both.
     pub const ALL: [Queue; 2] = [Queue::Lease, Queue::Orders];
 
     /// The tables that a scenario may touch.
@@ -80,7 +78,6 @@ impl Queue {
         doctor::fit(store, &preset)
     }
 
-    /// Everything in its tables.
     pub fn image(self, lab: &dyn Lab) -> Vec<String> {
         self.tables().iter().map(|table| lab.image(table)).collect()
     }
@@ -133,7 +130,6 @@ fn ping(name: &'static str, seen: i64) -> Edit {
     insert("worker_pings", &[("name", Text(name)), ("seen_at", Ago(seen))])
 }
 
-/// Every scenario.
 pub fn all() -> Vec<Scenario> {
     let mut all = lease();
     all.extend(orders());

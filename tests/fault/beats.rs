@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// See the module.
 pub(super) struct Beats {
     thread: JoinHandle<u64>,
     stop: Arc<AtomicBool>,

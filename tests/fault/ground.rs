@@ -45,7 +45,6 @@ struct Seen {
     ledger: Vec<String>,
 }
 
-/// See the module.
 pub(crate) struct Ground {
     pub(crate) shop: Shop,
     batches: &'static [&'static [i64]],
@@ -84,7 +83,6 @@ impl Ground {
         ground
     }
 
-    /// All of the dead.
     pub(crate) fn dead(&self) -> BTreeSet<i64> {
         self.batches.iter().flat_map(|batch| batch.iter().copied()).collect()
     }
@@ -124,7 +122,6 @@ impl Ground {
         self.batches.iter().map(is_done).collect()
     }
 
-    /// The jobs that are moved by now.
     pub(crate) fn moved(&self, standing: &[bool]) -> BTreeSet<i64> {
         let done = self.batches.iter().zip(standing).filter(|(_, is_done)| **is_done);
         done.flat_map(|(batch, _)| batch.iter().copied()).collect()

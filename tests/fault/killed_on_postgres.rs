@@ -11,7 +11,6 @@ use std::collections::BTreeSet;
 
 /// Which of the flights ahead of the first batch are tried: until then it has only looked.
 const OF_A_LOOK: usize = 9;
-/// How a batch begins.
 const BEGIN: &str = "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED;";
 /// How it ends, in one message.
 const COMMIT: &str = "SELECT; COMMIT";

@@ -17,7 +17,6 @@ const OF_A_LOOK: usize = 6;
 const BEGUN: usize = 24;
 /// Of the batches as many as it takes for one to come after another.
 const KINDS: usize = 2;
-/// What SQLite leaves beside a file.
 const BESIDE: [&str; 3] = ["", "-wal", "-journal"];
 
 /// What the files say to whoever opens them next, asked of a copy: the next run is to find what the kill has left.

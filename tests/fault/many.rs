@@ -24,7 +24,6 @@ pub(crate) const RECLAIM: [&str; 6] = ["reclaim", "--apply", "--max-jobs", "9999
 /// What became of a kind of jobs: how many are in each state, told by all their values.
 type Told = BTreeMap<String, BTreeMap<String, u64>>;
 
-/// See the module.
 pub(crate) struct Many {
     pub(crate) shop: Shop,
     dead: u32,
@@ -33,12 +32,9 @@ pub(crate) struct Many {
     done: Told,
 }
 
-/// How far a run has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Standing {
-    /// Jobs that were moved.
     pub(crate) moved: u64,
-    /// Of so many.
     pub(crate) of: u64,
 }
 
@@ -57,7 +53,6 @@ impl Many {
         Many::in_queue(shop, dead)
     }
 
-    /// The same in an empty one.
     pub(crate) fn in_queue(shop: Shop, dead: u32) -> Many {
         shop.run(&["init", "--ledger"]).exits(0);
         shop.has_been_up_for_days();
@@ -109,7 +104,6 @@ impl Many {
         let _ = std::fs::remove_dir_all(self.shop.doctor.home(".local"));
     }
 
-    /// The jobs whose owner lives.
     pub(crate) fn living(&self) -> RangeInclusive<u32> {
         self.dead + 2 * OTHERS + 1..=self.dead + 2 * OTHERS + LIVING
     }
@@ -205,7 +199,6 @@ impl Many {
         assert_eq!(all, standing.of, "{outcomes}");
     }
 
-    /// Whether a batch has been committed.
     fn has_begun(&self) -> bool {
         self.shop.rows("SELECT CASE WHEN EXISTS (SELECT 1 FROM jobdoctor_ledger) THEN 1 ELSE 0 END") == ["1"]
     }
@@ -286,7 +279,6 @@ fn time(column: &str, since: &str) -> String {
     )
 }
 
-/// A checker that sees nothing proves nothing.
 mod mutants {
     use super::{BEFORE, Many};
     use crate::support::figures;

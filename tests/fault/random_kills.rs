@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 /// So many in every run, of each store.
 const KILLS: u32 = 4;
 
-/// Four batches of one kind.
 const DEAD: u32 = 1_600;
 
 /// Nobody reads along: a long document in a full pipe would keep a run that is over, and it would be killed where there is
@@ -22,7 +21,6 @@ const SILENTLY: [&str; 6] = ["reclaim", "--apply", "--max-jobs", "9999999", "-o"
 struct Chance(u64);
 
 impl Chance {
-    /// A number from 0 to 1.
     fn next(&mut self) -> f64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -78,7 +76,6 @@ pub(super) fn file(mode: &str) -> Shop {
     shop
 }
 
-/// A queue on the tests' server.
 pub(super) fn server() -> Shop {
     let shop = Shop::on_postgres();
     shop.run(&["init"]).exits(0);

@@ -16,7 +16,6 @@ struct Struck {
     ran: Ran,
     /// What stderr said after the first signal.
     said: String,
-    /// The batches that are done.
     standing: Vec<bool>,
     /// How long it took to end after the last signal.
     took: Duration,

@@ -21,7 +21,6 @@ impl Program {
     }
 }
 
-/// See the module.
 pub(super) struct Through<'g> {
     ground: &'g Ground,
     gate: Gate,
@@ -30,7 +29,6 @@ pub(super) struct Through<'g> {
 }
 
 impl<'g> Through<'g> {
-    /// Asks that at each flight.
     pub(super) fn of(
         ground: &'g Ground,
         ask: impl Fn(&Flight<'_>, &Program) -> Order + Send + Sync + 'static,
@@ -46,7 +44,6 @@ impl<'g> Through<'g> {
         Through { ground, gate, program, flights }
     }
 
-    /// Runs the program to its end.
     pub(super) fn run(&self, arguments: &[&str]) -> Ran {
         let url = self.ground.shop.server().url_through(&self.gate.socket());
         let running = self.ground.shop.doctor.start(&[arguments, &["--db", &url]].concat());

@@ -24,11 +24,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Broken {
     /// Which.
     pub promise: &'static str,
-    /// How.
     pub how: String,
 }
 
-/// Every promise that a history broke.
 pub fn check(queue: Queue, second: i64, played: &Played) -> Vec<Broken> {
     let mut checker = Checker { queue, second, broken: Vec::new() };
     let before = checker.replay(played);
@@ -207,7 +205,6 @@ impl Checker {
         self.unless(fits, "S2", || format!("{added} attempts were added, {moved} jobs moved, {unknown} unknown"));
     }
 
-    /// L1 and S9.
     fn ended(&mut self, played: &Played) {
         let (table, column, states) = (self.queue.jobs(), self.queue.columns().state, self.queue.states());
         let orphans: Vec<&RowName> = (played.rows.iter())

@@ -24,7 +24,6 @@ pub enum Deed {
     Commit(Worker),
     /// It was all for nothing: the worker's transaction is taken back, by itself or because it crashed.
     Rollback(Worker),
-    /// A worker does something.
     Works(Worker, Work),
     /// This job's worker has been silent for so long that it counts as dead.
     Silence(Job),
@@ -37,11 +36,8 @@ pub enum Deed {
     },
     /// A doctor applies the next batch of its plan.
     Apply {
-        /// Who.
         doctor: Doctor,
-        /// Of so many steps at most.
         at_most: usize,
-        /// Whether it hears what became of it.
         answer: Answer,
         /// What comes between the verify and the write.
         meanwhile: Option<Meanwhile>,
@@ -53,16 +49,13 @@ pub enum Deed {
 /// What happens while a batch is verified and not yet written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meanwhile {
-    /// A worker tries this.
     Works(Worker, Work),
     /// Another doctor applies the next batch of its own plan.
     Applies(Doctor),
 }
 
-/// Whether the answer to a commit arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
-    /// It does.
     Heard,
     /// The commit never reached the database.
     LostBefore,
@@ -73,7 +66,6 @@ pub enum Answer {
 /// What a worker, or anybody but a doctor, writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
-    /// Claims a job that waits.
     Claim(Job),
     /// Sends a heartbeat, for a job that it believes to have.
     Beat(Job),
@@ -87,7 +79,6 @@ pub enum Work {
     Take(Job),
     /// Wakes up after its job was given away, and ends it without asking whose it is.
     ZombieFinish(Job),
-    /// The same with a heartbeat.
     ZombieBeat(Job),
     /// Goes on to the other state in flight.
     Proceed(Job),
@@ -99,7 +90,6 @@ pub enum Work {
     Name(Job),
     /// A heartbeat without a lease, or a lease without a heartbeat, as sloppy workers do.
     Half(Job),
-    /// The job is deleted.
     Delete(Job),
     /// A job of that number is put into the queue, if there is none.
     Create(Job),

@@ -5,7 +5,6 @@ use super::queue::Queue;
 use crate::support::dice::Dice;
 use std::fmt;
 
-/// See the module.
 #[derive(Debug, Clone)]
 pub struct History {
     /// Where it came from.
@@ -16,7 +15,6 @@ pub struct History {
     pub jobs: Vec<JobAtFirst>,
     /// The workers at first, where they have rows of their own.
     pub workers: Vec<(Worker, WorkerAtFirst)>,
-    /// What happens.
     pub deeds: Vec<Deed>,
     /// Whether lost answers are lost on the way, by a proxy, where the store is a server; else the doctor just does not look
     /// at them.
@@ -26,15 +24,11 @@ pub struct History {
 /// A job at first.
 #[derive(Debug, Clone, Copy)]
 pub struct JobAtFirst {
-    /// Its number.
     pub job: Job,
-    /// Whether somebody has it.
     pub is_claimed: bool,
-    /// Whether its signs of life are fresh.
     pub is_fresh: bool,
     /// Who has it; the table may not know.
     pub owner: Option<Worker>,
-    /// The runs that have ended badly.
     pub attempts: usize,
     /// And how many may; `None` is no limit.
     pub max: Option<usize>,
@@ -45,14 +39,12 @@ pub struct JobAtFirst {
 pub enum WorkerAtFirst {
     /// Its last heartbeat was long ago.
     Silent,
-    /// It has just sent one.
     Alive,
     /// There is no such row.
     Missing,
 }
 
 impl History {
-    /// The one of a seed.
     pub fn of(seed: u64) -> History {
         let queue = Queue::ALL[(seed % Queue::ALL.len() as u64) as usize];
         let mut dice = Dice::of(seed);

@@ -22,7 +22,6 @@ pub struct Entry {
     pub new: Option<Image>,
 }
 
-/// A table and a key.
 pub type RowName = (String, String);
 
 /// All rows as they stand.
@@ -33,7 +32,6 @@ pub type Rows = BTreeMap<RowName, Image>;
 pub struct Image(pub String);
 
 impl Image {
-    /// A value of it.
     pub fn get(&self, table: &Table, column: &str) -> Option<&str> {
         let at = table.columns.iter().position(|(name, _)| *name == column);
         let values = self.0.trim_matches(['[', ']']);
@@ -42,7 +40,6 @@ impl Image {
         (value != "null").then_some(value.trim_matches('"'))
     }
 
-    /// A number of it.
     pub fn number(&self, table: &Table, column: &str) -> Option<i64> {
         self.get(table, column).map(|value| value.parse().unwrap())
     }

@@ -21,15 +21,12 @@ use jobdoctor::store::StoreError;
 /// Within so many seeds it must be caught.
 const SEEDS: usize = 500;
 
-/// See the module.
 struct Mutant {
-    /// What is wrong with it.
     name: &'static str,
     /// The queue in which that matters.
     queue: Queue,
     /// Whether it matters only where other sessions write while a doctor does.
     only_where_writes_are_shared: bool,
-    /// The promise that it breaks.
     breaks: &'static str,
     /// How to make one of a sound doctor.
     make: fn(&mut Practice),

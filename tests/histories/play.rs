@@ -19,27 +19,20 @@ use std::time::{Duration, Instant};
 pub struct Played {
     /// What the doctors did, and what they said of it.
     pub batches: Vec<Applied>,
-    /// What the database says.
     pub log: Vec<Entry>,
     /// How many steps each of the sweeps had to do that came when all was quiet.
     pub sweeps: Vec<usize>,
-    /// The rows in the end.
     pub rows: Rows,
 }
 
-/// One batch that was applied.
 pub struct Applied {
-    /// By whom.
     pub doctor: Doctor,
     /// The rows as they were when it looked.
     pub judged: Rc<Rows>,
-    /// What was to be done.
     pub steps: Vec<Step>,
-    /// What the doctor says came of each.
     pub outcomes: Vec<Outcome>,
     /// Why it stopped, if it did.
     pub stop: Option<StoreError>,
-    /// Whether its answers were heard.
     pub answer: Answer,
     /// Whether nobody but this doctor had anything open or did anything at the same time.
     pub is_quiet: bool,
@@ -52,7 +45,6 @@ pub struct Applied {
 /// Sweeps in the end: one to find everything, one to find nothing.
 const SWEEPS: usize = 2;
 
-/// Plays it.
 pub fn play(world: &mut World, practice: &Practice, history: &History) -> Played {
     assert_eq!(world.queue, history.queue);
     let rows = world.queue.at_first(history);
@@ -130,7 +122,6 @@ impl Stage<'_> {
         self.ended(own, report, (answer, is_quiet), mark, changes);
     }
 
-    /// The next batch of a doctor's plan.
     fn takes(&mut self, doctor: Doctor, at_most: usize) -> Option<Taken> {
         let plan = self.plans[doctor].as_mut()?;
         let taken = Taken { doctor, judged: plan.judged.clone(), steps: plan.next(at_most) };

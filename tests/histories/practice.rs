@@ -9,7 +9,6 @@ use jobdoctor::preset::QueueSpec;
 use jobdoctor::store::StoreError;
 use std::rc::Rc;
 
-/// See the module.
 pub struct Practice {
     /// The queue as they look at it.
     pub looks: QueueSpec,
@@ -22,7 +21,6 @@ pub struct Practice {
 }
 
 impl Practice {
-    /// The program's.
     pub fn sound(world: &World) -> Practice {
         Practice { looks: world.spec.clone(), applies: world.spec.clone(), plan: |_| (), report: |_| () }
     }
@@ -40,17 +38,14 @@ impl Practice {
     }
 }
 
-/// What a doctor keeps of its look.
 #[derive(Clone)]
 pub struct Plan {
-    /// The rows that were judged.
     pub judged: Rc<Rows>,
     /// What is still to be done.
     pub steps: Vec<Step>,
 }
 
 impl Plan {
-    /// Takes the next batch off.
     pub fn next(&mut self, at_most: usize) -> Vec<Step> {
         let Some(first) = self.steps.first().map(|step| step.action) else { return Vec::new() };
         let of_one_action = self.steps.iter().take_while(|step| step.action == first).count();

@@ -10,7 +10,6 @@ use crate::support::tables::Kind::{Id, Int, Text, Time};
 use crate::support::tables::{ORDERS, ORDERS_MAPPING, PINGS, Table};
 use jobdoctor::preset::Preset;
 
-/// See the module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Queue {
     /// The reference schema: each claim has a token, a lease and a heartbeat of its own.
@@ -50,11 +49,8 @@ const HEARTBEAT: Table = Table {
 
 /// What the states of a queue are called.
 pub struct States {
-    /// Of jobs that wait.
     pub waiting: &'static str,
-    /// Of claims.
     pub in_flight: &'static [&'static str],
-    /// Of jobs that have failed.
     pub failed: &'static str,
     /// Of jobs that nobody touches any more, the failed ones among them.
     pub terminal: &'static [&'static str],
@@ -62,19 +58,14 @@ pub struct States {
 
 /// What the columns of a queue are called.
 pub struct Columns {
-    /// The state.
     pub state: &'static str,
-    /// Who has it.
     pub owner: &'static str,
-    /// The runs that have ended badly.
     pub attempts: &'static str,
 }
 
 impl Queue {
-    /// Every one.
     pub const ALL: [Queue; 3] = [Queue::Lease, Queue::Heartbeat, Queue::Owners];
 
-    /// The table of its jobs.
     pub fn jobs(self) -> Table {
         match self {
             Queue::Lease => LEASE,
@@ -88,12 +79,10 @@ impl Queue {
         (self == Queue::Owners).then_some(PINGS)
     }
 
-    /// Both.
     pub fn tables(self) -> Vec<Table> {
         std::iter::once(self.jobs()).chain(self.workers()).collect()
     }
 
-    /// How the doctor knows it.
     pub fn preset(self) -> Preset {
         match self {
             Queue::Lease | Queue::Heartbeat => built_in("lease"),
@@ -101,7 +90,6 @@ impl Queue {
         }
     }
 
-    /// See there.
     pub fn states(self) -> States {
         match self {
             Queue::Lease | Queue::Heartbeat => States {
@@ -116,7 +104,6 @@ impl Queue {
         }
     }
 
-    /// See there.
     pub fn columns(self) -> Columns {
         match self {
             Queue::Lease | Queue::Heartbeat => Columns { state: "status", owner: "owner_id", attempts: "attempts" },
@@ -173,7 +160,6 @@ impl Queue {
         Some(format!("INSERT INTO worker_pings (name, seen_at) VALUES ('{}', :now{back})", name(worker)))
     }
 
-    /// What a worker sends to the database.
     pub fn work(self, work: Work) -> String {
         match self {
             Queue::Lease => lease(work),
@@ -207,7 +193,6 @@ impl Queue {
 /// The token of claims at first.
 pub const FIRST_TOKEN: &str = "t0";
 
-/// What a worker is called.
 pub fn name(worker: Worker) -> String {
     format!("w{worker}")
 }

@@ -13,7 +13,6 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// One kind of world.
 pub type Make = fn(Queue) -> World;
 
 pub fn wal(queue: Queue) -> World {

@@ -7,7 +7,6 @@ use super::play::play;
 use super::practice::Practice;
 use super::world::World;
 
-/// What a history breaks.
 pub fn breaks(world: &mut World, practice: &Practice, history: &History) -> Vec<Broken> {
     let played = play(world, practice, history);
     check(world.queue, world.second, &played)

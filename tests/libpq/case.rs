@@ -12,30 +12,25 @@ use tempfile::TempDir;
 /// with each slash as %2F; `{starting}` is the port of the server that starts up, `{home}` the home directory.
 #[derive(Debug, Clone, Default)]
 pub struct Case {
-    /// What is special about it.
     pub name: String,
     /// What stands behind `-d` or `--db`, if anything.
     pub address: Option<String>,
-    /// The environment variables.
     pub variables: BTreeMap<String, String>,
     /// Files by their path in the home directory, with their modes.
     pub files: Vec<(String, String, u32)>,
 }
 
 impl Case {
-    /// One that nothing is set in.
     pub fn named(name: impl Into<String>) -> Case {
         Case { name: name.into(), ..Case::default() }
     }
 
-    /// The same with an address.
     #[must_use]
     pub fn db(mut self, address: impl Into<String>) -> Case {
         self.address = Some(address.into());
         self
     }
 
-    /// The same with a variable.
     #[must_use]
     pub fn var(mut self, name: &str, value: impl Into<String>) -> Case {
         self.variables.insert(name.to_owned(), value.into());
@@ -48,20 +43,17 @@ impl Case {
         self.file_of_mode(path, text, 0o600)
     }
 
-    /// The same with a file.
     #[must_use]
     pub fn file_of_mode(mut self, path: &str, text: impl Into<String>, mode: u32) -> Case {
         self.files.push((path.to_owned(), text.into(), mode));
         self
     }
 
-    /// The same in a password file.
     #[must_use]
     pub fn passes(self, text: impl Into<String>) -> Case {
         self.file(".pgpass", text)
     }
 
-    /// The same in a service file.
     #[must_use]
     pub fn services(self, text: impl Into<String>) -> Case {
         self.file(".pg_service.conf", text)
@@ -109,11 +101,8 @@ impl fmt::Display for Case {
     }
 }
 
-/// One whose files are there.
 pub struct Made {
-    /// The address.
     pub address: Option<String>,
-    /// All environment variables.
     pub variables: BTreeMap<String, String>,
     home: TempDir,
 }

@@ -16,7 +16,6 @@ use std::sync::OnceLock;
 pub struct Tally {
     /// Both got to a server, or to where none is.
     pub compared: usize,
-    /// Both refused what they were given.
     pub both_refused: usize,
     /// We alone refused what leads nowhere.
     pub refused_early: usize,

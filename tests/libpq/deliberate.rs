@@ -3,21 +3,17 @@
 use super::case::Case;
 use super::runs::{End, Run};
 
-/// How a run is expected to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
-    /// At the impostor.
     Reached,
     /// The same, with this password.
     Gave(&'static str),
     /// Refused, by the program with this code.
     Refused(i32),
-    /// Nowhere.
     Unreachable,
 }
 
 impl Expected {
-    /// Whether it did.
     pub fn fits(self, run: &Run) -> bool {
         match (self, &run.end) {
             (Expected::Reached, End::Reached(_)) | (Expected::Unreachable, End::Unreachable) => true,

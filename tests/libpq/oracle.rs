@@ -7,7 +7,6 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// See the module.
 pub struct Oracle {
     child: Child,
     questions: ChildStdin,
@@ -15,7 +14,6 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// Starts it.
     pub fn new() -> Oracle {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/libpq/oracle.py");
         // A libpq that was built together with psql lies beside it.

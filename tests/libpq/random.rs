@@ -31,7 +31,6 @@ const ATTRIBUTES: [&str; 6] = ["any", "read-write", "read-only", "primary", "sta
 /// The keys of one layer with their values; their order is that in which they are written.
 type Pairs = Vec<(&'static str, String)>;
 
-/// The environment of that number.
 pub fn case(seed: u64) -> Case {
     let dice = &mut Dice::of(seed);
     let mut case = Case::named(format!("random {seed}"));

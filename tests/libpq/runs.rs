@@ -16,11 +16,9 @@ pub enum End {
     Reached(Vec<Visit>),
     /// What it was given could not be used.
     Refused(i32),
-    /// What it was given led nowhere.
     Unreachable,
 }
 
-/// A run with what it said.
 #[derive(Debug, Clone)]
 pub struct Run {
     pub end: End,
@@ -38,7 +36,6 @@ impl Lab {
         Lab { impostor: Impostor::new(), oracle: Oracle::new() }
     }
 
-    /// Runs psql.
     pub fn psql(&mut self, case: &Case) -> Run {
         let made = case.made_in(&self.impostor);
         let mut command = Command::new(psql());

@@ -2,7 +2,6 @@
 
 use super::case::Case;
 
-/// All of them.
 pub fn cases() -> Vec<Case> {
     [pairs(), uris(), variables(), hosts(), services(), pass_files(), tls(), refused()].concat()
 }

@@ -22,7 +22,6 @@ impl Database {
         }
     }
 
-    /// Its address for jobdoctor.
     pub(super) fn url(&self) -> String {
         match self {
             Database::Postgres(database) => database.url(),

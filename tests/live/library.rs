@@ -28,7 +28,6 @@ pub(super) struct Library {
     pub(super) age: Option<&'static str>,
     /// How long the jobs must then have been silent, in seconds; 0 where their claim has no time.
     pub(super) silence: f64,
-    /// The rule that finds them.
     pub(super) rule: &'static str,
     /// Who holds job `$1`, as the library names itself; NULL where it does not say.
     pub(super) owner: &'static str,

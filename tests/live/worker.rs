@@ -13,7 +13,6 @@ pub(super) struct Worker {
     lines: Receiver<String>,
     /// Lines that were read while another was waited for.
     heard: Vec<String>,
-    /// What the library itself says.
     log: Arc<Mutex<Vec<u8>>>,
 }
 

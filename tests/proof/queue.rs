@@ -21,7 +21,6 @@ impl Deref for Queue<'_> {
     }
 }
 
-/// An empty queue of the reference schema.
 pub fn on_both(test: impl Fn(&Queue<'_>)) {
     shop::on_both(|shop| test(&Queue { shop, flags: &[] }));
 }
@@ -69,12 +68,10 @@ impl Queue<'_> {
         }
     }
 
-    /// Each job's id and state.
     pub fn states(&self) -> Vec<String> {
         self.rows("SELECT id, status FROM jobs ORDER BY id")
     }
 
-    /// The same of the home-made queue.
     pub fn crawls(&self) -> Vec<String> {
         self.rows("SELECT id, status FROM crawls ORDER BY id")
     }
@@ -83,7 +80,6 @@ impl Queue<'_> {
         self.with_db(&[words, self.flags].concat())
     }
 
-    /// Runs the program on it.
     pub fn run(&self, words: &[&str]) -> Ran {
         self.doctor.run(&self.words(words))
     }
@@ -115,7 +111,6 @@ impl Queue<'_> {
         child
     }
 
-    /// Writes a file beside it.
     pub fn write(&self, name: &str, text: impl AsRef<[u8]>) {
         std::fs::write(self.doctor.path(name), text).unwrap();
     }

@@ -14,7 +14,6 @@ fn seeded(queue: &Queue<'_>) {
     queue.run(&["stale", "--snapshot-file", "look.json"]).exits(0);
 }
 
-/// What somebody did to a saved snapshot.
 type Change<'a> = &'a dyn Fn(&mut Value);
 
 /// Refused by each command with 78 and the file's name, and left as it is.

@@ -9,7 +9,6 @@ use std::time::Duration;
 /// The `now` of all properties: 2026-11-20T10:00:00Z.
 pub const NOW_SECONDS: i64 = 1_795_168_800;
 
-/// That instant.
 pub fn now() -> Timestamp {
     Timestamp::from_micros(NOW_SECONDS * 1_000_000).expect("2026 is in range")
 }
@@ -40,7 +39,6 @@ fn cell() -> impl Strategy<Value = Cell> {
 }
 
 prop_compose! {
-    /// Any claim of the reference schema.
     pub fn claim()(
         id in 1_i64..1_000_000,
         claimed_at in reading(),

@@ -8,7 +8,6 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use std::path::PathBuf;
 
-/// A piece that is found nowhere else.
 const CANARY: &str = "c4n4ry";
 
 /// All that means something to a parser of addresses, a password, and what does not belong there.
@@ -106,7 +105,6 @@ fn surroundings() -> Surroundings {
     }
 }
 
-/// Whatever could end on a screen.
 fn said(address: &Address) -> String {
     let settings = match address {
         Address::Postgres(address) => format!("{:?} {:?} {:?}", address.settings, address.warnings, address.dropped),

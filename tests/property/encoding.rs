@@ -165,7 +165,6 @@ fn found(stored: &Cell, bounds: &[Bound], side: Ordering) -> bool {
     bounds.iter().any(|bound| order(stored, &bound.value) == Some(side))
 }
 
-/// Checks both pre-filters for one stored value.
 fn never_lost(encodings: &Encodings, stored: &Cell, cut: Timestamp) -> Result<(), TestCaseError> {
     let Some(read) = encodings.decode(stored).at() else { return Ok(()) };
     let (side, bounds) = match read.micros().cmp(&cut.micros()) {

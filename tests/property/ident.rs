@@ -15,7 +15,6 @@ proptest! {
         prop_assert_eq!(stored, name);
     }
 
-    /// A literal is one text.
     #[test]
     fn a_literal_stays_one_text(text in "[^\0]{0,30}") {
         let connection = rusqlite::Connection::open_in_memory().expect("memory");

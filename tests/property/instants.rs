@@ -11,7 +11,6 @@ use jobdoctor::preset::{LiveTable, QueueSpec};
 use std::sync::Arc;
 
 const SECOND: i64 = 1_000_000;
-/// Each encoding with its unit in microseconds.
 const ENCODINGS: [(&str, i64); 9] = [
     ("native", 1),
     ("epoch s", SECOND),
@@ -33,9 +32,7 @@ enum Against {
     List,
     /// The same of the owner's last heartbeat.
     ListAndBeat,
-    /// The beginning of a restart sweep.
     Sweep,
-    /// The instant of a deployment.
     Deployment,
 }
 
@@ -132,7 +129,6 @@ fn may_be(stored: i64, unit: i64) -> (i64, i64) {
     (stored - cut + 1, stored + cut - 1)
 }
 
-/// Offsets around every edge there is.
 fn offsets() -> Vec<i64> {
     let edges =
         [0, 1000, SECOND / 2, SECOND, 2 * SECOND, 30 * SECOND, 59 * SECOND, 60 * SECOND, 61 * SECOND, 62 * SECOND];

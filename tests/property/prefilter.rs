@@ -49,7 +49,6 @@ fn time(is_calm: bool) -> BoxedStrategy<Time> {
     .boxed()
 }
 
-/// A queue or a kind.
 fn name() -> impl Strategy<Value = &'static str> {
     prop_oneof![2 => Just("NULL"), 3 => Just("'a'"), 2 => Just("'b1'"), 1 => Just("''")]
 }

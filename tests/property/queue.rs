@@ -60,7 +60,6 @@ pub const COLUMNS: [(&str, &str); 19] = [
     ("finished_at", "integer"),
 ];
 
-/// The reference schema.
 pub fn lease() -> &'static QueueSpec {
     static LEASE: OnceLock<QueueSpec> = OnceLock::new();
     LEASE.get_or_init(|| resolved(&built_in("lease"), vec![table("jobs", &COLUMNS)]))

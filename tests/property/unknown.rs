@@ -27,7 +27,6 @@ fn lacking(spec: &QueueSpec, claim: &Claim, policy: &Policy) -> String {
     }
 }
 
-/// At most so long in flight.
 fn limited(seconds: u64) -> Policy {
     let limit = StateLimit {
         number: 1,

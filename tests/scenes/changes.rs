@@ -9,12 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Rows {
     rows: BTreeMap<(String, String), Map<String, Value>>,
     engine: Engine,
-    /// The database's clock then.
     pub now: jiff::Timestamp,
 }
 
 impl Rows {
-    /// None yet.
     pub fn new(engine: Engine, now: jiff::Timestamp) -> Rows {
         Rows { rows: BTreeMap::new(), engine, now }
     }

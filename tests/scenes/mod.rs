@@ -42,7 +42,6 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// The stage with other tables.
     fn with_schema(&self, schema: String) -> Stage {
         let (queue, version, scenes) = (self.queue.clone(), self.version.clone(), self.scenes.clone());
         Stage { queue, engine: self.engine, version, schema, scenes, outcome: self.outcome.clone() }

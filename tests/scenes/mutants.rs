@@ -45,7 +45,6 @@ const THE_SAME: [(&str, &str, &str); 8] = [
     ),
 ];
 
-/// A preset with one thing less.
 struct Mutant {
     queue: String,
     lacks: String,
@@ -240,7 +239,6 @@ fn length_of_condition(text: &str) -> usize {
     text.len()
 }
 
-/// What is at that place.
 fn at<'v>(value: &'v mut Value, path: &[String]) -> Option<&'v mut Value> {
     match path {
         [] => Some(value),

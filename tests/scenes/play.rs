@@ -18,7 +18,6 @@ use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// How a scene ended.
 pub struct End {
     /// What was found, done and changed, in words.
     pub told: String,
@@ -128,7 +127,6 @@ pub struct Written<'s> {
     pub told: String,
 }
 
-/// Those of a stage.
 pub fn written(stage: &Stage) -> Vec<Written<'_>> {
     let outcome = format!("\n{}", std::fs::read_to_string(&stage.outcome).unwrap());
     let told = |scene: &Scene| {
@@ -246,7 +244,6 @@ fn step(job: &Value) -> String {
     format!("{}, {}{}", text(&job["action"]), text(&job["outcome"]), constraint.unwrap_or_default())
 }
 
-/// What the database told those who listen.
 pub(super) fn notifications(database: &mut dyn Database, scene: &Scene, after: &Rows) -> Vec<String> {
     let telling = after.telling(&scene.text);
     let payload = |payload: String| match serde_json::from_str::<Value>(&payload) {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-/// See the module.
 #[derive(Debug, Clone, Default)]
 pub struct Scene {
     pub name: String,
@@ -18,7 +17,6 @@ pub struct Scene {
     /// What is said of each job, by id.
     pub expected: BTreeMap<String, String>,
     pub setup: String,
-    /// Sessions that stay open.
     pub others: Vec<String>,
     /// Sessions of another database, which stay open.
     pub elsewhere: Vec<String>,

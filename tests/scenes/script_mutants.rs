@@ -4,7 +4,6 @@ use super::by_hand::{played_by_hand, scenes};
 use super::database::Databases;
 use super::preconditions::newest;
 
-/// Makes another script of one.
 type Edit = fn(&str) -> String;
 
 /// What a script compares, and how to make it compare nothing.

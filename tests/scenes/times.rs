@@ -11,11 +11,8 @@ const UNITS: [(&str, f64); 4] = [("s", 1.0), ("ms", 1e3), ("us", 1e6), ("ns", 1e
 /// A number is an epoch if that many seconds before or after now are meant by it at most.
 const NEAR: f64 = 400.0 * 86_400.0;
 
-/// How values are told.
 pub struct Telling<'a> {
-    /// The database's clock.
     pub now: jiff::Timestamp,
-    /// The text of the scene.
     pub written: &'a str,
     /// Whether the spelling of a time in a text is told too.
     pub spelling: bool,

@@ -62,7 +62,6 @@ BEGIN
 END $do$;
 "#;
 
-/// The schemas of a queue's tables.
 pub const OF_QUEUE: &str = "nspname !~ '^(pg_|information)'";
 
 /// Puts the traps' own schema on the search path of sessions to come: the test's is there already, and does not step into them.

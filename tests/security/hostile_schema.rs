@@ -11,7 +11,6 @@ const DEAD: &str =
     SELECT n, 'RUNNING', 'web1:' || n, 'token', now() - interval '2h', now() - interval '2h', now() - interval '1h'
     FROM generate_series(1, 3) AS n";
 
-/// A queue with three dead jobs.
 fn queue() -> (Doctor, TestDatabase) {
     let (doctor, database) = (Doctor::new(), fresh());
     doctor.run(&["init", "--db", &database.url()]).exits(0);

@@ -116,7 +116,6 @@ fn a_strangers_ledger_is_not_used_and_stops_no_apply() {
     }
 }
 
-/// Many are members of Postgres' own roles.
 #[test]
 fn a_ledger_of_a_role_of_postgres_is_not_used() {
     let (roles, doctor) = queue();

@@ -36,7 +36,6 @@ fn touched(client: &mut Client) -> BTreeMap<String, i64> {
     client.query(counters, &[]).unwrap().iter().map(|row| (row.get(0), row.get(1))).collect()
 }
 
-/// The relations that were touched since.
 fn touched_since(client: &mut Client, before: &BTreeMap<String, i64>) -> Vec<String> {
     let now = touched(client);
     now.into_iter().filter(|(name, count)| before.get(name) != Some(count)).map(|(name, _)| name).collect()

@@ -22,7 +22,6 @@ fn server() -> &'static Cluster {
 }
 
 impl Watched {
-    /// A new one of that name.
     pub fn database(name: &'static str) -> Watched {
         static ALONE: Mutex<()> = Mutex::new(());
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -30,12 +29,10 @@ impl Watched {
         Watched { name, _alone: alone }
     }
 
-    /// Its address.
     pub fn url(&self) -> String {
         format!("host={} user={USER} dbname={}", server().socket.display(), self.name)
     }
 
-    /// A connection of the test's own.
     pub fn client(&self) -> Client {
         Client::connect(&format!("{} application_name=test", self.url()), NoTls).unwrap()
     }

@@ -7,7 +7,6 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every file of Rust below a directory.
 fn files(directory: &Path) -> Vec<PathBuf> {
     let entries =
         fs::read_dir(directory).map(|entries| entries.flatten().map(|entry| entry.path()).collect::<Vec<_>>());
@@ -48,7 +47,6 @@ fn unsafe_code_is_forbidden_in_every_target() {
     assert!(!forbids("//! #![forbid(unsafe_code)]\n#![deny(unsafe_code)]"));
 }
 
-/// What would run another program.
 fn runs_programs(source: &str) -> bool {
     ["process::Command", "process::{", "CommandExt", "execv", "fork("].iter().any(|call| source.contains(call))
 }

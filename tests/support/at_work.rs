@@ -35,7 +35,6 @@ impl Shop {
         }
     }
 
-    /// What docs/reference-schema.md gives to workers here.
     pub fn statements(&self) -> [String; 4] {
         statements(if self.is_postgres() { "sql worker postgres" } else { "sql worker sqlite" })
     }

@@ -10,7 +10,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// See the module.
 pub struct Authority {
     root: CertifiedIssuer<'static, KeyPair>,
     intermediate: CertifiedIssuer<'static, KeyPair>,
@@ -20,12 +19,10 @@ pub struct Authority {
 pub struct Issued {
     /// The certificate, and the intermediate one that signed it.
     pub chain: String,
-    /// The key.
     pub key: String,
     serial: u64,
 }
 
-/// What a certificate is to say.
 pub struct Wanted {
     common_name: String,
     names: Vec<String>,
@@ -80,7 +77,6 @@ fn authority_params(name: &str, serial: u64) -> CertificateParams {
 }
 
 impl Authority {
-    /// A fresh one of that name.
     pub fn new(name: &str) -> Authority {
         let key = || KeyPair::generate().unwrap();
         let root = CertifiedIssuer::self_signed(authority_params(name, next_serial()), key()).unwrap();

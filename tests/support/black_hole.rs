@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
-/// See the module.
 pub struct BlackHole {
     directory: TempDir,
     pieces: usize,
@@ -22,7 +21,6 @@ struct State {
     swallows: AtomicBool,
     /// So many pieces of what clients send may still pass.
     pieces: AtomicUsize,
-    /// The connections to the server.
     servers: Mutex<Vec<UnixStream>>,
 }
 
@@ -53,12 +51,10 @@ impl BlackHole {
         BlackHole { directory, pieces, state }
     }
 
-    /// The directory to connect to.
     pub fn socket(&self) -> PathBuf {
         self.directory.path().to_owned()
     }
 
-    /// From now on.
     pub fn swallow(&self) {
         self.state.swallows.store(true, Ordering::SeqCst);
     }

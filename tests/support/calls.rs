@@ -6,7 +6,6 @@ use super::shim::Shim;
 use rustix::process::Signal;
 use std::fs;
 
-/// What happens at the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strike {
     /// The signal comes ahead of it. If it kills, the call is not made.
@@ -15,14 +14,12 @@ pub enum Strike {
     Torn,
 }
 
-/// See the module.
 pub struct Calls(Shim);
 
 /// In the home of the program: what it called, of which file, as `lock queue.db`.
 const LOG: &str = "calls";
 
 impl Calls {
-    /// Ready to count.
     pub fn new() -> Calls {
         Calls(Shim::of(include_str!("calls.c")))
     }

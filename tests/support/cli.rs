@@ -23,7 +23,6 @@ pub struct Doctor {
 }
 
 impl Doctor {
-    /// A fresh one.
     pub fn new() -> Doctor {
         let root = TempDir::new().unwrap();
         fs::create_dir(root.path().join("home")).unwrap();
@@ -33,19 +32,16 @@ impl Doctor {
         Doctor { root, variables }
     }
 
-    /// The same with a variable set.
     #[must_use]
     pub fn env(mut self, name: &'static str, value: impl Into<String>) -> Doctor {
         self.variables.insert(name, value.into());
         self
     }
 
-    /// A file in the working directory.
     pub fn path(&self, name: &str) -> PathBuf {
         self.root.path().join("work").join(name)
     }
 
-    /// A file in the home directory.
     pub fn home(&self, name: &str) -> PathBuf {
         self.root.path().join("home").join(name)
     }
@@ -66,7 +62,6 @@ impl Doctor {
         command
     }
 
-    /// Runs it to its end.
     pub fn run(&self, arguments: &[&str]) -> Ran {
         Ran::of(self.command(arguments).output().unwrap())
     }
@@ -85,7 +80,6 @@ impl Doctor {
         connection
     }
 
-    /// Runs SQL on such a file.
     pub fn sql(&self, file: &str, sql: &str) {
         self.connect(file).execute_batch(sql).unwrap_or_else(|error| panic!("{error} in {sql}"));
     }
@@ -114,18 +108,14 @@ pub fn rows(connection: &Connection, query: &str) -> Vec<String> {
 /// One run that has come to its end.
 #[derive(Debug)]
 pub struct Ran {
-    /// The report.
     pub stdout: String,
-    /// Everything else.
     pub stderr: String,
     /// The exit code; 0 for none, if a signal ended it.
     pub code: i32,
-    /// The signal that ended it.
     pub signal: Option<i32>,
 }
 
 impl Ran {
-    /// What came of it.
     pub fn of(output: Output) -> Ran {
         Ran {
             stdout: String::from_utf8(output.stdout).unwrap(),
@@ -166,16 +156,13 @@ impl Ran {
     }
 }
 
-/// A run under way.
 pub struct Running(Child);
 
 impl Running {
-    /// Its number.
     pub fn pid(&self) -> Pid {
         Pid::from_raw(i32::try_from(self.0.id()).unwrap()).unwrap()
     }
 
-    /// Sends it a signal.
     pub fn signal(&self, signal: Signal) {
         kill_process(self.pid(), signal).unwrap();
     }
@@ -195,7 +182,6 @@ impl Running {
         self.0.try_wait().unwrap().is_some()
     }
 
-    /// Waits for its end.
     pub fn wait(self) -> Ran {
         Ran::of(self.0.wait_with_output().unwrap())
     }

@@ -1,15 +1,12 @@
 //! Chance that can be repeated: the same seed, the same throws, on every machine and in every version of this repository.
 
-/// SplitMix64.
 pub struct Dice(u64);
 
 impl Dice {
-    /// Those of a seed.
     pub fn of(seed: u64) -> Dice {
         Dice(seed)
     }
 
-    /// One throw.
     pub fn throw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -18,12 +15,10 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// A number below that one.
     pub fn below(&mut self, end: usize) -> usize {
         (self.throw() % end as u64) as usize
     }
 
-    /// One of them.
     pub fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
         &all[self.below(all.len())]
     }
@@ -33,7 +28,6 @@ impl Dice {
         self.below(times) == 0
     }
 
-    /// True so many times of a hundred.
     pub fn percent(&mut self, times: usize) -> bool {
         self.below(100) < times
     }

@@ -18,7 +18,6 @@ pub fn limits() -> Limits {
     limits_waiting(Duration::from_millis(50))
 }
 
-/// The same with another wait for locks.
 pub fn limits_waiting(lock: Duration) -> Limits {
     Limits {
         deadline: Instant::now() + Duration::from_secs(600),
@@ -31,7 +30,6 @@ pub fn limits_waiting(lock: Duration) -> Limits {
     }
 }
 
-/// A new snapshot.
 pub fn look(store: &dyn Store) -> Box<dyn Reader> {
     store.reader(&limits()).unwrap_or_else(|error| panic!("{}: {error}", store.label()))
 }
@@ -39,17 +37,14 @@ pub fn look(store: &dyn Store) -> Box<dyn Reader> {
 /// The built-in presets: to read them all takes its time.
 pub static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog::built_in().unwrap());
 
-/// A built-in preset.
 pub fn built_in(name: &str) -> Preset {
     CATALOG.find(name).unwrap().clone()
 }
 
-/// A mapping.
 pub fn mapping(toml: &str) -> Preset {
     Preset::parse("the test's mapping", "mapping", toml).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The preset held against the store's tables.
 pub fn try_resolve(store: &dyn Store, preset: &Preset, place: &Place) -> Result<QueueSpec, SpecError> {
     let mut reader = look(store);
     let mut names = preset.table_names(store.engine(), &place.options);
@@ -72,7 +67,6 @@ pub fn cutoffs(reader: &dyn Reader, policy: &Policy) -> Wanted {
     Wanted::Suspects(cutoffs_of(reader.now(), policy))
 }
 
-/// Claims of a new snapshot.
 pub fn scan(store: &dyn Store, spec: &QueueSpec, wanted: &Wanted) -> Vec<Claim> {
     let mut claims = Vec::new();
     look(store)
@@ -142,7 +136,6 @@ pub fn apply_later(store: &dyn Store, spec: &QueueSpec, steps: &[Step], waits: &
     apply_batch(store, spec, steps, waits, &limits())
 }
 
-/// The same within other limits.
 pub fn apply_within(store: &dyn Store, spec: &QueueSpec, steps: &[Step], limits: &Limits) -> BatchReport<StoreError> {
     apply_batch(store, spec, steps, &[], limits)
 }
@@ -171,7 +164,6 @@ pub fn outcomes(report: &BatchReport<StoreError>) -> Vec<Outcome> {
     report.results.iter().map(|result| result.outcome).collect()
 }
 
-/// A policy that asks for one action.
 pub fn to(action: Action) -> Policy {
     Policy { to: Some(action), ..Policy::default() }
 }

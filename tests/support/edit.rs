@@ -1,51 +1,30 @@
 //! What another session does to the tables, once as data: each lab carries it out in its own way, and none of them through
 //! the encoder that is under test.
 
-/// A value to be stored.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
-    /// NULL.
     Null,
-    /// An integer.
     Int(i64),
-    /// A text.
     Text(&'static str),
     /// The instant so many seconds ago, spelled as the table's time columns are; negative for the future.
     Ago(i64),
 }
 
-/// One column and its value.
 pub type Cells = Vec<(&'static str, Value)>;
 
-/// One statement of another session.
 #[derive(Debug, Clone)]
 pub enum Edit {
-    /// A new row.
     Insert {
-        /// Into this table.
         table: &'static str,
         /// With these values; the rest are NULL or the table's defaults.
         cells: Cells,
     },
     /// A change of one row.
-    Set {
-        /// In this table.
-        table: &'static str,
-        /// Found by this value.
-        key: (&'static str, Value),
-        /// Given these values.
-        cells: Cells,
-    },
+    Set { table: &'static str, key: (&'static str, Value), cells: Cells },
     /// The end of one row.
-    Delete {
-        /// In this table.
-        table: &'static str,
-        /// Found by this value.
-        key: (&'static str, Value),
-    },
+    Delete { table: &'static str, key: (&'static str, Value) },
 }
 
-/// A new row.
 pub fn insert(table: &'static str, cells: &[(&'static str, Value)]) -> Edit {
     Edit::Insert { table, cells: cells.to_vec() }
 }

@@ -17,7 +17,6 @@ pub struct Frozen {
 }
 
 impl Frozen {
-    /// The directory now.
     pub fn of(directory: &Path) -> Frozen {
         Frozen { directory: directory.to_owned(), files: files(directory) }
     }
@@ -66,7 +65,6 @@ fn files(directory: &Path) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Copies one file and nothing beside it.
 pub fn copy(from: &Path, to: &Path) {
     fs::copy(from, to).unwrap();
 }
@@ -116,12 +114,10 @@ impl Writer {
         writer
     }
 
-    /// Its number.
     pub fn pid(&self) -> u32 {
         self.0.id()
     }
 
-    /// Runs more statements.
     #[track_caller]
     pub fn run(&mut self, sql: &str) {
         self.send(&sql.replace('\n', " "));

@@ -16,7 +16,6 @@ pub struct Flight<'f> {
     pub number: usize,
     /// False ahead of the server; true once the server has answered, and nobody knows yet.
     pub is_answered: bool,
-    /// What is sent.
     bytes: &'f [u8],
 }
 
@@ -28,10 +27,8 @@ impl Flight<'_> {
     }
 }
 
-/// What is to be done with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Order {
-    /// It goes on.
     Pass,
     /// Both ends hear no more of each other.
     Cut,
@@ -45,7 +42,6 @@ pub enum Order {
     Behind(&'static str),
 }
 
-/// See the module.
 pub struct Gate(TempDir);
 
 type Ask = dyn Fn(&Flight<'_>) -> Order + Send + Sync;
@@ -74,7 +70,6 @@ impl Gate {
         Gate(directory)
     }
 
-    /// The directory to connect to.
     pub fn socket(&self) -> PathBuf {
         self.0.path().to_owned()
     }

@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// What one connection told.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Visit {
     /// Which listener it came to: `tcp 1`, `starting`, `socket 1 2` for the first directory and the second port.
@@ -26,7 +25,6 @@ pub struct Visit {
     pub password: Option<String>,
 }
 
-/// How visitors are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Manner {
     /// Asked for their password and sent away, whatever it is.
@@ -37,7 +35,6 @@ enum Manner {
     Silent,
 }
 
-/// See the module.
 pub struct Impostor {
     root: TempDir,
     ports: [u16; 2],
@@ -91,7 +88,6 @@ impl Impostor {
         Impostor { root, ports, starting: starting_port, guests }
     }
 
-    /// The two ports.
     pub fn ports(&self) -> [u16; 2] {
         self.ports
     }
@@ -101,7 +97,6 @@ impl Impostor {
         self.starting
     }
 
-    /// The two directories with sockets in them.
     pub fn directories(&self) -> [PathBuf; 2] {
         let path = |name: &str| Path::join(self.root.path(), name);
         [path("1"), path("2")]
@@ -155,7 +150,6 @@ fn serve<S: Read + Write + Send + 'static>(
 const TLS: u32 = 80_877_103;
 const GSS: u32 = 80_877_104;
 
-/// Takes note of something about the visit.
 type Note<'n> = dyn Fn(&dyn Fn(&mut Visit)) + 'n;
 
 fn receive<S: Read + Write>(mut stream: S, manner: Manner, note: &Note<'_>) -> std::io::Result<()> {

@@ -18,7 +18,6 @@ pub const GUARDED: [(&str, &str, &str); 2] = [("guarded", "scram-sha-256", "righ
 /// it would wait for itself, and with more its doctors would not have to share.
 pub const SERVERS: usize = 3;
 
-/// See the module.
 pub struct Pooler {
     socket: PathBuf,
     _pooler: Child,
@@ -86,12 +85,10 @@ impl Pooler {
         pooler
     }
 
-    /// The directory of its socket.
     pub fn socket(&self) -> &Path {
         &self.socket
     }
 
-    /// A client of it.
     pub fn client(&self, database: &TestDatabase) -> Client {
         connect(&self.socket, database.name())
     }
@@ -137,7 +134,6 @@ impl Pooler {
     }
 }
 
-/// Transactions that wait for their next statement.
 const OPEN: &str = "
     SELECT 'open transaction: ' || query FROM pg_stat_activity
     WHERE datname = current_database() AND state LIKE 'idle in transaction%'";

@@ -13,17 +13,14 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// The superuser of the cluster.
 pub const USER: &str = "doctor";
 
 /// A database of its own for one test.
 pub struct TestDatabase {
     name: String,
-    /// The directory of its server's socket.
     socket: PathBuf,
 }
 
-/// Makes one.
 pub fn fresh() -> TestDatabase {
     fresh_on(socket())
 }
@@ -56,7 +53,6 @@ impl TestDatabase {
         format!("host={} user={USER} dbname={}", socket.display(), self.name)
     }
 
-    /// A connection of the test's own.
     pub fn client(&self) -> Client {
         connect(&self.socket, &self.name)
     }
@@ -66,18 +62,15 @@ impl TestDatabase {
         connect(&self.socket, "postgres")
     }
 
-    /// The directory of the server's socket.
     pub fn socket(&self) -> &Path {
         &self.socket
     }
 
-    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }
 }
 
-/// The directory of the cluster's socket.
 pub(super) fn socket() -> &'static Path {
     &cluster().socket
 }
@@ -94,7 +87,6 @@ fn conninfo(socket: &Path, port: u16, database: &str) -> String {
     format!("host={} port={port} user={USER} dbname={database} application_name=test", socket.display())
 }
 
-/// A server with its data.
 pub struct Cluster {
     /// The directory of its socket, its log and its data.
     pub socket: PathBuf,
@@ -162,7 +154,6 @@ impl Cluster {
         connect_at(&self.socket, self.port, "postgres")
     }
 
-    /// What the server has written so far.
     pub fn log(&self) -> String {
         fs::read_to_string(self.socket.join("log")).unwrap_or_default()
     }
@@ -181,7 +172,6 @@ pub(super) fn directory(prefix: &str) -> (PathBuf, ServerUser) {
     (directory, user)
 }
 
-/// Makes the files of a cluster.
 pub(super) fn make(data: &Path, user: ServerUser) {
     let made = as_user(Command::new(binaries().join("initdb")), user)
         .arg("-D")

@@ -8,11 +8,8 @@ use std::process::{Command, Output, Stdio};
 /// One value: the gauge's name, its labels, and the number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
-    /// The gauge.
     pub name: String,
-    /// Its labels.
     pub labels: BTreeMap<String, String>,
-    /// The value.
     pub value: f64,
 }
 

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::TempDir;
 
-/// What happens when a COMMIT passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
     /// The server never sees it.
@@ -22,7 +21,6 @@ pub enum Cut {
 /// What PgBouncer says when it has lost the server in the middle of a statement.
 const LAST_WORDS: &[u8] = b"SFATAL\0C08P01\0Mserver conn crashed?\0\0";
 
-/// See the module.
 pub struct Proxy {
     directory: TempDir,
     armed: Arc<AtomicBool>,
@@ -48,12 +46,10 @@ impl Proxy {
         Proxy { directory, armed }
     }
 
-    /// The directory to connect to.
     pub fn socket(&self) -> PathBuf {
         self.directory.path().to_owned()
     }
 
-    /// Whether it has cut a connection.
     pub fn has_cut(&self) -> bool {
         !self.armed.load(Ordering::SeqCst)
     }

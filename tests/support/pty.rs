@@ -23,7 +23,6 @@ pub enum On {
     Stderr,
 }
 
-/// The program on a terminal.
 pub struct OnTerminal {
     child: Child,
     main: OwnedFd,
@@ -42,7 +41,6 @@ impl OnTerminal {
         OnTerminal::of(command, size, on)
     }
 
-    /// Starts another program on one.
     pub fn of(mut command: Command, size: (u16, u16), on: On) -> OnTerminal {
         // A server that another test starts at this instant must not keep the terminal open.
         let main = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
@@ -68,17 +66,14 @@ impl OnTerminal {
         OnTerminal { child, main, side: Some(side), seen, reads: Some(reads) }
     }
 
-    /// Types a line.
     pub fn types(&self, line: &str) {
         File::from(self.main.try_clone().unwrap()).write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
-    /// Makes the terminal another size.
     pub fn resize(&self, size: (u16, u16)) {
         resize(&self.main, size);
     }
 
-    /// Types text.
     pub fn type_in(&self, text: &str) {
         File::from(self.main.try_clone().unwrap()).write_all(text.as_bytes()).unwrap();
     }
@@ -114,7 +109,6 @@ impl OnTerminal {
         }
     }
 
-    /// Sends it a signal.
     pub fn signal(&self, signal: Signal) {
         kill_process(Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap(), signal).unwrap();
     }

@@ -11,7 +11,6 @@ pub struct Shim {
 }
 
 impl Shim {
-    /// Compiles it.
     pub fn of(source: &str) -> Shim {
         let directory = TempDir::new().expect("a temporary directory");
         let (file, library) = (directory.path().join("shim.c"), directory.path().join("shim.so"));

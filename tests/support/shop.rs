@@ -5,7 +5,6 @@ use super::labs::without_server;
 use super::postgres::{TestDatabase, fresh};
 use super::shells::psql;
 
-/// See the module.
 pub struct Shop {
     /// Where the program runs.
     pub doctor: Doctor,
@@ -25,12 +24,10 @@ pub fn on_both(test: impl Fn(&Shop)) {
 }
 
 impl Shop {
-    /// In a file of the working directory.
     pub fn on_sqlite() -> Shop {
         Shop::in_file_of(Doctor::new())
     }
 
-    /// In a file of that working directory.
     pub fn in_file_of(doctor: Doctor) -> Shop {
         Shop { doctor, url: "queue.db".to_owned(), server: None }
     }
@@ -40,12 +37,10 @@ impl Shop {
         Shop::on(fresh())
     }
 
-    /// In that database.
     pub fn on(server: TestDatabase) -> Shop {
         Shop { doctor: Doctor::new(), url: server.url(), server: Some(server) }
     }
 
-    /// True on Postgres.
     pub fn is_postgres(&self) -> bool {
         self.server.is_some()
     }
@@ -60,12 +55,10 @@ impl Shop {
         self.server().client()
     }
 
-    /// Runs a script through psql.
     pub fn script(&self, script: &str) -> Ran {
         psql(self.server(), script)
     }
 
-    /// Runs the program on this queue.
     pub fn run(&self, arguments: &[&str]) -> Ran {
         self.doctor.run(&self.with_db(arguments))
     }
@@ -101,7 +94,6 @@ impl Shop {
             .collect()
     }
 
-    /// Everything in the table of jobs.
     pub fn jobs(&self) -> Vec<String> {
         self.rows("SELECT * FROM jobs ORDER BY id")
     }

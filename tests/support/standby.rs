@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// See the module.
 pub struct Pair {
     primary: Server,
     standby: Server,
@@ -95,12 +94,10 @@ impl Pair {
         PairDatabase { name }
     }
 
-    /// The directory of the primary's socket.
     pub fn primary(&self) -> &Path {
         &self.primary.socket
     }
 
-    /// The directory of the standby's socket.
     pub fn standby(&self) -> &Path {
         &self.standby.socket
     }
@@ -110,7 +107,6 @@ impl Pair {
         connect(&self.primary.socket, &database.name)
     }
 
-    /// The same to what was the standby.
     pub fn client_of_standby(&self, database: &PairDatabase) -> Client {
         connect(&self.standby.socket, &database.name)
     }
@@ -160,7 +156,6 @@ pub struct Paused<'a> {
 }
 
 impl Paused<'_> {
-    /// For how long.
     pub fn elapsed(&self) -> Duration {
         self.since.elapsed()
     }

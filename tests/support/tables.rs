@@ -1,26 +1,18 @@
 //! Tables as data, made alike in every lab.
 
-/// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The integer that is the primary key.
     Id,
-    /// The text that is the primary key.
     Name,
-    /// An integer.
     Int,
-    /// A text.
     Text,
     /// An instant: whole epoch seconds on SQLite, timestamptz on Postgres.
     Time,
 }
 
-/// One table.
 #[derive(Debug, Clone, Copy)]
 pub struct Table {
-    /// Its name.
     pub name: &'static str,
-    /// Its columns.
     pub columns: &'static [(&'static str, Kind)],
 }
 
@@ -86,11 +78,9 @@ pub const ORDERS: Table = Table {
     ],
 };
 
-/// Its workers.
 pub const PINGS: Table =
     Table { name: "worker_pings", columns: &[("name", Name), ("seen_at", Time), ("booted_at", Time)] };
 
-/// The mapping of the two.
 pub const ORDERS_MAPPING: &str = r#"
 format  = 1
 name    = "orders"

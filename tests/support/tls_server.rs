@@ -26,9 +26,7 @@ GRANT SELECT ON jobs TO PUBLIC"#;
 /// The password of the user `scram`.
 pub const PASSWORD: &str = "c4n4ry";
 
-/// See the module.
 pub struct TlsServer {
-    /// Its port.
     pub port: u16,
     cluster: Cluster,
 }
@@ -57,7 +55,6 @@ pub fn plain() -> &'static TlsServer {
     SERVER.get_or_init(|| TlsServer::start(None))
 }
 
-/// One whose certificate has expired.
 pub fn expired() -> &'static TlsServer {
     static SERVER: OnceLock<TlsServer> = OnceLock::new();
     SERVER.get_or_init(|| TlsServer::start(Some(&authority().issue(&Wanted::server(&["localhost"]).years(2020, 2021)))))
@@ -97,7 +94,6 @@ impl TlsServer {
         format!("host={} port={} user={USER} dbname=postgres", self.cluster.socket.display(), self.port)
     }
 
-    /// Its major version.
     pub fn version(&self) -> i32 {
         let row = self.cluster.client().query_one("SELECT current_setting('server_version_num')::int / 10000", &[]);
         row.unwrap().get(0)

@@ -56,7 +56,6 @@ impl SmallDisk {
         file.set_len(length.saturating_sub(but as u64)).expect("give some back");
     }
 
-    /// Gives it all back.
     pub fn empty(&self) {
         fs::remove_file(self.filler()).expect("remove the filler");
     }

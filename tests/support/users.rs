@@ -9,11 +9,9 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// One of them.
 pub struct User {
     /// The name, as `sudo -u` takes it.
     pub name: String,
-    /// The number.
     pub uid: u32,
     gid: u32,
 }

@@ -14,11 +14,9 @@ use jobdoctor::preset::QueueSpec;
 use jobdoctor::store::{Interrupt, Limits, Store, Writer};
 use std::time::{Duration, Instant};
 
-/// See the module.
 pub struct World {
     /// What to call it when a history goes wrong in it.
     pub name: &'static str,
-    /// The queue.
     pub queue: Queue,
     /// The store under test, by the way that looks take.
     pub looks: Box<dyn Store>,
@@ -32,7 +30,6 @@ pub struct World {
     pub second: i64,
 }
 
-/// The sessions beside the doctors'.
 pub trait Sessions {
     /// Empties the tables and the log, and makes these rows, which the log begins with. Transactions that are open are taken
     /// back.
@@ -51,7 +48,6 @@ pub trait Sessions {
     /// A statement that is nobody's, under the same rules.
     fn happen(&mut self, sql: &str);
 
-    /// Whether some worker has a transaction open.
     fn is_open(&self) -> bool;
 
     /// Where the log ends now.
@@ -61,7 +57,6 @@ pub trait Sessions {
     /// was changed; nobody else can write while a doctor does there.
     fn by_doctors(&mut self, since: i64) -> Vec<Entry>;
 
-    /// The whole log.
     fn log(&mut self) -> Vec<Entry>;
 
     /// All rows, as whoever looks now sees them.
@@ -79,9 +74,7 @@ pub trait Sessions {
 
 /// A store behind a way that is cut.
 pub struct CutOff {
-    /// The store.
     pub store: Box<dyn Store>,
-    /// What cuts it.
     pub _proxy: crate::support::proxy::Proxy,
 }
 
@@ -106,7 +99,6 @@ pub fn limits(doctor: &str) -> Limits {
     }
 }
 
-/// Statements in the engine's words.
 fn spelled(sql: &str, words: &[(&str, &str)]) -> String {
     words.iter().fold(sql.to_owned(), |sql, (word, meaning)| sql.replace(word, meaning))
 }

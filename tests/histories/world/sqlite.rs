@@ -13,7 +13,6 @@ use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// That queue in a file.
 pub fn sqlite(journal: Journal, queue: Queue) -> World {
     let directory = shm::directory("jobdoctor-history-");
     let path = directory.path().join("queue.db");

@@ -6,9 +6,7 @@ use crate::support::postgres::{TestDatabase, fresh};
 use postgres::Client;
 use std::time::Duration;
 
-/// See the module.
 pub struct AsNew {
-    /// The database.
     pub database: TestDatabase,
     made: Option<Made>,
 }
@@ -22,7 +20,6 @@ struct Made {
     rows: Vec<String>,
     /// Tables without such rows.
     empty: Vec<String>,
-    /// Statements that set the sequences.
     sequences: Vec<String>,
 }
 
@@ -41,7 +38,6 @@ WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.oid >= 16384 AND n.
 const SEQUENCES: &str = "SELECT oid::regclass::text FROM pg_class WHERE relkind = 'S' ORDER BY 1";
 
 impl AsNew {
-    /// An empty one.
     pub fn new() -> AsNew {
         AsNew { database: fresh(), made: None }
     }

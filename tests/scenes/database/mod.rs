@@ -28,13 +28,11 @@ pub trait Database {
     /// Runs statements in a session of another database, which stays open as long.
     fn run_elsewhere(&mut self, sql: &str);
 
-    /// Begins to listen on a channel.
     fn listen(&mut self, channel: &str);
 
     /// Channel and payload of every notification since then.
     fn heard(&mut self) -> Vec<(String, String)>;
 
-    /// Every row of every table.
     fn rows(&mut self) -> Rows;
 
     /// Runs a script through the shell of the engine's users.

@@ -22,7 +22,6 @@ FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'
 ORDER BY 2";
 
-/// The tables of one scene.
 pub struct Tables<'a> {
     database: &'a TestDatabase,
     client: Client,
@@ -91,7 +90,6 @@ impl Database for Tables<'_> {
     }
 }
 
-/// A session that has run these statements.
 pub fn session(database: &TestDatabase, sql: &str) -> Client {
     let mut client = database.client();
     run(&mut client, "SET TimeZone = 'UTC'");
@@ -99,7 +97,6 @@ pub fn session(database: &TestDatabase, sql: &str) -> Client {
     client
 }
 
-/// Runs statements.
 pub fn run(client: &mut Client, sql: &str) {
     client.batch_execute(sql).unwrap_or_else(|error| {
         let detail = error.as_db_error().map_or_else(|| error.to_string(), |db| format!("{db:?}"));

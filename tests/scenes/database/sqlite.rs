@@ -19,7 +19,6 @@ const KEY: &str = "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY 
 const JSONB: &str =
     "SELECT 'jsonb ' || json(?1) WHERE CASE WHEN json_valid(?1, 8) THEN json_type(?1) END IN ('array', 'object')";
 
-/// The tables of one scene.
 pub struct Tables {
     connection: Connection,
     others: Vec<Connection>,

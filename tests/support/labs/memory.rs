@@ -7,14 +7,12 @@ use crate::support::tables::Table;
 use jobdoctor::store::Store;
 use std::sync::{Arc, Mutex};
 
-/// See the module.
 #[derive(Default)]
 pub struct MemoryLab {
     database: Arc<Mutex<Database>>,
 }
 
 impl MemoryLab {
-    /// An empty one.
     pub fn new() -> MemoryLab {
         MemoryLab::default()
     }

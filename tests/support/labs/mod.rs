@@ -18,13 +18,10 @@ pub trait Lab {
     /// What to call it when a test fails.
     fn name(&self) -> &'static str;
 
-    /// The store under test.
     fn store(&self) -> Box<dyn Store>;
 
-    /// Makes tables.
     fn create(&self, tables: &[Table]);
 
-    /// Takes every table away.
     fn clear(&self);
 
     /// What another session does and commits, in one transaction.
@@ -49,15 +46,12 @@ pub trait Lab {
     }
 }
 
-/// A lab whose store speaks SQL.
 pub trait SqlLab: Lab {
-    /// The engine.
     fn engine(&self) -> Engine;
 
     /// Its address, as an operator would type it.
     fn address(&self) -> String;
 
-    /// Runs hand-written statements.
     fn run(&self, sql: &str);
 
     /// Asks one yes-or-no question.
@@ -69,7 +63,6 @@ pub trait SqlLab: Lab {
     /// An expression for the instant so many seconds ago, as [`super::tables::Kind::Time`] columns spell it.
     fn ago(&self, seconds: i64) -> String;
 
-    /// Picks the text for this engine.
     fn pick<'t>(&self, sqlite: &'t str, postgres: &'t str) -> &'t str {
         match self.engine() {
             Engine::Sqlite => sqlite,
@@ -83,14 +76,11 @@ pub trait OpenTransaction: Send {
     /// A table as that transaction sees it, in the form of [`Lab::image`].
     fn image(&mut self, table: &str) -> String;
 
-    /// Ends it well.
     fn commit(self: Box<Self>);
 
-    /// Takes it back.
     fn rollback(self: Box<Self>);
 }
 
-/// One kind of lab.
 pub type Make = fn() -> Box<dyn Lab>;
 
 /// The kinds that need no server. Adding a store is one line here or in [`ON_A_SERVER`].

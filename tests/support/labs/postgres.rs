@@ -13,22 +13,18 @@ use std::cell::RefCell;
 /// How the store under test reaches the server. The tests' own connections never go through the pooler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Route {
-    /// Directly.
     Direct,
     /// Through PgBouncer, which lends a server's session for one transaction.
     Pooled,
 }
 
-/// See the module.
 pub struct PostgresLab {
-    /// The database.
     pub database: TestDatabase,
     route: Route,
     client: RefCell<Client>,
 }
 
 impl PostgresLab {
-    /// A fresh database.
     pub fn new() -> PostgresLab {
         PostgresLab::by(Route::Direct)
     }
@@ -54,7 +50,6 @@ impl Drop for PostgresLab {
     }
 }
 
-/// The store at that address.
 pub fn store_at(url: &str) -> Box<dyn Store> {
     open(&Address::parse(url, &Surroundings::default()).unwrap())
 }

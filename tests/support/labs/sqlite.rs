@@ -13,20 +13,16 @@ use tempfile::TempDir;
 /// How the file keeps what is not committed yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Journal {
-    /// A write-ahead log.
     Wal,
-    /// A rollback journal.
     Rollback,
 }
 
-/// See the module.
 pub struct SqliteLab {
     journal: Journal,
     directory: TempDir,
 }
 
 impl SqliteLab {
-    /// A fresh file.
     pub fn new(journal: Journal) -> SqliteLab {
         let lab = SqliteLab { journal, directory: shm::directory("jobdoctor-lab-") };
         let mode = if journal == Journal::Wal { "wal" } else { "delete" };

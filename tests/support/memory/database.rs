@@ -16,11 +16,9 @@ pub struct Database {
     transactions: u64,
 }
 
-/// An open transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transaction(u64);
 
-/// The memory store's clock.
 #[allow(clippy::disallowed_methods, reason = "this is a store, and stores have clocks")]
 pub fn now() -> Timestamp {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
@@ -28,12 +26,10 @@ pub fn now() -> Timestamp {
 }
 
 impl Database {
-    /// Makes a table.
     pub fn create(&mut self, table: Table) {
         assert!(self.tables.insert(table.name, (table, Vec::new())).is_none(), "{} is there already", table.name);
     }
 
-    /// The rows of a table.
     pub fn rows(&self, table: &str) -> &[Row] {
         &self.tables.get(table).unwrap_or_else(|| panic!("there is no table {table}")).1
     }
@@ -67,7 +63,6 @@ impl Database {
         self.tables[table].0.columns[0].0
     }
 
-    /// Does it and commits.
     pub fn edit(&mut self, edits: &[Edit]) {
         self.edit_at(edits, now());
     }
@@ -130,7 +125,6 @@ impl Database {
         Transaction(self.transactions)
     }
 
-    /// Ends it well.
     pub fn commit(&mut self, transaction: Transaction) {
         let (began, edits) = self.open.remove(&transaction.0).unwrap();
         self.edit_at(&edits, began);
@@ -143,7 +137,6 @@ impl Database {
         seen
     }
 
-    /// Takes it back.
     pub fn rollback(&mut self, transaction: Transaction) {
         self.open.remove(&transaction.0);
     }

@@ -4,15 +4,12 @@
 use jobdoctor::model::Cell;
 use jobdoctor::preset::{Marker, Piece, Template};
 
-/// What names and markers stand for.
 pub struct Scope<'s> {
     /// The value of a column, by alias and name.
     pub column: &'s dyn Fn(&str, &str) -> Cell,
-    /// The value of a marker.
     pub marker: &'s dyn Fn(&Marker) -> Cell,
 }
 
-/// The value of a fragment.
 pub fn evaluate(template: &Template, scope: &Scope<'_>) -> Cell {
     let mut tokens = Vec::new();
     for piece in &template.0 {

@@ -17,7 +17,6 @@ use jobdoctor::model::Engine;
 use jobdoctor::store::{Caution, Limits, Reader, Store, StoreError, StoreErrorKind, Writer};
 use std::sync::{Arc, Mutex};
 
-/// See the module.
 pub struct MemoryStore {
     database: Arc<Mutex<Database>>,
 }

@@ -19,7 +19,6 @@ pub struct MemoryReader {
 }
 
 impl MemoryReader {
-    /// What is committed now.
     pub fn new(database: &Database) -> MemoryReader {
         let tables = database.snapshot();
         let names: Vec<String> = tables.keys().map(|name| (*name).to_owned()).collect();
@@ -85,7 +84,6 @@ impl Reader for MemoryReader {
         Ok(Vec::new())
     }
 
-    /// It refuses nothing that a preset says.
     fn explain_actions(&mut self, _spec: &QueueSpec, _reason: &str) -> Result<Vec<Refusal>, StoreError> {
         Ok(Vec::new())
     }

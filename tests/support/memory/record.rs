@@ -11,7 +11,6 @@ pub fn rows(database: &Database, spec: &QueueSpec) -> Vec<(Key, Row)> {
     rows.iter().map(|row| (key_of(spec, row), row.clone())).collect()
 }
 
-/// The key of a row.
 pub fn key_of(spec: &QueueSpec, row: &Row) -> Key {
     Key(spec.claim.key.iter().map(|column| row[column.name.as_str()].clone()).collect())
 }

@@ -16,13 +16,11 @@ use std::time::Duration;
 /// One row of the claim's table beside its owner's row.
 pub struct Joined<'d> {
     spec: &'d QueueSpec,
-    /// The row itself.
     pub row: &'d Row,
     /// The owner's row, if there is one.
     pub owner: Option<&'d Row>,
 }
 
-/// Every row of the claim's table.
 pub fn joined<'d>(spec: &'d QueueSpec, tables: &'d BTreeMap<&'static str, Vec<Row>>) -> Vec<Joined<'d>> {
     assert!(
         matches!(spec.claim.from.0.as_slice(), [Piece::Name(_), Piece::Text(alias)] if alias.trim() == "AS j"),
@@ -94,7 +92,6 @@ impl Joined<'_> {
         self.column(&column.alias, &column.name)
     }
 
-    /// The value of an expression.
     pub fn value(&self, expr: &Expr) -> Cell {
         match expr {
             Expr::Column(column) => self.cell(column),
@@ -118,12 +115,10 @@ impl Joined<'_> {
         if stands_for_nothing { Reading::Absent } else { time.encodings.decode(&cell) }
     }
 
-    /// What identifies it.
     pub fn key(&self) -> Key {
         Key(self.spec.claim.key.iter().map(|column| self.cell(column)).collect())
     }
 
-    /// The stored state.
     pub fn state(&self) -> Cell {
         match &self.spec.claim.state {
             StateSource::Column(column) => self.cell(column),
@@ -131,7 +126,6 @@ impl Joined<'_> {
         }
     }
 
-    /// Its queue and kind.
     pub fn queue_and_kind(&self) -> (Option<String>, Option<String>) {
         (self.text(self.spec.claim.queue.as_ref()), self.text(self.spec.claim.kind.as_ref()))
     }
@@ -151,7 +145,6 @@ impl Joined<'_> {
         })
     }
 
-    /// Whether it is a claim.
     pub fn in_flight(&self) -> bool {
         let state = self.state();
         let filter = self.spec.claim.filter.as_ref().map(|filter| self.fragment(filter));

@@ -14,7 +14,6 @@ pub struct MemoryWriter {
 }
 
 impl MemoryWriter {
-    /// A writer to that database.
     pub fn new(database: Arc<Mutex<Database>>) -> MemoryWriter {
         MemoryWriter { database }
     }
