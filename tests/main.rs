@@ -18,7 +18,6 @@ mod conformance;
 mod cron;
 mod diagnoses;
 mod emit;
-mod ended;
 mod fault;
 mod files;
 mod forgotten;

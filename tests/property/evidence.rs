@@ -137,19 +137,6 @@ fn restart(began: Timestamp) -> Policy {
     Policy { restart: Some(restart), ..Policy::default() }
 }
 
-/// The reference schema on SQLite keeps whole seconds: a claim may have been made at any instant of its own.
-#[test]
-fn a_claim_of_the_second_in_which_a_sweep_began_is_later() {
-    let began = after(ago(10), 956_000);
-    for (micros, is_dead) in [(-1, true), (0, false), (956_000, false), (1_000_000, false)] {
-        let claimed_at = Reading::At(after(ago(10), micros));
-        let claim = Claim { claimed_at, ..super::queue_claim() };
-        let verdict = judge(lease(), &claim, &restart(began), now()).verdict;
-        assert_eq!(is_dead_of(Rule::Restart, &verdict), is_dead, "claimed {micros} µs after the second began");
-        assert_eq!(matches!(verdict, Verdict::Unknown(_)), !is_dead, "what may be later is unknown");
-    }
-}
-
 /// A claim may be a new worker's where nothing that can be read says when it was made.
 #[test]
 fn a_restart_kills_no_claim_without_a_time_that_can_be_read() {
@@ -161,23 +148,4 @@ fn a_restart_kills_no_claim_without_a_time_that_can_be_read() {
     }
     let early = judge(lease(), &super::queue_claim(), &restart(now()), now()).verdict;
     assert!(is_dead_of(Rule::Restart, &early), "a judge that took NULL for an early time would be caught: {early:?}");
-}
-
-/// Lists are made by another clock than claims.
-#[test]
-fn a_claim_of_the_minute_in_which_a_list_was_made_is_not_missing_on_it() {
-    for (older, is_dead) in [(-1, false), (0, false), (60, false), (61, true)] {
-        let claimed_at = ago(700);
-        let live_owners = Arc::new(LiveOwners::parse("web9").expect("a list"));
-        let living = Living { live_owners, made_at: after(claimed_at, older * 1_000_000) };
-        let signs = vec![Sign { at: Reading::Absent, ..super::queue_claim().signs[0].clone() }; 3];
-        let claim = Claim { heartbeat: Reading::Absent, signs, ..super::queue_claim() };
-        let policy = Policy { living: Some(living), ..Policy::default() };
-        let verdict = judge(lease(), &claim, &policy, now()).verdict;
-        assert_eq!(
-            is_dead_of(Rule::LiveOwnerList, &verdict),
-            is_dead,
-            "the list was made {older} s after the claim: {verdict:?}"
-        );
-    }
 }

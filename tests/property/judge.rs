@@ -1,8 +1,8 @@
 use super::claims::{ago, claim, now};
 use super::queue::lease;
 use super::tries;
-use jobdoctor::model::{Reading, Timestamp};
-use jobdoctor::policy::{Policy, Rule, Verdict, judge};
+use jobdoctor::model::{Claim, Reading, Timestamp};
+use jobdoctor::policy::{Policy, Reason, Rule, Verdict, judge};
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -142,4 +142,16 @@ fn exactly_at_the_threshold_is_alive() {
     };
     assert_eq!(beat(0), Verdict::Healthy);
     assert!(matches!(beat(1), Verdict::Stuck(_)));
+}
+
+#[test]
+fn a_deadline_is_passed_after_its_instant() {
+    for (micros, is_passed) in [(-1, true), (0, false), (1, false)] {
+        let deadline = Timestamp::from_micros(now().micros() + micros).expect("in range");
+        let claim = Claim { deadline: Reading::At(deadline), ..super::queue_claim() };
+        let verdict = judge(lease(), &claim, &Policy::default(), now()).verdict;
+        let is_a_reason = |reasons: &[Reason]| reasons.iter().any(|reason| reason.rule == Rule::DeadlinePassed);
+        let found = matches!(&verdict, Verdict::Stuck(reasons) if is_a_reason(reasons));
+        assert_eq!(found, is_passed, "{micros} µs from now: {verdict:?}");
+    }
 }

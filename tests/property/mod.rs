@@ -9,7 +9,6 @@ mod csv;
 mod delay;
 mod diagnoses;
 mod duration;
-mod edges;
 mod encoding;
 mod evidence;
 mod facts;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot be set up has failed")]
 
 use jsonschema::Validator;
+use regex_lite::{Captures, Regex};
 use rusqlite::Connection;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -12,7 +13,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -212,16 +213,35 @@ pub fn until(what: &str, mut is: impl FnMut() -> bool) {
     }
 }
 
-/// Times, run ids, digests and fractions of seconds give way to stand-ins; escape sequences become visible.
+/// What differs from run to run, and its stand-in.
+const REDACTED: [(&str, &str); 5] = [
+    ("\x1b", "␛"),
+    ("counting the claims took [^)]*", "counting the claims took <time>"),
+    (r"--expect [0-9a-f]{16}\b", "--expect <digest>"),
+    (r"\(run [^)]*", "(run <varies>"),
+    (r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[0-9.]*Z?", "<time..............>"),
+];
+/// Values of JSON; null stays.
+const VALUE: &str = r#"((?:silence_seconds|count_seconds|run_id|digest|journal|identity)":\s*)([^,}\n]*)"#;
+/// Whether the day is said before a time depends on the time of day.
+const CLOCK: &str = "(?:[0-9]{4}-[0-9]{2}-[0-9]{2} )?[0-9]{2}:[0-9]{2}:[0-9]{2}";
+
 fn redacted(text: &str) -> String {
-    let text = text.replace('\x1b', "␛");
-    let text = ["silence_seconds\":", "count_seconds\":", "run_id\":", "digest\":", "journal\":", "identity\":"]
+    static REGEXES: LazyLock<[Regex; 7]> = LazyLock::new(|| {
+        let [escape, counting, expect, run, time] = REDACTED.map(|(regex, _)| regex);
+        [escape, counting, expect, run, time, VALUE, CLOCK].map(|regex| Regex::new(regex).unwrap())
+    });
+    let [stand_ins @ .., value, clock] = &*REGEXES;
+    let text = column(text, "silence_seconds");
+    let text = value.replace_all(&text, |found: &Captures<'_>| match &found[2] {
+        "null" => found[0].to_owned(),
+        _ => format!("{}<varies>", &found[1]),
+    });
+    let text = stand_ins
         .iter()
-        .fold(text, |text, key| value(&text, key));
-    let text = column(&text, "silence_seconds");
-    let text = counted(&text);
-    let text = run(&expected(&text));
-    clocks(&unbroken(&times(&text)))
+        .zip(REDACTED)
+        .fold(text.into_owned(), |text, (regex, (_, shown))| regex.replace_all(&text, shown).into_owned());
+    clock.replace_all(&unbroken(&text), "<clock>").into_owned()
 }
 
 /// A sentence about what happened is one line here: where it is broken depends on whether it says the day.
@@ -241,81 +261,6 @@ fn unbroken(text: &str) -> String {
     lines.join("\n")
 }
 
-/// `16:20:39` becomes `<clock>`, and so does `2026-11-20 16:20:39`: whether the day is said depends on the time of day.
-fn clocks(text: &str) -> String {
-    const SHAPES: [&[u8]; 2] = [b"0000-00-00 00:00:00", b"00:00:00"];
-    let bytes = text.as_bytes();
-    let (mut out, mut at) = (String::new(), 0);
-    while let Some(next) = text[at..].chars().next() {
-        let fits = |shape: &&&[u8]| {
-            bytes.get(at..at + shape.len()).is_some_and(|found| {
-                found.iter().zip(**shape).all(|(c, s)| if *s == b'0' { c.is_ascii_digit() } else { c == s })
-            })
-        };
-        let shape = SHAPES.iter().find(fits);
-        out.push_str(&shape.map_or_else(|| next.to_string(), |_| "<clock>".to_owned()));
-        at += shape.map_or(next.len_utf8(), |shape| shape.len());
-    }
-    out
-}
-
-/// `counting the claims took 12ms` becomes `counting the claims took <time>`.
-fn counted(text: &str) -> String {
-    let mut parts = text.split("counting the claims took ");
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, rest| {
-        let end = rest.find(')').unwrap_or(0);
-        format!("{text}counting the claims took <time>{}", &rest[end..])
-    })
-}
-
-/// `--expect 0123456789abcdef` becomes `--expect <digest>`.
-fn expected(text: &str) -> String {
-    let mut parts = text.split("--expect ");
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| {
-        let rest = part.trim_start_matches(|c: char| c.is_ascii_hexdigit());
-        let digest = if rest.len() + 16 == part.len() { "<digest>" } else { &part[..part.len() - rest.len()] };
-        format!("{text}--expect {digest}{rest}")
-    })
-}
-
-/// `2026-11-20T10:00:00Z` becomes `<time..............>`.
-fn times(text: &str) -> String {
-    const SHAPE: &[u8] = b"0000-00-00T00:00:00";
-    let bytes = text.as_bytes();
-    let (mut out, mut at) = (String::new(), 0);
-    while let Some(next) = text[at..].chars().next() {
-        let fits = bytes.get(at..at + SHAPE.len()).is_some_and(|found| {
-            found.iter().zip(SHAPE).all(|(c, shape)| if *shape == b'0' { c.is_ascii_digit() } else { c == shape })
-        });
-        if fits {
-            let rest = &text[at + SHAPE.len()..];
-            let zone = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
-            // A fraction comes and goes, so it has no width.
-            out.push_str("<time..............>");
-            at += SHAPE.len() + zone + usize::from(rest[zone..].starts_with('Z'));
-        } else {
-            out.push(next);
-            at += next.len_utf8();
-        }
-    }
-    out
-}
-
-/// The value behind a JSON key; null stays.
-fn value(text: &str, key: &str) -> String {
-    let mut parts = text.split(key);
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (blank, part) = part.split_at(part.len() - part.trim_start().len());
-        let end = part.find([',', '}', '\n']).unwrap_or(part.len());
-        let shown = if &part[..end] == "null" { "null" } else { "<varies>" };
-        out.push_str(&format!("{key}{blank}{shown}{}", &part[end..]));
-    }
-    out
-}
-
 /// A column of comma-separated values. None of ours before it is ever quoted.
 fn column(text: &str, name: &str) -> String {
     let Some((header, rows)) = text.split_once('\n') else { return text.to_owned() };
@@ -326,16 +271,6 @@ fn column(text: &str, name: &str) -> String {
     };
     let rows: String = rows.lines().map(|line| row(line) + "\n").collect();
     format!("{header}\n{rows}")
-}
-
-/// The run's id in the reason that is written with each job.
-fn run(text: &str) -> String {
-    let mut parts = text.split("(run ");
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        out.push_str(&format!("(run <varies>{}", part.find(')').map_or("", |end| &part[end..])));
-    }
-    out
 }
 
 /// Makes sure that it ends in an error of that code, and that the contract of errors is kept: nothing on stdout, a

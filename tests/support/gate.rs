@@ -7,6 +7,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// One of them, on its way.
@@ -20,6 +21,11 @@ pub struct Flight<'f> {
 }
 
 impl Flight<'_> {
+    /// Whether it brings a COMMIT.
+    pub fn commits(&self) -> bool {
+        self.bytes.windows(7).any(|bytes| bytes == b"COMMIT\0")
+    }
+
     /// The statement it brings, as far as it is text.
     pub fn statement(&self) -> String {
         let text = String::from_utf8_lossy(self.bytes.get(5..).unwrap_or_default());
@@ -36,6 +42,8 @@ pub enum Order {
     CutInHalf,
     /// It is kept until the server has hung up by itself, whose last words come through.
     Keep,
+    /// The server gets it; instead of its answer the client hears these last words, and a moment later the end.
+    LastWords(&'static [u8]),
     /// The server gets this query instead.
     Instead(String),
     /// The server gets this query first, whose answer nobody hears.
@@ -51,12 +59,24 @@ const SOCKET: &str = ".s.PGSQL.5432";
 impl Gate {
     /// Stands in front of the server in that directory.
     pub fn before(server: &Path, ask: impl Fn(&Flight<'_>) -> Order + Send + Sync + 'static) -> Gate {
+        Gate::guarded(server, || true, ask)
+    }
+
+    /// The same, where clients are let in for as long as `admits` says so.
+    pub fn guarded(
+        server: &Path,
+        admits: impl Fn() -> bool + Send + 'static,
+        ask: impl Fn(&Flight<'_>) -> Order + Send + Sync + 'static,
+    ) -> Gate {
         let directory = TempDir::new().unwrap();
         let listener = UnixListener::bind(directory.path().join(SOCKET)).unwrap();
         let (server, flights, ask) = (server.join(SOCKET), Arc::new(AtomicUsize::new(0)), Arc::new(ask));
         std::thread::spawn(move || {
             for client in listener.incoming() {
                 let Ok(client) = client else { return };
+                if !admits() {
+                    continue;
+                }
                 let (server, flights, ask) = (server.clone(), flights.clone(), ask.clone());
                 std::thread::spawn(move || {
                     let mut guarded = Guarded { client, server: UnixStream::connect(&server).unwrap() };
@@ -98,6 +118,13 @@ impl Guarded {
                     let mut last_words = Vec::new();
                     self.server.read_to_end(&mut last_words)?;
                     return self.client.write_all(&last_words);
+                }
+                Order::LastWords(words) => {
+                    self.server.write_all(&bytes)?;
+                    self.client.write_all(words)?;
+                    self.answer()?;
+                    std::thread::sleep(Duration::from_millis(200));
+                    return Ok(());
                 }
                 Order::Instead(sql) => self.server.write_all(&query(sql))?,
                 Order::Behind(sql) => {

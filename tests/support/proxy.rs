@@ -1,12 +1,9 @@
-//! A connection that breaks at the worst moment: a proxy on a unix socket that cuts its clients off when a COMMIT passes.
+//! A connection that breaks at the worst moment: a gate that cuts its clients off when a COMMIT passes.
 
-use std::io::{Read, Write};
-use std::net::Shutdown;
-use std::os::unix::net::{UnixListener, UnixStream};
+use super::gate::{Gate, Order};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use tempfile::TempDir;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
@@ -19,91 +16,44 @@ pub enum Cut {
 }
 
 /// What PgBouncer says when it has lost the server in the middle of a statement.
-const LAST_WORDS: &[u8] = b"SFATAL\0C08P01\0Mserver conn crashed?\0\0";
+const LAST_WORDS: &[u8] = b"E\0\0\0\x29SFATAL\0C08P01\0Mserver conn crashed?\0\0";
 
 pub struct Proxy {
-    directory: TempDir,
+    gate: Gate,
     armed: Arc<AtomicBool>,
 }
-
-const SOCKET: &str = ".s.PGSQL.5432";
 
 impl Proxy {
     /// Stands in front of the server in that directory. Cuts once; new connections afterwards pass only if `comes_back`.
     pub fn before(server: &Path, cut: Cut, comes_back: bool) -> Proxy {
-        let directory = TempDir::new().unwrap();
-        let listener = UnixListener::bind(directory.path().join(SOCKET)).unwrap();
         let armed = Arc::new(AtomicBool::new(true));
-        let (server, live) = (server.join(SOCKET), armed.clone());
-        std::thread::spawn(move || {
-            for client in listener.incoming() {
-                let Ok(client) = client else { return };
-                if live.load(Ordering::SeqCst) || comes_back {
-                    serve(client, &server, cut, live.clone());
+        let (admits, live, doomed) = (armed.clone(), armed.clone(), AtomicUsize::new(0));
+        let gate = Gate::guarded(
+            server,
+            move || comes_back || admits.load(Ordering::SeqCst),
+            move |flight| {
+                if flight.is_answered {
+                    return if doomed.load(Ordering::SeqCst) == flight.number { Order::Cut } else { Order::Pass };
                 }
-            }
-        });
-        Proxy { directory, armed }
+                if !flight.commits() || !live.swap(false, Ordering::SeqCst) {
+                    return Order::Pass;
+                }
+                doomed.store(flight.number, Ordering::SeqCst);
+                match cut {
+                    Cut::BeforeTheServer => Order::Cut,
+                    Cut::AfterTheServer => Order::Pass,
+                    Cut::WithLastWords => Order::LastWords(LAST_WORDS),
+                }
+            },
+        );
+        Proxy { gate, armed }
     }
 
     pub fn socket(&self) -> PathBuf {
-        self.directory.path().to_owned()
+        self.gate.socket()
     }
 
     pub fn has_cut(&self) -> bool {
         !self.armed.load(Ordering::SeqCst)
     }
-}
-
-fn serve(client: UnixStream, server: &Path, cut: Cut, armed: Arc<AtomicBool>) {
-    let server = UnixStream::connect(server).unwrap();
-    let mut complaints = client.try_clone().unwrap();
-    let (mut from_client, mut to_client) = (client.try_clone().unwrap(), client);
-    let (mut from_server, mut to_server) = (server.try_clone().unwrap(), server);
-    let deaf = Arc::new(AtomicBool::new(false));
-    let deaf_too = deaf.clone();
-    std::thread::spawn(move || {
-        let mut buffer = [0; 65536];
-        while let Ok(read @ 1..) = from_server.read(&mut buffer) {
-            if deaf_too.load(Ordering::SeqCst) && cut == Cut::WithLastWords {
-                std::thread::sleep(std::time::Duration::from_millis(200));
-                break;
-            }
-            if deaf_too.load(Ordering::SeqCst) || to_client.write_all(&buffer[..read]).is_err() {
-                // The server has answered the COMMIT, so it is done.
-                break;
-            }
-        }
-        let _ = to_client.shutdown(Shutdown::Both);
-    });
-    std::thread::spawn(move || {
-        let mut buffer = [0; 65536];
-        while let Ok(read @ 1..) = from_client.read(&mut buffer) {
-            let sent = &buffer[..read];
-            let commits = sent.windows(7).any(|bytes| bytes == b"COMMIT\0");
-            if commits && armed.swap(false, Ordering::SeqCst) {
-                match cut {
-                    Cut::AfterTheServer => {
-                        deaf.store(true, Ordering::SeqCst);
-                        let _ = to_server.write_all(sent);
-                        // The other thread hangs up when the answer comes.
-                        return;
-                    }
-                    Cut::WithLastWords => {
-                        deaf.store(true, Ordering::SeqCst);
-                        let _ = to_server.write_all(sent);
-                        let length = u32::try_from(LAST_WORDS.len() + 4).unwrap().to_be_bytes();
-                        let _ = complaints.write_all(&[b"E", &length[..], LAST_WORDS].concat());
-                        return;
-                    }
-                    Cut::BeforeTheServer => break,
-                }
-            }
-            if to_server.write_all(sent).is_err() {
-                break;
-            }
-        }
-        let _ = to_server.shutdown(Shutdown::Both);
-        let _ = from_client.shutdown(Shutdown::Both);
-    });
 }
