@@ -3,7 +3,6 @@
 use super::case::{Case, Made};
 use super::oracle::Oracle;
 use crate::support::impostor::{Impostor, Visit};
-use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -67,16 +66,6 @@ impl Lab {
             (_, code) => End::Refused(code),
         };
         Run { end, stderr: String::from_utf8_lossy(&output.stderr).into_owned() }
-    }
-
-    /// Runs `jobdoctor env`: its document, or the code that it ended in.
-    pub fn env(&mut self, made: &Made) -> Result<Value, i32> {
-        let (visits, output) = self.run(ours(made, &["env", "-o", "json"]), made);
-        assert!(visits.is_empty(), "`env` connects to nothing: {visits:#?}");
-        match output.status.code().unwrap() {
-            0 => Ok(serde_json::from_slice(&output.stdout).unwrap()),
-            code => Err(code),
-        }
     }
 
     fn run(&self, mut command: Command, made: &Made) -> (Vec<Visit>, Output) {

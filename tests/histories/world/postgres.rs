@@ -5,11 +5,12 @@ use crate::histories::deed::{Doctor, WORKERS, Worker};
 use crate::histories::log::{Entry, Image, Rows, values_sql};
 use crate::histories::queue::Queue;
 use crate::support::cli::until;
+use crate::support::labs::postgres::declare;
 use crate::support::labs::store_at;
 use crate::support::pgbouncer::pooler;
 use crate::support::postgres::{TestDatabase, fresh};
 use crate::support::proxy::{Cut, Proxy};
-use crate::support::tables::{Kind, Table, ddl};
+use crate::support::tables::{Table, ddl};
 use postgres::{Client, Row};
 
 /// That queue in a database of its own.
@@ -33,16 +34,6 @@ fn session(database: &TestDatabase, name: &str) -> Client {
     let mut client = database.client();
     client.batch_execute(&format!("SET application_name = '{name}'; SET lock_timeout = '1ms'")).unwrap();
     client
-}
-
-fn declare(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Id => "bigint PRIMARY KEY",
-        Kind::Name => "text PRIMARY KEY",
-        Kind::Int => "bigint",
-        Kind::Text => "text",
-        Kind::Time => "timestamptz",
-    }
 }
 
 const LOG: &str =

@@ -5,8 +5,9 @@ use crate::histories::deed::{WORKERS, Worker};
 use crate::histories::log::{Entry, Image, Rows, values_sql};
 use crate::histories::queue::Queue;
 use crate::support::labs::Journal;
+use crate::support::labs::sqlite::declare;
 use crate::support::shm;
-use crate::support::tables::{Kind, Table, ddl};
+use crate::support::tables::{Table, ddl};
 use jobdoctor::store::{Address, open};
 use rusqlite::{Connection, Error, ErrorCode, Row};
 use std::path::Path;
@@ -39,15 +40,6 @@ fn connect(path: &Path) -> Connection {
     connection.pragma_update(None, "wal_autocheckpoint", 0).unwrap();
     connection.set_prepared_statement_cache_capacity(512);
     connection
-}
-
-fn declare(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Id => "INTEGER PRIMARY KEY",
-        Kind::Name => "TEXT NOT NULL PRIMARY KEY",
-        Kind::Int | Kind::Time => "INTEGER",
-        Kind::Text => "TEXT",
-    }
 }
 
 const LOG: &str = "CREATE TABLE log (seq INTEGER PRIMARY KEY, at INTEGER, tab TEXT, key TEXT, old TEXT, new TEXT)";

@@ -1,8 +1,8 @@
 //! One kind of store under test. Every conformance test runs in every lab.
 
 mod memory;
-mod postgres;
-mod sqlite;
+pub mod postgres;
+pub mod sqlite;
 
 pub use memory::MemoryLab;
 pub use postgres::{PostgresLab, Route, store_at};

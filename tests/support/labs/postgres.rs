@@ -58,7 +58,7 @@ fn ago(seconds: i64) -> String {
     format!("(now() - make_interval(secs => {seconds}))")
 }
 
-fn declare(kind: Kind) -> &'static str {
+pub fn declare(kind: Kind) -> &'static str {
     match kind {
         Kind::Id => "bigint PRIMARY KEY",
         Kind::Name => "text PRIMARY KEY",

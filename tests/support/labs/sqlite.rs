@@ -47,7 +47,7 @@ fn ago(seconds: i64) -> String {
     format!("(unixepoch('now') - ({seconds}))")
 }
 
-fn declare(kind: Kind) -> &'static str {
+pub fn declare(kind: Kind) -> &'static str {
     match kind {
         Kind::Id => "INTEGER PRIMARY KEY",
         Kind::Name => "TEXT NOT NULL PRIMARY KEY",
