@@ -19,10 +19,8 @@ use jobdoctor::model::{Outcome, Step};
 use jobdoctor::store::StoreErrorKind;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A promise that was not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
-    /// Which.
     pub promise: &'static str,
     pub how: String,
 }

@@ -7,9 +7,7 @@ pub type Worker = usize;
 /// A doctor, by its number from 0.
 pub type Doctor = usize;
 
-/// How many jobs there are at most.
 pub const JOBS: usize = 4;
-/// How many workers.
 pub const WORKERS: usize = 3;
 /// How many doctors at most; two at least.
 pub const DOCTORS: usize = 4;
@@ -29,7 +27,6 @@ pub enum Deed {
     Silence(Job),
     /// Doctors of the same mind look at the queue and keep their plan.
     Snapshot {
-        /// The first.
         doctor: Doctor,
         /// And another who works from the same snapshot, as with a saved plan.
         with: Option<Doctor>,

@@ -7,11 +7,8 @@ use std::fmt;
 
 #[derive(Debug, Clone)]
 pub struct History {
-    /// Where it came from.
     pub seed: u64,
-    /// Which queue it happens to.
     pub queue: Queue,
-    /// The jobs at first.
     pub jobs: Vec<JobAtFirst>,
     /// The workers at first, where they have rows of their own.
     pub workers: Vec<(Worker, WorkerAtFirst)>,
@@ -21,7 +18,6 @@ pub struct History {
     pub through_proxy: bool,
 }
 
-/// A job at first.
 #[derive(Debug, Clone, Copy)]
 pub struct JobAtFirst {
     pub job: Job,
@@ -30,17 +26,15 @@ pub struct JobAtFirst {
     /// Who has it; the table may not know.
     pub owner: Option<Worker>,
     pub attempts: usize,
-    /// And how many may; `None` is no limit.
+    /// How many runs may end badly; `None` is no limit.
     pub max: Option<usize>,
 }
 
-/// A worker's row at first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorkerAtFirst {
     /// Its last heartbeat was long ago.
     Silent,
     Alive,
-    /// There is no such row.
     Missing,
 }
 

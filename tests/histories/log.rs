@@ -5,7 +5,6 @@ use super::queue::Queue;
 use crate::support::tables::{Kind, Table};
 use std::collections::BTreeMap;
 
-/// One change of one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// When, counted by the database.
@@ -14,7 +13,6 @@ pub struct Entry {
     pub who: Option<String>,
     /// When, by the store's clock, in the unit of its time columns.
     pub at: i64,
-    /// Which row.
     pub row: RowName,
     /// The row before; `None` if there was none.
     pub old: Option<Image>,
@@ -24,7 +22,6 @@ pub struct Entry {
 
 pub type RowName = (String, String);
 
-/// All rows as they stand.
 pub type Rows = BTreeMap<RowName, Image>;
 
 /// Every value of a row, in the order of its table's columns, as a JSON array. No text in it has a comma.

@@ -23,12 +23,10 @@ const SEEDS: usize = 500;
 
 struct Mutant {
     name: &'static str,
-    /// The queue in which that matters.
     queue: Queue,
     /// Whether it matters only where other sessions write while a doctor does.
     only_where_writes_are_shared: bool,
     breaks: &'static str,
-    /// How to make one of a sound doctor.
     make: fn(&mut Practice),
 }
 

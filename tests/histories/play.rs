@@ -27,11 +27,9 @@ pub struct Played {
 
 pub struct Applied {
     pub doctor: Doctor,
-    /// The rows as they were when it looked.
     pub judged: Rc<Rows>,
     pub steps: Vec<Step>,
     pub outcomes: Vec<Outcome>,
-    /// Why it stopped, if it did.
     pub stop: Option<StoreError>,
     pub answer: Answer,
     /// Whether nobody but this doctor had anything open or did anything at the same time.
@@ -63,7 +61,6 @@ pub fn play(world: &mut World, practice: &Practice, history: &History) -> Played
     Played { batches, sweeps, log: sessions.log(), rows: sessions.rows() }
 }
 
-/// A batch that a doctor is about to apply.
 struct Taken {
     doctor: Doctor,
     judged: Rc<Rows>,

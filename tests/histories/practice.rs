@@ -41,7 +41,6 @@ impl Practice {
 #[derive(Clone)]
 pub struct Plan {
     pub judged: Rc<Rows>,
-    /// What is still to be done.
     pub steps: Vec<Step>,
 }
 

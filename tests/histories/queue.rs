@@ -47,7 +47,6 @@ const HEARTBEAT: Table = Table {
     ],
 };
 
-/// What the states of a queue are called.
 pub struct States {
     pub waiting: &'static str,
     pub in_flight: &'static [&'static str],
@@ -56,7 +55,6 @@ pub struct States {
     pub terminal: &'static [&'static str],
 }
 
-/// What the columns of a queue are called.
 pub struct Columns {
     pub state: &'static str,
     pub owner: &'static str,
@@ -111,7 +109,6 @@ impl Queue {
         }
     }
 
-    /// The rows at first.
     pub fn at_first(self, history: &History) -> Vec<String> {
         let jobs = history.jobs.iter().map(|job| self.job_at_first(job));
         let workers = history.workers.iter().filter_map(|(worker, state)| self.worker_at_first(*worker, *state));
@@ -190,7 +187,6 @@ impl Queue {
     }
 }
 
-/// The token of claims at first.
 pub const FIRST_TOKEN: &str = "t0";
 
 pub fn name(worker: Worker) -> String {

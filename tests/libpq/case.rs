@@ -108,7 +108,6 @@ pub struct Made {
 }
 
 impl Made {
-    /// Where `~` is.
     pub fn home(&self) -> &Path {
         self.home.path()
     }

@@ -11,7 +11,6 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// How many went how.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// Both got to a server, or to where none is.

@@ -6,7 +6,7 @@ use super::runs::{End, Run};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
     Reached,
-    /// The same, with this password.
+    /// At the impostor, with this password.
     Gave(&'static str),
     /// Refused, by the program with this code.
     Refused(i32),

@@ -74,7 +74,6 @@ fn in_labs(cases: &[Case], work: impl Fn(&mut Lab, &Case, &mut Tally) + Sync) {
         }
     });
     let tally = whole.into_inner().unwrap();
-    println!("{tally}");
     assert!(tally.failures.is_empty(), "{} differ:\n\n{}", tally.failures.len(), tally.failures.join("\n\n"));
     assert!(tally.compared >= cases.len() / 2, "too few could be compared: {tally}");
     assert!(tally.refused_early <= tally.compared / 20, "too many were refused by us alone: {tally}");

@@ -132,7 +132,6 @@ fn variable(key: &str) -> Option<&'static str> {
     })
 }
 
-/// A `key=value` string.
 fn pairs(dice: &mut Dice, pairs: &Pairs) -> String {
     let mut text = String::new();
     for (n, (key, value)) in pairs.iter().enumerate() {

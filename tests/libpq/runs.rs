@@ -55,7 +55,6 @@ impl Lab {
         Run { end, stderr }
     }
 
-    /// Runs `jobdoctor check`.
     pub fn jobdoctor(&mut self, case: &Case) -> Run {
         let made = case.made_in(&self.impostor);
         let (visits, output) = self.run(ours(&made, &["check", "--timeout", "20s"]), &made);

@@ -50,8 +50,8 @@ fn what_happens_in_between() {
         let document = document(running);
         assert_eq!(ids(&document, "steps", rules), ["5 lease_expired"], "{document:#}");
         let skipped = document["skipped"].as_array().unwrap();
-        for (id, (_, said)) in (1..).zip(between) {
-            let job = skipped.iter().find(|job| job["id"] == id.to_string()).unwrap_or_else(|| panic!("{document:#}"));
+        for (id, (_, said)) in ["1", "2", "3", "4"].into_iter().zip(between) {
+            let job = skipped.iter().find(|job| job["id"] == id).unwrap_or_else(|| panic!("{document:#}"));
             let detail = job["detail"].as_str().unwrap();
             assert_eq!(job["reason"], "changed_between_snapshots");
             assert!(detail.starts_with("showed life between two snapshots ") && detail.contains(said), "{detail}");

@@ -84,7 +84,6 @@ impl Queue<'_> {
         self.doctor.run(&self.words(words))
     }
 
-    /// Runs it, and gives the document that it prints.
     pub fn json(&self, words: &[&str]) -> Value {
         self.run(&[words, &["--json"]].concat()).exits(0).json()
     }
@@ -125,7 +124,6 @@ pub fn ids(document: &Value, list: &str, word: impl Fn(&Value) -> String) -> Vec
     ids
 }
 
-/// Of a skipped job, the reason.
 pub fn reason(item: &Value) -> String {
     item["reason"].as_str().unwrap().to_owned()
 }

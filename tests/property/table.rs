@@ -37,7 +37,6 @@ fn table() -> impl Strategy<Value = Table> {
     (columns, rows).prop_map(|(columns, rows)| Table { columns, rows })
 }
 
-/// The text without the escape sequences of colour.
 fn plain(painted: &str) -> String {
     let mut parts = painted.split('\x1b');
     let first = parts.next().unwrap_or_default().to_owned();

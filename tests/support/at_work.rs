@@ -28,7 +28,6 @@ impl Shop {
         }
     }
 
-    /// See [`UP_FOR_DAYS`].
     pub fn has_been_up_for_days(&self) {
         if self.is_postgres() {
             self.sql(UP_FOR_DAYS);
@@ -48,7 +47,6 @@ impl Shop {
         }
     }
 
-    /// Seconds, to add to a time.
     pub fn seconds(&self, seconds: i64) -> String {
         if self.is_postgres() { format!("interval '{seconds} s'") } else { seconds.to_string() }
     }

@@ -17,7 +17,6 @@ pub struct Authority {
 
 /// A certificate and its key, in PEM form.
 pub struct Issued {
-    /// The certificate, and the intermediate one that signed it.
     pub chain: String,
     pub key: String,
     serial: u64,

@@ -66,7 +66,6 @@ impl BlackHole {
         }
     }
 
-    /// How many pieces of what clients send have passed.
     pub fn passed(&self) -> usize {
         self.pieces - self.state.pieces.load(Ordering::SeqCst)
     }

@@ -106,7 +106,6 @@ pub fn rows(connection: &Connection, query: &str) -> Vec<String> {
     prepared.query_map([], row).unwrap().collect::<rusqlite::Result<_>>().unwrap()
 }
 
-/// One run that has come to its end.
 #[derive(Debug)]
 pub struct Ran {
     pub stdout: String,
@@ -133,7 +132,6 @@ impl Ran {
         self
     }
 
-    /// Stdout as a document.
     #[track_caller]
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:#?}"))
@@ -178,7 +176,6 @@ impl Running {
         entries.flatten().any(|entry| fs::read_link(entry.path()).is_ok_and(|open| open == file))
     }
 
-    /// True if it has come to its end.
     pub fn has_ended(&mut self) -> bool {
         self.0.try_wait().unwrap().is_some()
     }

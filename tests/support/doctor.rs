@@ -57,7 +57,6 @@ pub fn try_resolve(store: &dyn Store, preset: &Preset, place: &Place) -> Result<
     }
 }
 
-/// The same where it must fit.
 pub fn fit(store: &dyn Store, preset: &Preset) -> QueueSpec {
     try_resolve(store, preset, &Place::default()).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -19,22 +19,25 @@ pub enum Edit {
         /// With these values; the rest are NULL or the table's defaults.
         cells: Cells,
     },
-    /// A change of one row.
-    Set { table: &'static str, key: (&'static str, Value), cells: Cells },
-    /// The end of one row.
-    Delete { table: &'static str, key: (&'static str, Value) },
+    Set {
+        table: &'static str,
+        key: (&'static str, Value),
+        cells: Cells,
+    },
+    Delete {
+        table: &'static str,
+        key: (&'static str, Value),
+    },
 }
 
 pub fn insert(table: &'static str, cells: &[(&'static str, Value)]) -> Edit {
     Edit::Insert { table, cells: cells.to_vec() }
 }
 
-/// A change of the row with that key.
 pub fn set(table: &'static str, key: (&'static str, Value), cells: &[(&'static str, Value)]) -> Edit {
     Edit::Set { table, key, cells: cells.to_vec() }
 }
 
-/// The end of the row with that key.
 pub fn delete(table: &'static str, key: (&'static str, Value)) -> Edit {
     Edit::Delete { table, key }
 }

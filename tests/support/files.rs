@@ -21,7 +21,6 @@ impl Frozen {
         Frozen { directory: directory.to_owned(), files: files(directory) }
     }
 
-    /// The names in it, sorted.
     pub fn names(&self) -> Vec<&str> {
         self.files.keys().map(String::as_str).collect()
     }

@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// One of them, on its way.
 #[derive(Debug)]
 pub struct Flight<'f> {
     /// Which it is, counted from 1 over all connections.
@@ -21,7 +20,6 @@ pub struct Flight<'f> {
 }
 
 impl Flight<'_> {
-    /// Whether it brings a COMMIT.
     pub fn commits(&self) -> bool {
         self.bytes.windows(7).any(|bytes| bytes == b"COMMIT\0")
     }
@@ -38,7 +36,7 @@ pub enum Order {
     Pass,
     /// Both ends hear no more of each other.
     Cut,
-    /// The server gets the first half of its bytes, and then as above.
+    /// The server gets the first half of its bytes, and then both ends hear no more.
     CutInHalf,
     /// It is kept until the server has hung up by itself, whose last words come through.
     Keep,

@@ -55,7 +55,6 @@ impl Impostor {
         Impostor::of(Manner::Suspicious)
     }
 
-    /// One that never says a word.
     pub fn silent() -> Impostor {
         Impostor::of(Manner::Silent)
     }
@@ -92,7 +91,6 @@ impl Impostor {
         self.ports
     }
 
-    /// The port of the server that is starting up.
     pub fn starting(&self) -> u16 {
         self.starting
     }

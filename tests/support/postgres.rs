@@ -15,7 +15,6 @@ use std::time::{Duration, Instant};
 
 pub const USER: &str = "doctor";
 
-/// A database of its own for one test.
 pub struct TestDatabase {
     name: String,
     socket: PathBuf,

@@ -121,7 +121,6 @@ pub fn value(samples: &[Sample], name: &str, labels: &[(&str, &str)]) -> Option<
     found.first().map(|sample| sample.value)
 }
 
-/// The sum over all samples of a gauge.
 pub fn sum(samples: &[Sample], name: &str) -> f64 {
     let name = format!("jobdoctor_{name}");
     samples.iter().filter(|sample| sample.name == name).map(|sample| sample.value).sum()

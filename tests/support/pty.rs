@@ -17,7 +17,6 @@ use std::time::{Duration, Instant};
 /// Which of the program's streams are the terminal; the others go nowhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum On {
-    /// Both, as at a prompt.
     Both,
     /// Only stderr, as behind a redirection.
     Stderr,
@@ -136,7 +135,6 @@ fn resize(main: &OwnedFd, (columns, rows): (u16, u16)) {
     tcsetwinsize(main, size).unwrap();
 }
 
-/// A line without its colours.
 pub fn plain(line: &str) -> String {
     let mut out = String::new();
     let mut rest = line;

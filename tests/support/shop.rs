@@ -6,7 +6,6 @@ use super::postgres::{TestDatabase, fresh};
 use super::shells::psql;
 
 pub struct Shop {
-    /// Where the program runs.
     pub doctor: Doctor,
     /// The database's address, as `--db` takes it.
     pub url: String,

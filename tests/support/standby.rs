@@ -102,7 +102,6 @@ impl Pair {
         &self.standby.socket
     }
 
-    /// A connection of the test's own to the primary.
     pub fn client(&self, database: &PairDatabase) -> Client {
         connect(&self.primary.socket, &database.name)
     }
@@ -149,7 +148,6 @@ impl PairDatabase {
     }
 }
 
-/// A standby that does not replay.
 pub struct Paused<'a> {
     pair: &'a Pair,
     since: Instant,

@@ -110,10 +110,8 @@ if     = "j.paused = 1"
 reason = "an operator has paused it"
 "#;
 
-/// How an engine declares a column of that kind.
 pub type Declare = fn(Kind) -> &'static str;
 
-/// The table as SQL.
 pub fn ddl(table: &Table, declare: Declare) -> String {
     let columns: Vec<String> =
         table.columns.iter().map(|(name, kind)| format!("\"{name}\" {}", declare(*kind))).collect();

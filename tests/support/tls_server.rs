@@ -23,7 +23,6 @@ CREATE ROLE tls LOGIN; CREATE ROLE plain LOGIN; CREATE ROLE cert LOGIN; CREATE R
 SET password_encryption = 'scram-sha-256'; CREATE ROLE scram LOGIN PASSWORD 'c4n4ry';
 GRANT SELECT ON jobs TO PUBLIC"#;
 
-/// The password of the user `scram`.
 pub const PASSWORD: &str = "c4n4ry";
 
 pub struct TlsServer {
@@ -43,13 +42,11 @@ pub fn certificate() -> &'static Issued {
     CERTIFICATE.get_or_init(|| authority().issue(&Wanted::server(&["localhost"])))
 }
 
-/// The usual server, with TLS.
 pub fn usual() -> &'static TlsServer {
     static SERVER: OnceLock<TlsServer> = OnceLock::new();
     SERVER.get_or_init(|| TlsServer::start(Some(certificate())))
 }
 
-/// One without TLS.
 pub fn plain() -> &'static TlsServer {
     static SERVER: OnceLock<TlsServer> = OnceLock::new();
     SERVER.get_or_init(|| TlsServer::start(None))

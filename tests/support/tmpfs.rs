@@ -37,7 +37,6 @@ impl SmallDisk {
         None
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -43,7 +43,6 @@ impl User {
         User { name: String::new(), uid: number, gid: number }
     }
 
-    /// A command that runs as this user.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command.uid(self.uid).gid(self.gid);
@@ -58,7 +57,6 @@ impl User {
         }
     }
 
-    /// Runs the program as this user.
     pub fn runs(&self, doctor: &Doctor, arguments: &[&str]) -> Ran {
         self.runs_in(doctor, &doctor.path(""), arguments)
     }

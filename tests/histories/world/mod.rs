@@ -50,7 +50,6 @@ pub trait Sessions {
 
     fn is_open(&self) -> bool;
 
-    /// Where the log ends now.
     fn mark(&mut self) -> i64;
 
     /// What doctors have changed since that mark. Where the database does not know one session from another, it is all that
@@ -72,18 +71,15 @@ pub trait Sessions {
     fn forget_doctor(&mut self, _doctor: Doctor) {}
 }
 
-/// A store behind a way that is cut.
 pub struct CutOff {
     pub store: Box<dyn Store>,
     pub _proxy: crate::support::proxy::Proxy,
 }
 
-/// What a doctor is called by the server.
 pub fn doctor_name(doctor: Doctor) -> String {
     format!("doctor {doctor}")
 }
 
-/// How long a world may stand.
 const LASTS: Duration = Duration::from_secs(6 * 3600);
 
 /// A doctor's limits: it waits for nobody.

@@ -13,7 +13,6 @@ use crate::support::proxy::{Cut, Proxy};
 use crate::support::tables::{Table, ddl};
 use postgres::{Client, Row};
 
-/// That queue in a database of its own.
 pub fn postgres(queue: Queue) -> World {
     let database = fresh();
     let mut own = database.client();

@@ -122,7 +122,6 @@ pub fn for_each_sql_store(test: impl Fn(&dyn SqlLab)) {
     });
 }
 
-/// Says in which lab a test failed.
 struct Named(&'static str);
 
 #[allow(clippy::print_stderr, reason = "the test harness shows it beside the panic")]

@@ -29,12 +29,10 @@ impl PostgresLab {
         PostgresLab::by(Route::Direct)
     }
 
-    /// A fresh database, reached by that route.
     pub fn by(route: Route) -> PostgresLab {
         PostgresLab::of(fresh(), route)
     }
 
-    /// That database, reached by that route.
     pub fn of(database: TestDatabase, route: Route) -> PostgresLab {
         let client = RefCell::new(database.client());
         PostgresLab { database, route, client }

@@ -30,7 +30,6 @@ impl SqliteLab {
         lab
     }
 
-    /// Where the file is.
     pub fn path(&self) -> PathBuf {
         self.directory.path().join("queue.db")
     }

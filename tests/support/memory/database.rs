@@ -4,7 +4,6 @@ use jobdoctor::model::{Cell, Timestamp};
 use jobdoctor::preset::{LiveColumn, LiveSchema, LiveTable};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One row, by column.
 pub type Row = BTreeMap<&'static str, Cell>;
 
 /// What is committed, and what open transactions have done.
@@ -34,7 +33,6 @@ impl Database {
         &self.tables.get(table).unwrap_or_else(|| panic!("there is no table {table}")).1
     }
 
-    /// All tables, by name.
     pub fn snapshot(&self) -> BTreeMap<&'static str, Vec<Row>> {
         self.tables.iter().map(|(name, (_, rows))| (*name, rows.clone())).collect()
     }
@@ -141,7 +139,6 @@ impl Database {
         self.open.remove(&transaction.0);
     }
 
-    /// Whether an open transaction has written that row.
     pub fn is_locked(&self, table: &str, row: &Row) -> bool {
         self.open.values().flat_map(|(_, edits)| edits).any(|edit| match edit {
             Edit::Set { table: t, key, .. } | Edit::Delete { table: t, key } if *t == table => match key.1 {

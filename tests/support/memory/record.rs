@@ -5,7 +5,6 @@ use jobdoctor::model::{Cell, End, Key, Outcome, RowChange, RowImage, Step, Value
 use jobdoctor::preset::{Column, QueueSpec};
 use jobdoctor::store::fingerprint;
 
-/// The rows of the claim's table, by key.
 pub fn rows(database: &Database, spec: &QueueSpec) -> Vec<(Key, Row)> {
     let rows = database.rows(spec.tables[&spec.claim.lock_table].name.as_str());
     rows.iter().map(|row| (key_of(spec, row), row.clone())).collect()

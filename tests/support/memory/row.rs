@@ -42,7 +42,6 @@ pub fn joined<'d>(spec: &'d QueueSpec, tables: &'d BTreeMap<&'static str, Vec<Ro
         .collect()
 }
 
-/// The row of the owners' table with that key.
 pub fn owner_row<'d>(
     spec: &QueueSpec,
     owner: &OwnerRowSpec,
@@ -152,7 +151,6 @@ impl Joined<'_> {
             && filter.is_none_or(|truth| truth == Cell::Integer(1))
     }
 
-    /// The values that must be unchanged.
     pub fn precondition(&self) -> Precondition {
         image(self.spec.claim.precondition.iter().map(|expr| self.value(expr)))
     }
@@ -162,7 +160,6 @@ impl Joined<'_> {
         self.spec.skips.iter().map(|skip| self.fragment(&skip.condition) == Cell::Integer(1)).collect()
     }
 
-    /// The row as a claim.
     pub fn claim(&self) -> Claim {
         let spec = self.spec;
         let owner_spec = spec.owner.row.as_ref();
