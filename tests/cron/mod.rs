@@ -2,6 +2,7 @@
 
 mod brief;
 mod churn;
+mod crowd;
 mod etiquette;
 pub(crate) mod host;
 mod log;
