@@ -33,7 +33,7 @@ fn main() -> Result<()> {
         .iter()
         .map(|(claim, judgement)| Job::of(&spec, claim, &policy, judgement, &draft(&spec, claim, judgement, &policy)))
         .collect();
-    let rows: Vec<(&str, Job)> = jobs.iter().map(|job| ("", job.clone())).collect();
+    let rows: Vec<(&str, &Job)> = jobs.iter().map(|job| ("", job)).collect();
     let screen = Screen { width: Some(120), ..Screen::default() };
 
     let mut criterion = Criterion::default().configure_from_args();
@@ -50,7 +50,7 @@ fn main() -> Result<()> {
     });
     // The table of `stale --watch`, which is that of `stale` with a mark in front.
     group.bench_function("job to table row", |bencher| {
-        bencher.iter(|| black_box(marked(&rows, Format::Table, now, screen.times).map(|table| table.render(&screen))));
+        bencher.iter(|| black_box(marked(&rows, Format::Table, now, screen.times).render(&screen)));
     });
     group.finish();
     criterion.final_summary();

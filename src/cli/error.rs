@@ -124,7 +124,7 @@ impl From<OpsError> for CliError {
                 let exit = if denied { Exit::NoPermission } else { Exit::Config };
                 CliError::new(exit, error.to_string()).hint(error.hint())
             }
-            OpsError::Spool(_) => CliError::new(Exit::Internal, error.to_string()),
+            OpsError::ListFile(_) => CliError::new(Exit::Internal, error.to_string()),
         }
     }
 }

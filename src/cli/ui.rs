@@ -178,14 +178,14 @@ impl Ui {
         &self,
         format: Format,
         document: &D,
-        page: impl FnOnce(&Screen) -> io::Result<Page>,
+        page: impl FnOnce(&Screen) -> Page,
     ) -> Result<(), CliError> {
         let mut left_out = None;
         self.report(|out| match format {
             Format::Json => json(document, out),
             Format::None => Ok(()),
             _ => {
-                let page = page(&self.screen())?;
+                let page = page(&self.screen());
                 left_out = page.left_out();
                 write!(out, "{page}")
             }

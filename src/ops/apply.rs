@@ -3,7 +3,8 @@
 use super::OpsError;
 use super::batches::{BatchRunner, Ended, Planned, Waiting};
 use super::delay::Waits;
-use super::plan::{Part, Plan};
+use super::passes::Bound;
+use super::plan::{Plan, ReadyPlan};
 use super::progress::{UnderWay, Work};
 use super::reclaim::ApplyOptions;
 use super::record::Cause;
@@ -14,18 +15,21 @@ use crate::output::StepJob;
 use crate::policy::Policy;
 use crate::preset::QueueSpec;
 use crate::store::{Limits, Store};
-use std::io;
 use std::time::Instant;
 
-/// Executes a plan batch by batch, each a short transaction of its own. Killing it at any point leaves whole batches,
-/// and running it again is safe, because every step carries its precondition.
+/// Makes the plan of the next pass: of what is due now and was before this run began, without what the run has tried.
+pub type NextPass<'a> = &'a dyn Fn(Bound) -> Result<ReadyPlan, OpsError>;
+
+/// Executes a plan batch by batch, each a short transaction of its own, and then plans of the jobs that it had no room
+/// for. Killing it at any point leaves whole batches, and running it again is safe, because every step carries its
+/// precondition. The steps are moved out of the plan.
 ///
 /// # Errors
 /// When the store cannot be opened for writing. Nothing was written then.
 pub(super) fn apply(
     store: &dyn Store,
     limits: &Limits,
-    plan: &Plan,
+    plan: &mut Plan,
     order: &ApplyOptions<'_>,
     recording: &mut Recording,
 ) -> Result<Ended, OpsError> {
@@ -33,39 +37,27 @@ pub(super) fn apply(
     if let Some(sweep_lock) = &order.sweep_lock {
         sweep_lock.begin(runner.writer());
     }
+    let requeued = plan.by_action.get(&Action::Requeue).copied().unwrap_or(0) + plan.later;
+    let (progress, began, only) = (plan.progress.clone(), Some(plan.store_time), plan.prints.take());
     let mut applying = Applying {
         order,
-        policy: &plan.policy,
         limits,
-        waits: Waits::new(order.later, plan.claims.steps())?,
+        waits: Waits::new(order.later, usize::try_from(requeued).unwrap_or(usize::MAX)),
         first_until: Some(order.sweep_lock.map_or_else(Instant::now, |sweep_lock| sweep_lock.until)),
-        under_way: UnderWay::begin(&*plan.progress, Work::Applying(plan.len() as u64)),
+        under_way: UnderWay::begin(&*progress, Work::Applying(plan.total())),
         runner,
     };
-    let mut first = 0;
-    for part in plan.parts() {
-        let mut waiting = Waiting::new();
-        // Delayed jobs run in the order of the plan.
-        let places = if order.later.is_asked() { (0..part.len() as u32).collect() } else { in_key_order(part) };
-        for n in places.into_iter().map(|n| n as usize) {
-            match part.get(n) {
-                None => {}
-                Some(Ok((step, job))) => {
-                    let kind = BatchKind::of(&part.spec, &step, &job);
-                    if let Some(batch) = waiting.add(kind.clone(), (step, (first + n, job)), applying.runner.rows()) {
-                        applying.batch(&part.spec, &kind, batch, &[]);
-                    }
-                }
-                Some(Err(error)) => {
-                    applying.runner.fail(&error);
-                    break;
-                }
+    let mut later = applying.pass(plan);
+    while let Some(next) = order.next.filter(|_| later > 0 && applying.runner.goes_on()) {
+        later = match next(Bound { began, tried: applying.runner.tried(), only: only.clone() }) {
+            Ok(plan) => applying.pass(&mut plan.into_plan()),
+            Err(error) => {
+                applying.runner.stop(error);
+                break;
             }
-        }
-        waiting.rest().for_each(|(kind, batch)| applying.batch(&part.spec, &kind, batch, &[]));
-        first += part.len();
+        };
     }
-    Ok(applying.runner.finish(plan.len() as u64))
+    Ok(applying.runner.finish(if order.next.is_some() { later } else { 0 }))
 }
 
 /// What all steps of a batch have in common.
@@ -85,16 +77,6 @@ impl BatchKind {
     }
 }
 
-/// The places of the steps, about in the order of their keys, so that each page of the table is visited once.
-fn in_key_order(part: &Part) -> Vec<u32> {
-    let mut places: Vec<(i64, u32)> = Vec::with_capacity(part.len());
-    // A step that cannot be read is met again.
-    let about = |step: io::Result<Step>| step.map_or(i64::MIN, |step| about(&step.key));
-    places.extend((0..).zip(part.steps()).map(|(n, step)| (about(step), n)));
-    places.sort_unstable();
-    places.into_iter().map(|(_, n)| n).collect()
-}
-
 /// A number that is about in the order of the keys: of the first column, the integer or the first bytes.
 fn about(key: &Key) -> i64 {
     let bytes = match key.0.first() {
@@ -111,7 +93,6 @@ fn about(key: &Key) -> i64 {
 
 struct Applying<'a> {
     order: &'a ApplyOptions<'a>,
-    policy: &'a Policy,
     limits: &'a Limits,
     waits: Waits,
     /// Until when the first batch may wait for the sweep lock; `None` after it.
@@ -121,9 +102,38 @@ struct Applying<'a> {
 }
 
 impl Applying<'_> {
+    /// Executes the steps of a plan, and returns how many jobs it had no room for.
+    fn pass(&mut self, plan: &mut Plan) -> u64 {
+        let mut first = self.runner.begin_pass(plan);
+        let Plan { claims, waiting, policy, later, .. } = plan;
+        for part in std::iter::once(claims).chain(waiting) {
+            let mut waiting = Waiting::new();
+            let mut steps: Vec<(usize, (Step, StepJob))> = (first..).zip(std::mem::take(&mut part.steps)).collect();
+            first += steps.len();
+            // Each page of the table is visited once; but delayed jobs run in the order of the plan.
+            if !self.order.later.is_asked() {
+                steps.sort_by_cached_key(|(_, (step, _))| about(&step.key));
+            }
+            for (place, (step, job)) in steps {
+                let kind = BatchKind::of(&part.spec, &step, &job);
+                if let Some(batch) = waiting.add(kind.clone(), (step, (place, job)), self.runner.rows()) {
+                    self.batch((&part.spec, policy), &kind, batch, &[]);
+                }
+            }
+            waiting.rest().for_each(|(kind, batch)| self.batch((&part.spec, policy), &kind, batch, &[]));
+        }
+        *later
+    }
+
     /// Executes a batch, then fails what a unique key refused to requeue, if that was asked for: `instead` has the
     /// refusals of such a second batch.
-    fn batch(&mut self, spec: &QueueSpec, kind: &BatchKind, batch: Vec<Planned>, instead: &[RowError]) {
+    fn batch(
+        &mut self,
+        (spec, policy): (&QueueSpec, &Policy),
+        kind: &BatchKind,
+        batch: Vec<Planned>,
+        instead: &[RowError],
+    ) {
         let action = kind.action;
         // Jobs that were waiting get no delay or jitter.
         let waits = if spec.waits { Vec::new() } else { self.waits.next(action, batch.len()) };
@@ -131,8 +141,7 @@ impl Applying<'_> {
         let reason = self.order.reason(kind.cause);
         let (limits, first_until, under_way) = (self.limits, &mut self.first_until, &self.under_way);
         let locks_owners = steps.iter().any(|step| matches!(step.evidence_row(), EvidenceRow::Row { .. }));
-        let fail =
-            self.policy.instead_of_requeue(spec).filter(|_| action == Action::Requeue && kind.columns.is_empty());
+        let fail = policy.instead_of_requeue(spec).filter(|_| action == Action::Requeue && kind.columns.is_empty());
         let is_failed = |result: &End| {
             let error = result.error.as_ref().filter(|_| result.outcome == Outcome::Refused);
             fail.is_some() && error.is_some_and(RowError::is_of_unique_key)
@@ -159,6 +168,6 @@ impl Applying<'_> {
             batch.push((step, (place, job)));
             instead.push(error);
         }
-        self.batch(spec, &BatchKind { action: Action::Fail, ..kind.clone() }, batch, &instead);
+        self.batch((spec, policy), &BatchKind { action: Action::Fail, ..kind.clone() }, batch, &instead);
     }
 }

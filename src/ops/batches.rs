@@ -2,14 +2,19 @@
 
 use super::OpsError;
 use super::pace::Pace;
+use super::passes::{Hashes, STEPS};
+use super::plan::Plan;
 use super::reclaim::Mode;
 use crate::history::{BatchRecorder, Counts, Recording};
 use crate::model::{Action, BatchReport, End, Outcome, Step};
-use crate::output::{Spool, StepJob};
+use crate::output::StepJob;
 use crate::store::{Limits, Store, StoreError, StoreErrorKind, Writer};
 use std::collections::BTreeMap;
-use std::io;
 use std::ops::Range;
+use std::sync::Arc;
+
+/// Steps of later passes in a document: the first that were not moved.
+const MOST_LATER: usize = 1_000;
 
 /// Items that wait until there is a batch of their kind.
 pub(super) struct Waiting<K, T>(BTreeMap<K, Vec<T>>);
@@ -48,13 +53,21 @@ pub(super) struct BatchRunner<'a> {
     /// Whether the batch in hand locks the rows of owners.
     locks_owners: bool,
     batches: usize,
+    /// Passes begun.
+    passes: usize,
+    tried: Arc<Hashes>,
     ended: Ended,
 }
 
 #[derive(Default)]
 pub(super) struct Ended {
-    /// The steps with their outcomes, in the order of the plan.
-    pub(super) steps: Spool<StepJob>,
+    /// The steps of the first pass with their outcomes, in the order of the plan, and of later passes the first that
+    /// were not moved.
+    pub(super) steps: Vec<(usize, StepJob)>,
+    /// Planned steps of all passes by action, and how many of them are of jobs that wait.
+    pub(super) by_action: BTreeMap<Action, u64>,
+    pub(super) waiting: u64,
+    pub(super) by_queue: BTreeMap<(Option<String>, Action, Outcome), u64>,
     /// Steps by outcome; they add up to all steps.
     pub(super) outcomes: Counts,
     pub(super) moved: BTreeMap<Action, u64>,
@@ -77,12 +90,42 @@ impl<'a> BatchRunner<'a> {
         if mode == Mode::ServerDryRun {
             writer.roll_back();
         }
-        Ok(BatchRunner { limits, recording, writer, pace, locks_owners: false, batches: 0, ended: Ended::default() })
+        let tried = Arc::default();
+        let ended = Ended::default();
+        Ok(BatchRunner { limits, recording, writer, pace, locks_owners: false, batches: 0, passes: 0, tried, ended })
     }
 
     /// The writer, to be prepared before the first batch.
     pub(super) fn writer(&mut self) -> &mut dyn Writer {
         &mut *self.writer
+    }
+
+    /// Takes in the steps of another plan, and returns the place of the first.
+    pub(super) fn begin_pass(&mut self, plan: &Plan) -> usize {
+        let ended = &mut self.ended;
+        let first = usize::try_from(ended.by_action.values().sum::<u64>()).unwrap_or(usize::MAX);
+        plan.by_action.iter().for_each(|(action, steps)| *ended.by_action.entry(*action).or_default() += steps);
+        ended.waiting += plan.len_of_waiting();
+        self.passes += 1;
+        first
+    }
+
+    /// True if another pass may begin.
+    pub(super) fn goes_on(&self) -> bool {
+        self.ended.stop.is_none()
+    }
+
+    /// The jobs that have a step behind them and may be planned again all the same.
+    pub(super) fn tried(&self) -> Arc<Hashes> {
+        Arc::clone(&self.tried)
+    }
+
+    /// Stops the run. Its document is still printed: what is committed must be reported.
+    pub(super) fn stop(&mut self, error: OpsError) {
+        self.ended.stop.get_or_insert_with(|| match error {
+            OpsError::Store(error) => error,
+            error => StoreError::new(StoreErrorKind::Other, error.to_string()),
+        });
     }
 
     /// How many rows the next batch should have.
@@ -115,22 +158,25 @@ impl<'a> BatchRunner<'a> {
                 continue;
             }
             *self.ended.outcomes.entry(result.outcome).or_default() += 1;
-            if result.outcome == Outcome::Moved {
+            let is_moved = result.outcome == Outcome::Moved;
+            if is_moved {
                 *self.ended.moved.entry(step.action).or_default() += 1;
             }
+            // A wake moves nothing.
+            if !is_moved || step.action == Action::Wake {
+                Arc::make_mut(&mut self.tried).insert(step.key.exact());
+            }
             job.set_end(step, result);
-            if let Err(error) = self.ended.steps.push(i64::try_from(place).unwrap_or(i64::MAX), job) {
-                self.fail(&error);
+            if let (Some(action), Some(outcome)) = (job.job.action, job.outcome)
+                && !job.is_wake_up()
+            {
+                *self.ended.by_queue.entry((job.job.queue.clone(), action, outcome)).or_default() += 1;
+            }
+            if self.passes == 1 || (!is_moved && self.ended.steps.len() < STEPS + MOST_LATER) {
+                self.ended.steps.push((place, job));
             }
         }
         again
-    }
-
-    /// Stops the run. Its document is still printed: what is committed must be reported.
-    pub(super) fn fail(&mut self, error: &io::Error) {
-        let place = std::env::temp_dir();
-        let message = format!("the temporary file of a long plan in {} failed: {error}", place.display());
-        self.ended.stop.get_or_insert_with(|| StoreError::new(StoreErrorKind::Other, message));
     }
 
     /// Executes some steps of a batch; if some row's data makes the commit fail, executes each half separately.
@@ -179,14 +225,12 @@ impl<'a> BatchRunner<'a> {
         self.limits.left().is_zero().then(|| StoreError::new(StoreErrorKind::TimedOut, "the time limit ran out"))
     }
 
-    /// Ends the run of so many planned steps: those that came into no batch were not tried.
-    pub(super) fn finish(mut self, planned: u64) -> Ended {
-        let counted: u64 = self.ended.outcomes.values().sum();
-        let missed = planned.saturating_sub(counted);
-        if missed > 0 {
-            *self.ended.outcomes.entry(Outcome::NotTried).or_default() += missed;
+    /// Ends the run, which did not come to so many jobs.
+    pub(super) fn finish(mut self, later: u64) -> Ended {
+        if later > 0 {
+            *self.ended.outcomes.entry(Outcome::NotTried).or_default() += later;
         }
-        self.ended.steps.sort();
+        self.ended.steps.sort_by_key(|(place, _)| *place);
         self.recording.finish(&self.ended.outcomes, self.ended.stop.as_ref().map(|stop| stop.message.clone()));
         self.ended
     }

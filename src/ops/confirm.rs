@@ -2,16 +2,15 @@
 
 use super::OpsError;
 use super::diagnosis::diagnosed_again;
-use super::plan::{Part, Plan, PlanSource, ReadyPlan, Tally};
+use super::passes::print;
+use super::plan::{Plan, PlanSource, ReadyPlan, SkippedJobs, Tally};
 use super::session::Snapshot;
 use super::show::not_in_flight;
 use crate::model::{Claim, Key, Step};
-use crate::output::{Job, SkippedJob, Spool, StepJob};
+use crate::output::{Job, StepJob};
 use crate::policy::{Draft, Finding, Policy, SkipReason, Skipped, Verdict, draft, judge};
 use crate::store::{Limits, StoreError, StoreErrorKind};
-use sha2::{Digest as _, Sha256};
-use std::collections::HashMap;
-use std::io;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The least pause before another second snapshot.
@@ -34,38 +33,29 @@ pub fn confirm(
 ) -> Result<ReadyPlan, OpsError> {
     let first = first.into_plan();
     let (mut snapshot, apart) = second_snapshot(next_snapshot, limits, &first, after)?;
-    let mut second = asked.plan_without_limit(&mut snapshot, policy)?;
-    let mut unconfirmed: HashMap<String, [u8; 32]> = HashMap::new();
-    for step in first.claims.steps() {
-        let step = step?;
-        unconfirmed.insert(step.key.exact(), print(&step)?);
+    let planned = first.claims.steps.iter().map(|(step, _)| print(step)).collect();
+    let mut second = asked.only(planned).plan(&mut snapshot, policy)?;
+    let (mut changed, mut in_both) = (BTreeMap::new(), Vec::new());
+    for (step, job) in first.claims.steps {
+        changed.insert(step.key.exact(), (step, job));
     }
-    let (mut part, mut tally) = (Part::new(second.claims.spec.clone()), Tally::default());
-    for step in second.claims.iter() {
-        let (step, job) = step?;
+    let before = second.claims.steps.len();
+    for (step, job) in std::mem::take(&mut second.claims.steps) {
         let key = step.key.exact();
-        if unconfirmed.get(&key) == Some(&print(&step)?) {
-            unconfirmed.remove(&key);
-            tally.add(&step, job.job.stalls);
-            part.push(step, job)?;
+        if changed.get(&key).is_some_and(|(then, _)| *then == step) {
+            changed.remove(&key);
+            in_both.push((step, job));
         }
     }
-    let mut moved: Vec<(Key, StepJob)> = Vec::new();
-    for step in first.claims.iter() {
-        let (step, job) = step?;
-        if unconfirmed.contains_key(&step.key.exact()) {
-            moved.push((step.key, job));
-        }
+    second.claims.steps = in_both;
+    add_changed(&mut snapshot, &mut second.skipped, changed.into_values().collect(), policy, apart)?;
+    if second.diagnosed.count > 0 && (first.beyond_limit > 0 || second.claims.steps.len() != before) {
+        second.diagnosed = diagnosed_again(&mut snapshot, policy, &second.claims)?;
     }
-    second.skipped = with_changed(&mut snapshot, &second.skipped, moved, policy, apart)?;
-    part.sort();
-    if second.diagnosed.count > 0 && part.len() != second.claims.len() {
-        second.diagnosed = diagnosed_again(&mut snapshot, policy, &part)?;
-    }
-    second.warnings = if part.is_empty() { Vec::new() } else { first.warnings };
-    second.claims = part;
-    (second.digest, second.by_action) = tally.finish();
-    (second.filter, second.beyond_limit, second.not_found) = (first.filter, first.beyond_limit, first.not_found);
+    second.warnings = if second.is_empty() { Vec::new() } else { first.warnings };
+    (second.digest, second.by_action) = Tally::of(second.claims.steps.iter()).finish();
+    (second.filter, second.not_found) = (first.filter, first.not_found);
+    (second.beyond_limit, second.later, second.prints) = (first.beyond_limit, first.later, first.prints);
     second.confirmed_after = Some(apart);
     Ok(second.ready(snapshot))
 }
@@ -101,49 +91,39 @@ pub(super) fn sleep(limits: &Limits, span: Duration) -> Result<(), OpsError> {
     Ok(())
 }
 
-/// The skipped jobs of the second snapshot, and the steps of the first one that changed since.
-fn with_changed(
+/// Adds the steps of the first snapshot that changed since to what the second one skips.
+fn add_changed(
     snapshot: &mut Snapshot,
-    before: &Spool<SkippedJob>,
-    moved: Vec<(Key, StepJob)>,
+    list: &mut SkippedJobs,
+    changed: Vec<(Step, StepJob)>,
     policy: &Policy,
     apart: Duration,
-) -> Result<Spool<SkippedJob>, OpsError> {
-    let mut list = Spool::default();
-    let mut ids: Vec<String> = moved.iter().map(|(_, step)| step.job.id.clone()).collect();
-    ids.sort();
-    for known in before.iter() {
-        let known = known?;
-        if ids.binary_search(&known.job.id).is_err() {
-            list.push(known.job.order(), known)?;
-        }
-    }
-    for some in moved.chunks(LOOKUP) {
-        let keys: Vec<Key> = some.iter().map(|(key, _)| key.clone()).collect();
+) -> Result<(), OpsError> {
+    for some in changed.chunks(LOOKUP) {
+        let keys: Vec<Key> = some.iter().map(|(step, _)| step.key.clone()).collect();
         let found = snapshot.find_keys(&keys)?;
-        for (key, step) in some {
-            let found = found.iter().find(|(claim, _)| claim.key.exact() == key.exact());
-            let moved = moved_job(snapshot, step, found, policy, apart);
-            list.push(moved.job.order(), moved)?;
+        for (step, job) in some {
+            let found = found.iter().find(|(claim, _)| claim.key.exact() == step.key.exact());
+            let (job, why) = changed_job(snapshot, job, found, policy, apart);
+            list.add(job.order(), why, || job);
         }
     }
-    list.sort();
-    Ok(list)
+    Ok(())
 }
 
-fn moved_job(
+fn changed_job(
     snapshot: &Snapshot,
     step: &StepJob,
     found: Option<&(Claim, bool)>,
     policy: &Policy,
     apart: Duration,
-) -> SkippedJob {
+) -> (Job, Skipped) {
     let why = |what: Finding| Skipped {
         reason: SkipReason::ChangedBetweenSnapshots,
         findings: vec![Finding::BetweenSnapshots(apart), what],
     };
     let Some((claim, in_flight)) = found else {
-        return SkippedJob { job: step.job.clone(), skipped: why(Finding::RowGone).into() };
+        return (step.job.clone(), why(Finding::RowGone));
     };
     let spec = &snapshot.spec;
     let judgement = judge(spec, claim, policy, snapshot.now());
@@ -157,9 +137,5 @@ fn moved_job(
         true => Job::of(spec, claim, policy, &judgement, &Draft::Skipped(skipped.clone())),
         false => Job { state: claim.state.clone(), action: None, ..step.job.clone() },
     };
-    SkippedJob { job, skipped: skipped.into() }
-}
-
-fn print(step: &Step) -> io::Result<[u8; 32]> {
-    Ok(Sha256::digest(serde_json::to_vec(step)?).into())
+    (job, skipped)
 }

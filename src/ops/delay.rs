@@ -2,12 +2,11 @@
 
 use super::OpsError;
 use super::session::Snapshot;
-use crate::model::{Action, Step};
+use crate::model::Action;
 use crate::output::Request;
 use crate::policy::Delay;
 use crate::preset::{ActionSpec, QueueSpec};
 use crate::store::chance;
-use std::io;
 use std::time::Duration;
 
 impl Snapshot {
@@ -40,15 +39,9 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    /// For a run of these steps.
-    pub(super) fn new(later: Delay, steps: impl Iterator<Item = io::Result<Step>>) -> io::Result<Waits> {
-        let mut of = 0;
-        if later.is_asked() {
-            for step in steps {
-                of += usize::from(step?.action == Action::Requeue);
-            }
-        }
-        Ok(Waits { later, of, dealt: 0 })
+    /// For a run that requeues so many jobs.
+    pub(super) fn new(later: Delay, of: usize) -> Waits {
+        Waits { later, of, dealt: 0 }
     }
 
     /// For the next batch, of so many jobs.

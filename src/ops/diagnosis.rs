@@ -1,16 +1,13 @@
 //! Concludes what happened from the findings of a scan and from how much each owner holds.
 
 use super::OpsError;
+use super::passes::Hashes;
 use super::plan::Part;
 use super::scan::{detail_for_listing, judged};
 use super::selection::Selection;
 use super::session::Snapshot;
-use crate::model::Key;
 use crate::output::Diagnosis;
 use crate::policy::{self, Diagnoses, Policy};
-use std::collections::HashSet;
-use std::hash::{BuildHasher, RandomState};
-use std::io;
 
 /// The most diagnoses in a document; a table shows ten.
 const MOST_DIAGNOSES: usize = 1000;
@@ -44,19 +41,15 @@ pub(super) fn diagnosed(snapshot: &mut Snapshot, mut found: Diagnoses<'_>) -> Re
 
 /// What happened to the jobs of these steps, from another scan of the snapshot that they were planned in.
 pub(super) fn diagnosed_again(snapshot: &mut Snapshot, policy: &Policy, part: &Part) -> Result<Diagnosed, OpsError> {
-    if part.is_empty() {
+    if part.steps.is_empty() {
         return Ok(Diagnosed::default());
     }
-    let hasher = RandomState::new();
-    // Hashes, because there may be a million; two equal ones would only count a job more.
-    let hash = |key: &Key| hasher.hash_one(key.exact());
-    let planned: HashSet<u64> = part.steps().map(|step| Ok(hash(&step?.key))).collect::<io::Result<_>>()?;
+    let planned: Hashes = part.steps.iter().map(|(step, _)| step.key.exact()).collect();
     let spec = snapshot.spec.clone();
     let mut found = Diagnoses::new(&spec);
     let detail = detail_for_listing(policy);
     judged(snapshot, &Selection::default(), policy, detail, &mut |_, claim, judgement, _| {
-        found.add(claim, &judgement, planned.contains(&hash(&claim.key)));
-        Ok(())
+        found.add(claim, &judgement, planned.has(claim.key.exact()));
     })?;
     diagnosed(snapshot, found)
 }

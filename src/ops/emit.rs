@@ -7,7 +7,7 @@ use super::reclaim::ApplyOptions;
 use super::record::Cause;
 use super::session::Snapshot;
 use crate::model::{Action, Batch, Step};
-use crate::output::{Request, Spool, advice};
+use crate::output::{Request, advice};
 use crate::preset::QueueSpec;
 use crate::store::script::{self, Heading, Place};
 use crate::store::{Limits, StoreError, StoreErrorKind};
@@ -18,8 +18,8 @@ const BATCH: usize = 500;
 
 /// A script, complete before any of it is printed: a half must never be run.
 pub struct Emitted {
-    /// Its parts, in order: the heading, then one for each batch.
-    pub parts: Spool<String>,
+    /// In order: the heading, then one for each batch.
+    pub parts: Vec<String>,
     /// How many batches it has.
     pub batches: u64,
     /// What the operator who runs it should know.
@@ -38,13 +38,16 @@ pub fn emit(limits: &Limits, plan: &Plan, order: &ApplyOptions<'_>) -> Result<Em
     if let Some(why) = order.guard.refusal_of_script(plan) {
         return Err(StoreError::new(StoreErrorKind::Refused, format!("{why}; there is no script of it")).into());
     }
-    let (counts, batches) = counts(plan)?;
+    let (counts, batches) = counts(plan);
     // Only for the heading: each batch has its own reason.
-    let reason = order.reason(if plan.claims.is_empty() { Cause::Waited } else { Cause::Dead });
+    let reason = order.reason(if plan.claims.steps.is_empty() { Cause::Waited } else { Cause::Dead });
     let brake = order.guard.brake(plan);
     let mut warnings = plan.warnings.clone();
     if brake.pulled {
         warnings.insert(0, advice::braked_script(&brake.why));
+    }
+    if plan.later > 0 {
+        warnings.push(advice::part_of_script(plan.later));
     }
     let heading = Heading {
         database: &plan.target.database,
@@ -57,8 +60,8 @@ pub fn emit(limits: &Limits, plan: &Plan, order: &ApplyOptions<'_>) -> Result<Em
         warnings: &warnings,
     };
     let mut writer =
-        ScriptWriter { order, limits, emitted: Emitted { parts: Spool::default(), batches, warnings: Vec::new() } };
-    writer.push(&script::heading(&plan.claims.spec, &heading))?;
+        ScriptWriter { order, limits, emitted: Emitted { parts: Vec::new(), batches, warnings: Vec::new() } };
+    writer.emitted.parts.push(script::heading(&plan.claims.spec, &heading));
     plan.parts().try_for_each(|part| writer.part(part))?;
     Ok(Emitted { warnings, ..writer.emitted })
 }
@@ -72,10 +75,9 @@ struct ScriptWriter<'a> {
 impl ScriptWriter<'_> {
     fn part(&mut self, part: &Part) -> Result<(), OpsError> {
         let mut waiting = Waiting::new();
-        for step in part.iter() {
-            let (step, job) = step?;
-            let kind = (step.action, Cause::of(&part.spec, &job));
-            if let Some(steps) = waiting.add(kind, step, BATCH) {
+        for (step, job) in &part.steps {
+            let kind = (step.action, Cause::of(&part.spec, job));
+            if let Some(steps) = waiting.add(kind, step.clone(), BATCH) {
                 self.batch(&part.spec, kind, &steps)?;
             }
         }
@@ -90,28 +92,23 @@ impl ScriptWriter<'_> {
         let batch = Batch { action, steps, reason: &reason, waits: &[], instead: &[] };
         // The heading is the first part, so that the first batch is number 1.
         let place = Place { number: self.emitted.parts.len() as u64, of: self.emitted.batches };
-        let text = script::batch(spec, &batch, place)?;
-        self.push(&text)
-    }
-
-    fn push(&mut self, part: &str) -> Result<(), OpsError> {
-        Ok(self.emitted.parts.push(0, part.to_owned())?)
+        self.emitted.parts.push(script::batch(spec, &batch, place)?);
+        Ok(())
     }
 }
 
 /// How many steps of each action there are, and how many batches they make: a batch holds one part, action and cause.
-fn counts(plan: &Plan) -> Result<(BTreeMap<Action, u64>, u64), OpsError> {
+fn counts(plan: &Plan) -> (BTreeMap<Action, u64>, u64) {
     let (mut all, mut batches) = (BTreeMap::new(), 0);
     for part in plan.parts() {
         let mut counts: BTreeMap<(Action, Cause), u64> = BTreeMap::new();
-        for step in part.iter() {
-            let (step, job) = step?;
-            *counts.entry((step.action, Cause::of(&part.spec, &job))).or_default() += 1;
+        for (step, job) in &part.steps {
+            *counts.entry((step.action, Cause::of(&part.spec, job))).or_default() += 1;
         }
         batches += counts.values().map(|count| count.div_ceil(BATCH as u64)).sum::<u64>();
         counts.into_iter().for_each(|((action, _), count)| *all.entry(action).or_default() += count);
     }
-    Ok((all, batches))
+    (all, batches)
 }
 
 fn in_words(counts: &BTreeMap<Action, u64>) -> String {

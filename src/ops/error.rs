@@ -29,9 +29,9 @@ pub enum OpsError {
         /// What to do about it.
         hint: Option<String>,
     },
-    /// The temporary file of a long list could not be written or read.
-    #[error("the temporary file of a long list failed: {0}")]
-    Spool(#[from] io::Error),
+    /// The temporary file of a long list could not be written.
+    #[error("the temporary file of a long list cannot be written: {0}")]
+    ListFile(#[from] io::Error),
     /// A journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),

@@ -1,9 +1,8 @@
 //! Watches requeued jobs, in short snapshots by key.
 
-use super::OpsError;
 use super::plan::Plan;
 use crate::model::{Action, Claim, Key, Outcome};
-use crate::output::{Spool, StepJob, Verified};
+use crate::output::{StepJob, Verified};
 use crate::policy::{Afterwards, Policy, afterwards};
 use crate::preset::QueueSpec;
 use crate::store::{Limits, Store, StoreError, StoreErrorKind};
@@ -27,19 +26,16 @@ pub struct RequeuedJobs {
 
 impl RequeuedJobs {
     /// Remembers the keys of the jobs that the plan requeues: the document has only their ids.
-    pub fn of(plan: &Plan) -> Result<RequeuedJobs, OpsError> {
-        let keys = plan.claims.steps().map(|step| {
-            let step = step?;
-            Ok((step.action == Action::Requeue).then_some(step.key))
-        });
-        Ok(RequeuedJobs { spec: plan.claims.spec.clone(), keys: keys.collect::<Result<_, OpsError>>()? })
+    pub fn of(plan: &Plan) -> RequeuedJobs {
+        let steps = plan.claims.steps.iter().map(|(step, _)| step);
+        let keys = steps.map(|step| (step.action == Action::Requeue).then(|| step.key.clone())).collect();
+        RequeuedJobs { spec: plan.claims.spec.clone(), keys }
     }
 
     /// The keys of the jobs that were moved.
-    fn moved(&self, steps: &Spool<StepJob>) -> Vec<Key> {
-        let keys = self.keys.iter().zip(steps.iter());
-        let is_moved = |step: &StepJob| step.outcome == Some(Outcome::Moved);
-        keys.filter_map(|(key, step)| key.clone().filter(|_| step.is_ok_and(|step| is_moved(&step)))).collect()
+    fn moved(&self, steps: &[StepJob]) -> Vec<Key> {
+        let keys = self.keys.iter().zip(steps);
+        keys.filter_map(|(key, step)| key.clone().filter(|_| step.outcome == Some(Outcome::Moved))).collect()
     }
 }
 
@@ -52,7 +48,7 @@ pub fn follow(
     store: &dyn Store,
     limits: &dyn Fn() -> Limits,
     watch: &RequeuedJobs,
-    steps: &Spool<StepJob>,
+    steps: &[StepJob],
     policy: &Policy,
     time: Duration,
     report: &mut dyn FnMut(&Verified),

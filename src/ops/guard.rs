@@ -38,7 +38,7 @@ impl Guard<'_> {
             up: measured.up,
             overridden: self.overridden,
         };
-        Brake::on(plan.claims.len() as u64, measured.gauge.as_ref(), &circumstances)
+        Brake::on(plan.claims.steps.len() as u64 + plan.later, measured.gauge.as_ref(), &circumstances)
     }
 
     /// Why the plan is not executed, if so.
@@ -50,7 +50,7 @@ impl Guard<'_> {
     /// Why there is no script of the plan, if so. A read-only target and a standby are what scripts are for, and the
     /// script itself warns of the brake.
     pub(super) fn refusal_of_script(&self, plan: &Plan) -> Option<Refusal> {
-        let steps = plan.len() as u64;
+        let steps = plan.total();
         let expected = self.expect.filter(|expected| !plan.digest.starts_with(*expected));
         let other_plan = |expected: &str| Refusal::OtherPlan {
             expected: expected.to_owned(),

@@ -1,7 +1,7 @@
 //! Prints or executes a plan, and records the run.
 
 use super::OpsError;
-use super::apply::apply;
+use super::apply::{NextPass, apply};
 use super::batches::Ended;
 use super::guard::{Guard, refusal_of_place};
 use super::plan::ReadyPlan;
@@ -9,7 +9,7 @@ use super::record::{Cause, run_head};
 use super::sweep_lock::LockOptions;
 use crate::history::{RecordOptions, Recording};
 use crate::model::{Action, Outcome};
-use crate::output::{ActionCount, Outcomes, Reclaim, ReclaimHead, ReclaimSummary, advice};
+use crate::output::{ActionCount, Outcomes, Reclaim, ReclaimHead, ReclaimSummary, StepJob, advice};
 use crate::policy::Delay;
 use crate::store::{Limits, Store, StoreError, StoreErrorKind};
 use std::collections::BTreeMap;
@@ -49,6 +49,8 @@ pub struct ApplyOptions<'a> {
     pub sweep_lock: Option<LockOptions>,
     /// Who runs it, why, and where the run is recorded.
     pub record: RecordOptions,
+    /// How it goes on after a plan that has no room for all jobs; `None` where it does not.
+    pub next: Option<NextPass<'a>>,
 }
 
 impl ApplyOptions<'_> {
@@ -90,7 +92,6 @@ pub fn reclaim(
     if let Some(why) = order.guard.wrong_list.as_ref().filter(|_| order.mode != Mode::Apply && !plan.is_empty()) {
         plan.warnings.push(advice::wrong_list(why));
     }
-    let planned = plan.len() as u64;
     let head = run_head(&order.record, &order.run_id, &plan);
     let mut recording = Recording::begin(&order.record, head, plan.claims.spec.ledger.is_some());
     let undoable = plan.undoable && recording.is_whole();
@@ -101,28 +102,30 @@ pub fn reclaim(
     if order.mode.writes() {
         refused = refused.or_else(|| plan.nothing_left_to_revert());
         refused = refused.or_else(|| refusal_of_place(store));
-        refused = refused.or_else(|| recording.refusal().filter(|_| planned > 0));
+        refused = refused.or_else(|| recording.refusal().filter(|_| !plan.is_empty()));
     }
     let mut is_executed = order.mode.writes() && refused.is_none();
-    let mut ended = None;
-    if is_executed && planned > 0 {
-        let done = apply(store, limits, &plan, order, &mut recording)?;
-        let is_untouched = done.outcomes.get(&Outcome::NotTried) == Some(&planned);
-        match done.stop {
+    let mut ended = Ended { by_action: plan.by_action.clone(), waiting: plan.len_of_waiting(), ..Ended::default() };
+    if is_executed && !plan.is_empty() {
+        ended = apply(store, limits, &mut plan, order, &mut recording)?;
+        let is_untouched = ended.outcomes.keys().all(|outcome| *outcome == Outcome::NotTried);
+        match ended.stop.take() {
             // The required journal failed, so the first batch was rolled back and nothing was written.
             Some(error) if is_untouched && error.kind == StoreErrorKind::Refused => {
                 (is_executed, refused) = (false, Some(error.message));
+                ended.steps.iter_mut().for_each(|(_, job)| job.outcome = None);
             }
             Some(error) if is_untouched => return Err(error.into()),
-            _ => ended = Some(done),
+            stop => ended.stop = stop,
         }
+    } else {
+        ended.steps = plan.take_jobs().into_iter().enumerate().collect();
     }
     let applied = is_executed && order.mode == Mode::Apply;
-    let waiting = planned - plan.claims.len() as u64;
-    let (steps, mut ended) = match ended {
-        Some(mut ended) => (std::mem::take(&mut ended.steps), ended),
-        None => (plan.take_jobs()?, Ended::default()),
-    };
+    // What was not tried has no step.
+    let total = ended.by_action.values().sum::<u64>().max(ended.outcomes.values().sum());
+    let steps: Vec<StepJob> = std::mem::take(&mut ended.steps).into_iter().map(|(_, job)| job).collect();
+    let beyond_limit = plan.beyond_limit - if applied { plan.later } else { 0 } + total - steps.len() as u64;
     ended.warnings.extend(recording.warning().filter(|_| is_executed));
     let head = ReclaimHead {
         schema: order.schema,
@@ -148,15 +151,23 @@ pub fn reclaim(
     };
     let summary = ReclaimSummary {
         in_flight: plan.in_flight,
-        planned,
-        waiting,
-        skipped: plan.skipped.len() as u64,
-        beyond_limit: plan.beyond_limit,
+        planned: total,
+        waiting: ended.waiting,
+        skipped: plan.skipped.len(),
+        skipped_by_reason: plan.skipped.by_reason.clone(),
+        beyond_limit,
         diagnoses: plan.diagnosed.count,
-        by_action: by_action(&plan.by_action, is_executed.then_some(&ended.moved)),
+        by_action: by_action(&ended.by_action, is_executed.then_some(&ended.moved)),
         outcomes: is_executed.then(|| Outcomes::of(&ended.outcomes)),
     };
-    let document = Reclaim { head, summary, diagnoses: plan.diagnosed.list, steps, skipped: plan.skipped };
+    let document = Reclaim {
+        head,
+        summary,
+        diagnoses: plan.diagnosed.list,
+        steps,
+        skipped: plan.skipped.into_first(),
+        by_queue: ended.by_queue,
+    };
     let is_recorded = applied && recording.is_kept();
     Ok(Reclaimed { document, stop: ended.stop, after: ended.warnings, is_recorded })
 }

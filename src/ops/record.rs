@@ -51,7 +51,7 @@ pub(super) fn run_head(options: &RecordOptions, run_id: &str, plan: &Plan) -> Ru
         target: plan.target.clone(),
         columns: plan.claims.spec.row.iter().map(|column| column.name.clone()).collect(),
         digest: Some(plan.digest.clone()),
-        planned: Some(plan.len() as u64),
+        planned: Some(plan.total()),
     }
 }
 

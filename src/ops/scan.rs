@@ -16,7 +16,7 @@ use crate::store::{Detail, Found, StoreError, Wanted};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Receives a claim that is stuck or unknown, and whether the selection admits it.
-type Each<'a> = &'a mut dyn FnMut(&QueueSpec, &Claim, Judgement, bool) -> Result<(), OpsError>;
+type Each<'a> = &'a mut dyn FnMut(&QueueSpec, &Claim, Judgement, bool);
 
 /// What a listing under that policy reads of each claim: an earlier snapshot is compared with the exact values.
 pub(super) fn detail_for_listing(policy: &Policy) -> Detail {
@@ -34,18 +34,12 @@ pub(super) fn judged(
 ) -> Result<Vec<String>, OpsError> {
     selection.check(&snapshot.spec, policy)?;
     let (now, progress) = (snapshot.now(), snapshot.progress.clone());
-    let mut failed = None;
     let under_way = UnderWay::begin(&*progress, Work::Reading);
     let mut consider = |spec: &QueueSpec, claim: &Claim| {
         under_way.one();
-        if failed.is_some() {
-            return;
-        }
         let judgement = judge(spec, claim, policy, now);
-        if judgement.verdict != Verdict::Healthy
-            && let Err(error) = each(spec, claim, judgement, selection.admits(claim))
-        {
-            failed = Some(error);
+        if judgement.verdict != Verdict::Healthy {
+            each(spec, claim, judgement, selection.admits(claim));
         }
     };
     let mut not_found = Vec::new();
@@ -60,10 +54,7 @@ pub(super) fn judged(
         not_found = selection.without_job(&found);
         found.iter().filter(|found| found.in_flight).for_each(|found| consider(&snapshot.spec, &found.claim));
     }
-    match failed {
-        Some(error) => Err(error),
-        None => Ok(not_found),
-    }
+    Ok(not_found)
 }
 
 impl Snapshot {

@@ -1,5 +1,6 @@
 //! Selects claims by queue, kind, owner, host, state and id.
 
+use super::passes::Bound;
 use super::{OpsError, thresholds};
 use crate::model::Claim;
 use crate::output::{self, Field, Request};
@@ -21,6 +22,8 @@ pub struct Selection {
     pub from_list: bool,
     /// `--limit`: the longest silent.
     pub limit: Option<usize>,
+    /// What an earlier snapshot of the same run leaves to a later one.
+    pub bound: Bound,
 }
 
 impl Selection {

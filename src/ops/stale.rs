@@ -7,24 +7,31 @@ use super::groups::Groups;
 use super::scan::{detail_for_listing, judged};
 use super::selection::Selection;
 use super::session::Snapshot;
-use crate::output::{Field, Job, Spool, Stale, StaleHead, StaleSummary, order};
+use crate::model::Claim;
+use crate::output::{Collector, Field, First, Job, Stale, StaleHead, StaleSummary, order};
 use crate::policy::{Diagnoses, Policy, Verdict, draft};
 
-/// Lists the claims that are stuck, and those that are unknown, under what is likely to have happened. The caller has a
-/// use for at most `most` jobs of each list; what is counted does not depend on it.
+/// The most unknown jobs of a list; all of them are counted.
+const MOST_UNKNOWN: usize = 1_000;
+/// More than any two places in a list are apart.
+const FIRST: i64 = 1 << 62;
+
+/// Lists the claims that are stuck, and those that are unknown, under what is likely to have happened. What is counted
+/// does not depend on how many jobs are collected. `is_first` is asked of every claim: those jobs come before all others.
 pub fn stale(
     snapshot: &mut Snapshot,
     selection: &Selection,
     policy: &Policy,
-    most: Option<usize>,
+    jobs: Collector<Job>,
+    is_first: &mut dyn FnMut(&Claim) -> bool,
 ) -> Result<Stale, OpsError> {
-    list(snapshot, selection, policy, most, None)
+    list(snapshot, selection, policy, jobs, None, is_first)
 }
 
 /// Counts the claims that are stuck or unknown by host, owner, kind, queue or state, and lists none.
 pub fn stale_by(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy, by: Field) -> Result<Stale, OpsError> {
     let groups = Groups::new(&snapshot.spec, by)?;
-    let mut document = list(snapshot, selection, policy, Some(0), Some(groups))?;
+    let mut document = list(snapshot, selection, policy, Collector::first(0), Some(groups), &mut |_| false)?;
     document.head.by = Some(by);
     Ok(document)
 }
@@ -33,12 +40,13 @@ fn list(
     snapshot: &mut Snapshot,
     selection: &Selection,
     policy: &Policy,
-    most: Option<usize>,
+    mut jobs: Collector<Job>,
     mut groups: Option<Groups>,
+    is_first: &mut dyn FnMut(&Claim) -> bool,
 ) -> Result<Stale, OpsError> {
-    let most = most.into_iter().chain(selection.limit).min().unwrap_or(usize::MAX);
+    let most = jobs.most();
     let mut summary = StaleSummary::default();
-    let (mut jobs, mut unknown) = (Spool::first(most), Spool::first(most));
+    let mut unknown = First::of(most.min(MOST_UNKNOWN));
     let spec = snapshot.spec.clone();
     // Named jobs alone tell nothing about their owners' other jobs.
     let mut found = (!selection.is_by_name()).then(|| Diagnoses::new(&spec));
@@ -48,8 +56,9 @@ fn list(
             is_empty = false;
             found.iter_mut().for_each(|diagnoses| diagnoses.add(claim, &judgement, is_listed));
             if !is_listed {
-                return Ok(());
+                return;
             }
+            let is_first = is_first(claim);
             groups.iter_mut().for_each(|groups| groups.add(claim, &judgement));
             let is_unknown = matches!(judgement.verdict, Verdict::Unknown(_));
             if is_unknown {
@@ -62,13 +71,9 @@ fn list(
                     (oldest, silence) => oldest.or(silence),
                 };
             }
-            let list = if is_unknown { &mut unknown } else { &mut jobs };
-            let place = order(judgement.last_seen_at);
-            if !list.wants(place) {
-                return Ok(());
-            }
-            let draft = draft(spec, claim, &judgement, policy);
-            Ok(list.push(place, Job::of(spec, claim, policy, &judgement, &draft))?)
+            let place = order(judgement.last_seen_at) - if is_first { FIRST } else { 0 };
+            let job = || Job::of(spec, claim, policy, &judgement, &draft(spec, claim, &judgement, policy));
+            if is_unknown { unknown.add(place, job) } else { jobs.add(place, job) }
         })?;
     let found = match found.filter(|_| !is_empty) {
         Some(found) => diagnosed(snapshot, found)?,
@@ -79,10 +84,7 @@ fn list(
         },
     };
     (summary.alone, summary.diagnoses, summary.in_flight) = (found.alone, found.count, found.in_flight);
-    jobs.sort();
-    unknown.sort();
-    jobs.truncate(most);
-    unknown.truncate(most);
+    let (jobs, (unknown, _)) = (jobs.finish()?, unknown.finish());
     let found_none = summary.stuck + summary.unknown == 0 && !selection.is_by_name();
     let warnings = caveats(snapshot, Some(selection).filter(|_| found_none), summary.unknown > 0, summary.in_flight)?;
     let is_beyond = |count: u64| selection.limit.is_some_and(|limit| count > limit as u64);

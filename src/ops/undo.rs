@@ -3,18 +3,31 @@
 use super::OpsError;
 use super::diagnosis::Diagnosed;
 use super::history::{COMPARED, Records, RowNow, belongs, compared, load, undone_by};
-use super::plan::{Measured, Part, Plan, Tally, is_writable};
+use super::passes::STEPS;
+use super::plan::{Measured, Part, Plan, SkippedJobs, Tally, is_writable};
 use super::selection::Selection;
 use super::session::Snapshot;
 use crate::model::{Action, End, Outcome, Step};
-use crate::output::{Job, SkippedJob, Spool, StepJob, Undoes, advice};
+use crate::output::{Job, StepJob, Undoes, advice};
 use crate::policy::{Finding, Policy, SkipReason, Skipped};
 use crate::preset::{QueueSpec, SpecError};
 
-/// Plans the undo of a run: a step restores what one of its steps changed, where the row is unchanged since.
-pub fn undo_plan(records: &mut Records<'_>, prefix: &str) -> Result<Plan, OpsError> {
+/// Plans the undo of a run: a step restores what one of its steps changed, where the row is unchanged since. It takes
+/// in the recorded steps from that number on, as many as a plan holds.
+pub fn undo_plan(records: &mut Records<'_>, prefix: &str, from: u64) -> Result<Plan, OpsError> {
     let run_id = records.find(prefix)?;
     let loaded = load(records, &run_id)?;
+    let (mut seen, mut steps) = (0, Vec::new());
+    loaded.each(records, &mut |step| {
+        // A wake changed nothing.
+        if step.may_have_moved() && step.action != Action::Wake {
+            seen += 1;
+            if seen > from && steps.len() < STEPS {
+                steps.push(step);
+            }
+        }
+    })?;
+    let later = seen.saturating_sub(from) - steps.len() as u64;
     let unrecorded = loaded.unrecorded();
     let mut warnings = Vec::new();
     match unrecorded {
@@ -42,33 +55,21 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str) -> Result<Plan, OpsErr
             snapshot.target.table
         ));
     }
-    let mut drafts = Drafts {
-        run_id: &run_id,
-        part: Part::new(snapshot.spec.clone()),
-        tally: Tally::default(),
-        skipped: Spool::default(),
-    };
-    let mut waiting = Vec::new();
-    for step in loaded.steps.iter() {
-        let step = step?;
-        // A wake changed nothing.
-        if step.may_have_moved() && step.action != Action::Wake {
-            waiting.push(step);
-        }
-        if waiting.len() == COMPARED {
-            drafts.add(snapshot, std::mem::take(&mut waiting))?;
-        }
+    let mut drafts = Drafts { run_id: &run_id, steps: Vec::new(), skipped: SkippedJobs::default() };
+    for some in steps.chunks(COMPARED) {
+        drafts.add(snapshot, some)?;
     }
-    drafts.add(snapshot, waiting)?;
-    let Drafts { part, tally, skipped, .. } = drafts;
-    let (digest, by_action) = tally.finish();
+    let Drafts { steps, skipped, .. } = drafts;
+    let (digest, by_action) = Tally::of(steps.iter()).finish();
     Ok(Plan {
         store_time: snapshot.now(),
         target: snapshot.identified()?,
         filter: Selection::default().filter(&Policy::default()),
         skipped,
         in_flight: snapshot.reader.in_flight(&snapshot.spec)?,
-        beyond_limit: 0,
+        beyond_limit: later,
+        later,
+        prints: None,
         not_found: Vec::new(),
         digest,
         by_action,
@@ -78,9 +79,9 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str) -> Result<Plan, OpsErr
         measured: Measured::default(),
         progress: snapshot.progress.clone(),
         confirmed_after: None,
-        undoable: !part.is_empty(),
+        undoable: !steps.is_empty(),
         undoes: Some(Undoes { run_id, recorded_in: loaded.source.to_owned(), unrecorded }),
-        claims: part,
+        claims: Part { spec: snapshot.spec.clone(), steps },
         waiting: Vec::new(),
     })
 }
@@ -88,25 +89,23 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str) -> Result<Plan, OpsErr
 impl Plan {
     /// Why an undo does nothing, if nothing of its run is recorded that could be restored.
     pub(super) fn nothing_left_to_revert(&self) -> Option<String> {
-        let undoes = self.undoes.as_ref().filter(|_| self.is_empty())?;
-        let is_lost = |job: &SkippedJob| job.skipped.reason == SkipReason::Unrecorded;
-        let is_incomplete =
-            undoes.unrecorded.is_some_and(|jobs| jobs > 0) || self.skipped.iter().flatten().any(|job| is_lost(&job));
+        let undoes = self.undoes.as_ref().filter(|_| self.total() == 0)?;
+        let is_lost = self.skipped.by_reason.contains_key(&SkipReason::Unrecorded);
+        let is_incomplete = undoes.unrecorded.is_some_and(|jobs| jobs > 0) || is_lost;
         is_incomplete.then(|| format!("run {} cannot be reverted: its changes are not recorded in full", undoes.run_id))
     }
 }
 
 struct Drafts<'a> {
     run_id: &'a str,
-    part: Part,
-    tally: Tally,
-    skipped: Spool<SkippedJob>,
+    steps: Vec<(Step, StepJob)>,
+    skipped: SkippedJobs,
 }
 
 impl Drafts<'_> {
     /// Adds the undo of recorded steps, by what their rows are now.
-    fn add(&mut self, snapshot: &mut Snapshot, recorded: Vec<Step<End>>) -> Result<(), OpsError> {
-        let now = compared(snapshot, &recorded)?;
+    fn add(&mut self, snapshot: &mut Snapshot, recorded: &[Step<End>]) -> Result<(), OpsError> {
+        let now = compared(snapshot, recorded)?;
         for (step, now) in recorded.iter().zip(now) {
             let job = Job::recorded(step);
             let (Some(now), Some(undo)) = (now, step.reverted()) else {
@@ -114,32 +113,30 @@ impl Drafts<'_> {
                     Some(_) => Finding::RowNotRecorded,
                     None => Finding::ManyUpdates,
                 };
-                self.skip(job, SkipReason::Unrecorded, finding)?;
+                self.skip(job, SkipReason::Unrecorded, finding);
                 continue;
             };
             self.must_be_written_here(step, &snapshot.spec)?;
             match (now.row, now.state) {
                 (RowNow::Untouched, _) => {
-                    self.tally.add(&undo, None);
                     let job = StepJob::of(&undo, job);
-                    self.part.push(undo, job)?;
+                    self.steps.push((undo, job));
                 }
                 // The batch was never committed.
                 (RowNow::AsBefore, _) if step.stage.outcome == Outcome::Unknown => {}
-                (RowNow::AsBefore, _) => self.skip(job, SkipReason::AsBefore, Finding::AsBefore)?,
-                (RowNow::Gone, _) => self.skip(job, SkipReason::Gone, Finding::RowGone)?,
+                (RowNow::AsBefore, _) => self.skip(job, SkipReason::AsBefore, Finding::AsBefore),
+                (RowNow::Gone, _) => self.skip(job, SkipReason::Gone, Finding::RowGone),
                 (RowNow::Changed, state) => {
                     let moved_to = state.filter(|state| *state != step.state_after);
-                    self.skip(job, SkipReason::Changed, Finding::ChangedSinceRun(moved_to))?;
+                    self.skip(job, SkipReason::Changed, Finding::ChangedSinceRun(moved_to));
                 }
             }
         }
         Ok(())
     }
 
-    fn skip(&mut self, job: Job, reason: SkipReason, finding: Finding) -> Result<(), OpsError> {
-        let skipped = Skipped { reason, findings: vec![finding] };
-        Ok(self.skipped.push(0, SkippedJob { job, skipped: skipped.into() })?)
+    fn skip(&mut self, job: Job, reason: SkipReason, finding: Finding) {
+        self.skipped.add(0, Skipped { reason, findings: vec![finding] }, || job);
     }
 
     /// Refuses a record that names columns which the action does not write: it was altered.

@@ -134,6 +134,11 @@ pub fn braked_script(why: &[String]) -> String {
     format!("--apply would be refused by the brake: {}", why.join("; "))
 }
 
+/// Jobs that a script leaves out.
+pub fn part_of_script(later: u64) -> String {
+    format!("the script is for the longest silent; {} more are stuck", count(later, "job", "jobs"))
+}
+
 /// What is left to do for jobs whose requeue a unique key refuses; empty where they are failed instead.
 pub fn unique_key(policy: &Policy, spec: &QueueSpec) -> &'static str {
     match (policy.instead_of_requeue(spec), spec.actions.get(&Action::Fail)) {

@@ -6,8 +6,6 @@ use crate::model::{Action, Outcome, Timestamp, age};
 use crate::output::Job;
 use crate::output::format::{Align, Cell, Column, Cut, Table, Times, Tone, or_dash};
 use crate::policy::{Proves, VerdictKind};
-use std::borrow::Borrow;
-use std::io;
 use std::time::Duration;
 
 /// The columns of a list: what tables, csv, `--sort` and `-o name` know of its items.
@@ -53,10 +51,9 @@ impl<'a, T> Columns<'a, T> {
         self.0.iter().filter(|column| column.is_shown)
     }
 
-    /// The fields of csv, with spaces between.
-    pub fn fields(&self) -> String {
-        let fields = self.0.iter().map(|column| column.fields).filter(|fields| !fields.is_empty());
-        fields.collect::<Vec<_>>().join(" ")
+    /// The fields of csv.
+    pub fn fields(&self) -> Vec<&'static str> {
+        self.0.iter().flat_map(|column| column.fields.split_whitespace()).collect()
     }
 
     /// The field that names an item: the first one of the first column that is shown.
@@ -69,12 +66,14 @@ impl<'a, T> Columns<'a, T> {
     }
 
     /// The table with a row for each item.
-    pub fn table<I: Borrow<T>>(&self, items: impl Iterator<Item = io::Result<I>>) -> io::Result<Table> {
-        let row = |item: io::Result<I>| item.map(|item| self.row(item.borrow()));
+    pub fn table<'i>(&self, items: impl Iterator<Item = &'i T>) -> Table
+    where
+        T: 'i,
+    {
         let columns = self.shown().map(|column| column.layout.clone()).collect();
-        let mut table = Table { columns, rows: items.map(row).collect::<io::Result<_>>()? };
+        let mut table = Table { columns, rows: items.map(|item| self.row(item)).collect() };
         shade(&mut table);
-        Ok(table)
+        table
     }
 
     pub fn row(&self, item: &T) -> Vec<Cell> {

@@ -1,8 +1,8 @@
 //! Documents that are lists: the formats they share, CSV and JSON lines.
 
+use super::Listing;
 use super::columns::Columns;
-use super::format::{Format, Inert, Page, Screen, Table, Times, csv, inert, json};
-use super::{Spool, Spooled};
+use super::format::{Format, Inert, Page, Screen, Table, Times, csv_line, inert, json};
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -36,88 +36,125 @@ pub trait Document: Serialize {
     }
 
     /// Lays out the page for people.
-    fn table(&self, screen: &Screen, format: Format) -> io::Result<Page> {
+    fn table(&self, screen: &Screen, format: Format) -> Page {
         let mut page = Page::from(self.above(screen));
         for list in self.lists(format, screen.times) {
-            let table = (list.table)(self.rows(format))?;
+            let table = (list.table)(self.rows(format));
             if !table.columns.is_empty() && !table.rows.is_empty() {
                 page.table(list.heading, &table, screen);
             }
         }
         page.push(&self.below(screen));
-        Ok(page)
+        page
     }
 
     /// Writes comma-separated values: the first list that has fields, and the lists with the same fields.
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut lists = self.lists(Format::Csv, Times::default());
-        let fields = lists.iter().map(|list| list.fields.clone()).find(|fields| !fields.is_empty()).unwrap_or_default();
-        lists.retain(|list| list.fields == fields);
-        csv_of(&fields, lists.into_iter().flat_map(|list| list.json), out)
+        let fields = lists.iter().map(|list| list.shape.fields.clone()).find(|fields| !fields.is_empty());
+        lists.retain(|list| fields.as_ref() == Some(&list.shape.fields));
+        csv_line(fields.iter().flatten().map(|field| path_of(field).0), out)?;
+        lists.into_iter().try_for_each(|list| list.write(Format::Csv, out))
     }
 
     /// Writes the name of each item of the first list that has fields, one a line.
     fn names(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut lists = self.lists(Format::Name, Times::default()).into_iter();
-        let Some(list) = lists.find(|list| !list.fields.is_empty()) else { return Ok(()) };
-        for item in list.json {
-            let item = item?;
-            let fields: BTreeMap<&str, &RawValue> = serde_json::from_slice(&item)?;
-            let name = fields.get(list.name).map(|name| serde_json::from_str::<Option<String>>(name.get()));
-            name.transpose()?.flatten().map_or(Ok(()), |name| writeln!(out, "{name}"))?;
-        }
-        Ok(())
+        lists.find(|list| !list.shape.fields.is_empty()).map_or(Ok(()), |list| list.write(Format::Name, out))
     }
 
     /// Writes JSON lines: a head, one object a line, and a summary.
     fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
         let (head, summary) = self.head_and_summary();
         line(out, "head", &head)?;
-        for mut list in self.lists(Format::Jsonl, Times::default()) {
-            list.json.try_for_each(|item| item_line(out, list.kind, &item?))?;
-        }
+        let mut lists = self.lists(Format::Jsonl, Times::default()).into_iter();
+        lists.try_for_each(|list| list.write(Format::Jsonl, out))?;
         line(out, "summary", &summary)
+    }
+}
+
+/// How an item of a list becomes a line of a format.
+pub struct Shape {
+    /// The `type` of its JSON lines.
+    kind: &'static str,
+    /// The fields of csv. A field `rule=/reasons/0/rule` is called `rule` and has a value from inside a field.
+    fields: Vec<&'static str>,
+    /// The field that names an item: the first one of the first column that is shown.
+    name: &'static str,
+}
+
+impl Shape {
+    pub(super) fn of<T>(kind: &'static str, columns: &Columns<'_, T>) -> Shape {
+        Shape { kind, fields: columns.fields(), name: columns.name() }
+    }
+
+    /// Writes the line of an item that is JSON already. Unknown values of csv are empty, and the texts of a list are
+    /// joined by spaces.
+    pub(super) fn line(&self, format: Format, json: &[u8], out: &mut dyn Write) -> io::Result<()> {
+        match format {
+            Format::Csv => {
+                // Only what has a column is decoded.
+                let fields: BTreeMap<&str, &RawValue> = serde_json::from_slice(json)?;
+                let values = self.fields.iter().map(|field| csv_field(&fields, path_of(field).1));
+                csv_line(values.collect::<serde_json::Result<Vec<String>>>()?.iter(), out)
+            }
+            Format::Name => {
+                let fields: BTreeMap<&str, &RawValue> = serde_json::from_slice(json)?;
+                let name = fields.get(self.name).map(|name| serde_json::from_str::<Option<String>>(name.get()));
+                name.transpose()?.flatten().map_or(Ok(()), |name| writeln!(out, "{name}"))
+            }
+            // The type comes first, as in every line.
+            _ => {
+                write!(out, "{{\"type\":\"{}\",", self.kind)?;
+                Inert(out).write_all(json.strip_prefix(b"{").unwrap_or(json))?;
+                out.write_all(b"\n")
+            }
+        }
     }
 }
 
 /// A list of a document, whatever its items are. They are read once, for one format.
 pub struct List<'a> {
-    /// The `type` of its JSON lines.
-    kind: &'static str,
     /// The heading of its table.
     heading: &'static str,
-    /// The fields of csv, with spaces between.
-    fields: String,
-    /// The field that names an item: the first one of the first column that is shown.
-    name: &'static str,
-    json: Box<dyn Iterator<Item = io::Result<Vec<u8>>> + 'a>,
+    shape: Shape,
+    /// Each item as JSON, or as a line of the format.
+    items: Box<dyn Iterator<Item = io::Result<Vec<u8>>> + 'a>,
+    are_lines: bool,
     /// Makes the table of the first items.
-    table: Box<dyn FnOnce(usize) -> io::Result<Table> + 'a>,
+    table: Box<dyn FnOnce(usize) -> Table + 'a>,
 }
 
 impl<'a> List<'a> {
     /// A list in memory; without columns it is neither a table nor in csv.
     pub(super) fn of<T: Serialize>(kind: &'static str, items: &'a [T], columns: Columns<'a, T>) -> List<'a> {
         List {
-            kind,
             heading: "",
-            fields: columns.fields(),
-            name: columns.name(),
-            json: Box::new(items.iter().map(|item| Ok(serde_json::to_vec(item)?))),
-            table: Box::new(move |rows| columns.table(items.iter().take(rows).map(Ok))),
+            shape: Shape::of(kind, &columns),
+            items: Box::new(items.iter().map(|item| Ok(serde_json::to_vec(item)?))),
+            are_lines: false,
+            table: Box::new(move |rows| columns.table(items.iter().take(rows))),
         }
     }
 
-    /// A list that may be in a temporary file.
-    pub(super) fn spooled<T: Spooled>(kind: &'static str, items: &'a Spool<T>, columns: Columns<'a, T>) -> List<'a> {
-        List {
-            kind,
-            heading: "",
-            fields: columns.fields(),
-            name: columns.name(),
-            json: Box::new(items.json()),
-            table: Box::new(move |rows| columns.table(items.iter().take(rows))),
+    /// A list that may be lines of the format already.
+    pub(super) fn listing<T: Serialize>(
+        kind: &'static str,
+        listing: &'a Listing<T>,
+        columns: Columns<'a, T>,
+    ) -> List<'a> {
+        let list = List::of(kind, listing.items(), columns);
+        match listing {
+            Listing::Items(_) => list,
+            Listing::Lines(lines) => List { items: Box::new(lines.iter()), are_lines: true, ..list },
         }
+    }
+
+    fn write(self, format: Format, out: &mut dyn Write) -> io::Result<()> {
+        for item in self.items {
+            if self.are_lines { out.write_all(&item?)? } else { self.shape.line(format, &item?, out)? }
+        }
+        Ok(())
     }
 
     /// Puts a heading above its table.
@@ -137,7 +174,7 @@ pub fn write<D: Document>(
 ) -> io::Result<Option<String>> {
     match format {
         Format::Table | Format::Wide => {
-            let page = document.table(screen, format)?;
+            let page = document.table(screen, format);
             write!(out, "{page}")?;
             return Ok(page.left_out().map(|columns| format!("{columns}; -o wide shows all")));
         }
@@ -157,26 +194,9 @@ pub fn write<D: Document>(
     .map(|()| None)
 }
 
-/// Writes items, given as JSON, as comma-separated values. `columns` are names of fields in the item's JSON, with
-/// spaces between; a column `rule=/reasons/0/rule` has a value from inside a field. Unknown values are empty, and the
-/// texts of a list are joined by spaces.
-pub(super) fn csv_of(
-    columns: &str,
-    items: impl Iterator<Item = io::Result<Vec<u8>>>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let columns = columns.split_whitespace().map(|column| column.split_once("=/").unwrap_or((column, column)));
-    let (heads, paths): (Vec<&str>, Vec<&str>) = columns.unzip();
-    let mut failed = None;
-    let values = |item: io::Result<Vec<u8>>| -> io::Result<Vec<String>> {
-        let item = item?;
-        // Only what has a column is decoded.
-        let fields: BTreeMap<&str, &RawValue> = serde_json::from_slice(&item)?;
-        debug_assert!(paths.iter().all(|path| fields.contains_key(path.split('/').next().unwrap_or_default())));
-        Ok(paths.iter().map(|path| csv_field(&fields, path)).collect::<serde_json::Result<_>>()?)
-    };
-    csv(&heads, items.map_while(|item| values(item).map_err(|error| failed = Some(error)).ok()), out)?;
-    failed.map_or(Ok(()), Err)
+/// The name of a field of csv, and the path to its value.
+fn path_of(field: &'static str) -> (&'static str, &'static str) {
+    field.split_once("=/").unwrap_or((field, field))
 }
 
 /// The field at that path, as CSV has it.
@@ -213,12 +233,5 @@ struct Line<'a, T> {
 /// Writes one line of a `jsonl` document.
 pub(super) fn line<T: Serialize>(out: &mut dyn Write, kind: &str, body: &T) -> io::Result<()> {
     serde_json::to_writer(Inert(out), &Line { r#type: kind, body })?;
-    out.write_all(b"\n")
-}
-
-/// Writes the line of an item that is JSON already. The type comes first, as in every line.
-fn item_line(out: &mut dyn Write, kind: &str, json: &[u8]) -> io::Result<()> {
-    write!(out, "{{\"type\":\"{kind}\",")?;
-    Inert(out).write_all(json.strip_prefix(b"{").unwrap_or(json))?;
     out.write_all(b"\n")
 }

@@ -2,7 +2,6 @@ use super::columns::{Columns, column};
 use super::format::Table;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::io;
 
 /// `jobdoctor.env/v1`: every setting in force and where it came from.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -32,11 +31,11 @@ pub struct EnvSetting {
 
 impl Env {
     /// The settings as a table for people.
-    pub fn table(&self) -> io::Result<Table> {
+    pub fn table(&self) -> Table {
         let columns = Columns::<EnvSetting>::new()
             .add(column("setting", 0, None), "name", |setting| setting.name.as_str().into())
             .add(column("value", 0, Some(24)), "value", |setting| setting.value.as_deref().unwrap_or("-").into())
             .add(column("from", 0, Some(24)), "origin", |setting| setting.origin.as_str().into());
-        columns.table(self.settings.iter().map(Ok))
+        columns.table(self.settings.iter())
     }
 }

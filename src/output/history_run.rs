@@ -1,8 +1,8 @@
-use super::Spool;
 use super::columns::{self, Columns};
-use super::document::{Document, List};
+use super::document::{Document, List, Shape};
 use super::format::{Cell, Facts, Format, Screen, Times, Tone};
 use super::history::{HistoryRun, command, moved, undo, who};
+use super::{Collector, Listing};
 use crate::model::{End, Outcome, Step, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub struct HistoryOne {
     /// The counts.
     pub summary: HistoryOneSummary,
     /// The steps, as far as they are recorded.
-    pub steps: Spool<HistoryStep>,
+    pub steps: Listing<HistoryStep>,
     /// When the record was read; people see how long ago the run was.
     #[serde(skip)]
     pub read_at: Option<Timestamp>,
@@ -70,7 +70,7 @@ impl Document for HistoryOne {
     }
 
     fn lists(&self, _: Format, _: Times) -> Vec<List<'_>> {
-        vec![List::spooled("step", &self.steps, steps())]
+        vec![List::listing("step", &self.steps, steps())]
     }
 
     fn above(&self, screen: &Screen) -> String {
@@ -108,6 +108,11 @@ impl Document for HistoryOne {
 }
 
 impl HistoryOne {
+    /// Collects the steps of a document that is printed in this format.
+    pub fn collector(format: Format) -> Collector<HistoryStep> {
+        Collector::of(Shape::of("step", &steps()), format, None)
+    }
+
     pub fn titles() -> Vec<&'static str> {
         steps().titles()
     }

@@ -1,5 +1,4 @@
 use super::findings::{Wording, sentence};
-use super::spool::Spooled;
 use crate::model::{Action, Claim, End, Outcome, RowError, Step, Timestamp};
 use crate::policy::{self, Draft, Finding, Judgement, Policy, Proves, SkipReason, Verdict, VerdictKind, why_failed};
 use crate::preset::{Liveness, QueueSpec};
@@ -183,25 +182,6 @@ impl Job {
     /// Its place in a list.
     pub fn order(&self) -> i64 {
         order(self.last_seen_at)
-    }
-}
-
-impl Spooled for Job {
-    fn findings(&mut self) -> Option<&mut Vec<Finding>> {
-        Some(&mut self.findings)
-    }
-}
-
-impl Spooled for StepJob {
-    fn findings(&mut self) -> Option<&mut Vec<Finding>> {
-        Some(&mut self.job.findings)
-    }
-}
-
-/// The table of skipped jobs says why they are skipped, and not what the judge says.
-impl Spooled for SkippedJob {
-    fn findings(&mut self) -> Option<&mut Vec<Finding>> {
-        Some(&mut self.skipped.findings)
     }
 }
 

@@ -6,7 +6,6 @@ use crate::model::Timestamp;
 use crate::policy::{Check, VerdictKind};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::io;
 
 /// `jobdoctor.show/v1`: jobs with all of their evidence.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -93,13 +92,13 @@ pub struct Would {
     pub attempts_after: Option<i64>,
 }
 
-pub fn show(document: &Show, screen: &Screen) -> io::Result<Page> {
+pub fn show(document: &Show, screen: &Screen) -> Page {
     let one = |shown| one(shown, document.store_time, screen);
-    let jobs: Vec<String> = document.jobs.iter().map(one).collect::<io::Result<_>>()?;
-    Ok(jobs.join("\n").into())
+    let jobs: Vec<String> = document.jobs.iter().map(one).collect();
+    jobs.join("\n").into()
 }
 
-fn one(shown: &ShownJob, now: Timestamp, screen: &Screen) -> io::Result<String> {
+fn one(shown: &ShownJob, now: Timestamp, screen: &Screen) -> String {
     let job = &shown.job;
     let mut facts = Facts::new();
     facts.add("job", Cell::new(job.id.as_str(), Tone::Strong));
@@ -133,9 +132,9 @@ fn one(shown: &ShownJob, now: Timestamp, screen: &Screen) -> io::Result<String> 
     let mut text = facts.render(screen);
     if !shown.checks.is_empty() {
         text.push('\n');
-        text.push_str(&checks(shown, now, screen)?);
+        text.push_str(&checks(shown, now, screen));
     }
-    Ok(text)
+    text
 }
 
 /// A text of a job's, and how much of it is missing. What a terminal would act on becomes visible where facts are
@@ -176,7 +175,7 @@ fn would(shown: &ShownJob) -> Cell {
 
 /// The rules, a row each. On a narrow screen what a rule means stands below its row, so that column and value stay
 /// whole.
-fn checks(shown: &ShownJob, now: Timestamp, screen: &Screen) -> io::Result<String> {
+fn checks(shown: &ShownJob, now: Timestamp, screen: &Screen) -> String {
     let wording = Wording { times: Some((now, screen.times)), ..Wording::default() };
     let means = |rule: &RuleCheck| wording.check(&rule.check);
     let columns = Columns::<RuleCheck>::new()
@@ -185,11 +184,11 @@ fn checks(shown: &ShownJob, now: Timestamp, screen: &Screen) -> io::Result<Strin
         .add(columns::column("column", 0, Some(10)), "column", |rule| rule.column.as_str().into())
         .add(columns::column("value", 0, Some(12)), "value", |rule| wording.value(&rule.check.value).into())
         .add(columns::column("what it means", 0, None), "detail", |rule| means(rule).into());
-    let mut table = columns.table(shown.checks.iter().map(Ok))?;
+    let mut table = columns.table(shown.checks.iter());
     let whole = table.render(&Screen { width: None, color: false, ..screen.clone() });
     let widest = whole.lines().map(|line| line.chars().count()).max();
     if screen.width.is_none_or(|width| widest.is_none_or(|widest| widest <= width)) {
-        return Ok(table.render(screen));
+        return table.render(screen);
     }
     table.columns.truncate(4);
     table.columns.remove(1);
@@ -203,7 +202,7 @@ fn checks(shown: &ShownJob, now: Timestamp, screen: &Screen) -> io::Result<Strin
             lines.push_str(&screen.indented(&Cell::new(format!("{}: {}", result.text, means(check)), result.tone)));
         }
     }
-    Ok(lines)
+    lines
 }
 
 fn result(check: &RuleCheck) -> Cell {

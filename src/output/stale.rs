@@ -1,12 +1,12 @@
 use super::columns::{self, Columns};
-use super::document::{Document, List, ROWS};
+use super::document::{Document, List, ROWS, Shape};
 use super::format::{Cell, Format, Screen, Table, Times, Tone};
-use super::{Diagnosis, Field, Filter, Job, Spool, Target, diagnosis};
+use super::listing::one_a_line;
+use super::{Collector, Diagnosis, Field, Filter, Job, Listing, Target, diagnosis};
 use crate::model::Timestamp;
 use crate::policy::VerdictKind;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::io;
 
 /// `jobdoctor.stale/v1`: the claims that are stuck, longest silent first, and those whose verdict is unknown.
 #[derive(Serialize, JsonSchema)]
@@ -21,9 +21,10 @@ pub struct Stale {
     /// With --by the groups that hold stuck or unknown jobs, most stuck ones first.
     pub groups: Vec<JobGroup>,
     /// The stuck ones; none where the diagnoses alone, or groups, were asked for.
-    pub jobs: Spool<Job>,
-    /// The ones whose verdict is unknown; their reasons say what is missing.
-    pub unknown: Spool<Job>,
+    pub jobs: Listing<Job>,
+    /// The first thousand of those whose verdict is unknown; their reasons say what is missing.
+    #[serde(serialize_with = "one_a_line")]
+    pub unknown: Vec<Job>,
 }
 
 /// The head of a [`Stale`].
@@ -97,10 +98,10 @@ impl Document for Stale {
             return vec![diagnoses, List::of("group", &self.groups, groups(by))];
         }
         let columns = |verdict| jobs(verdict, format, self.head.store_time, times);
-        let unknown = List::spooled("unknown", &self.unknown, columns(VerdictKind::Unknown));
+        let unknown = List::of("unknown", &self.unknown, columns(VerdictKind::Unknown));
         vec![
             diagnoses,
-            List::spooled("job", &self.jobs, columns(VerdictKind::Stuck)),
+            List::listing("job", &self.jobs, columns(VerdictKind::Stuck)),
             unknown.under("Unknown, cannot be judged:\n"),
         ]
     }
@@ -119,6 +120,12 @@ impl Document for Stale {
 }
 
 impl Stale {
+    /// Collects the stuck jobs of a document that is printed in this format.
+    pub fn collector(format: Format, limit: Option<usize>) -> Collector<Job> {
+        let columns = jobs(VerdictKind::Stuck, format, Timestamp::EPOCH, Times::default());
+        Collector::of(Shape::of("job", &columns), format, limit)
+    }
+
     pub fn titles(by: Option<Field>, format: Format, times: Times) -> Vec<&'static str> {
         match by {
             Some(by) => groups(by).titles(),
@@ -128,9 +135,9 @@ impl Stale {
 }
 
 /// A table of jobs with a mark in front of each: `+` for a new job, `-` for one that is gone.
-pub fn marked(jobs: &[(&str, Job)], format: Format, now: Timestamp, times: Times) -> io::Result<Table> {
+pub fn marked(jobs: &[(&str, &Job)], format: Format, now: Timestamp, times: Times) -> Table {
     let columns = self::jobs(VerdictKind::Stuck, format, now, times);
-    let mut table = columns.table(jobs.iter().map(|(_, job)| Ok(job)))?;
+    let mut table = columns.table(jobs.iter().map(|(_, job)| *job));
     table.columns.insert(0, columns::column("", 0, None));
     for (row, (mark, _)) in table.rows.iter_mut().zip(jobs) {
         match *mark {
@@ -140,7 +147,7 @@ pub fn marked(jobs: &[(&str, Job)], format: Format, now: Timestamp, times: Times
         }
         row.insert(0, Cell::new(*mark, if *mark == "+" { Tone::Strong } else { Tone::Dim }));
     }
-    Ok(table)
+    table
 }
 
 /// The columns of stuck jobs, or of unknown ones; csv has the fields of both.

@@ -9,8 +9,8 @@ use crate::support::dice::{Dice, fresh_seed};
 use crate::support::doctor::{CATALOG, limits};
 use crate::support::figures;
 use jobdoctor::ops::{self, ApplyOptions, Mode, Selection, Session};
-use jobdoctor::output::Document;
 use jobdoctor::output::format::json;
+use jobdoctor::output::{Collector, Document};
 use jobdoctor::policy::Policy;
 use jobdoctor::preset::Place;
 use jobdoctor::store::{Address, open};
@@ -113,14 +113,16 @@ fn through_the_library(path: &Path) {
     };
     let policy = Policy::default();
     let mut look = session.snapshot().unwrap();
-    let stale = told(&ops::stale(&mut look, &Selection::default(), &policy, None).unwrap());
+    let stale = told(
+        &ops::stale(&mut look, &Selection::default(), &policy, Collector::first(usize::MAX), &mut |_| false).unwrap(),
+    );
     told(&ops::owners(&mut look, &Selection::default(), &policy, false).unwrap());
     let stats = ops::stats(&mut look, &Selection::default(), &policy).unwrap();
     serde_json::to_string(&stats).unwrap();
     let ids: Vec<String> = stale["unknown"].as_array().unwrap().iter().take(20).map(|job| id(job).to_owned()).collect();
     serde_json::to_string(&ops::show(&mut look, &ids, &policy, None).unwrap()).unwrap();
     let plan = ops::plan(&mut look, &Selection::default(), &policy).unwrap();
-    serde_json::to_string(&plan.to_save().unwrap()).unwrap();
+    serde_json::to_string(&plan.to_save()).unwrap();
     let plan = plan.ready(look);
     let order = ApplyOptions {
         schema: "jobdoctor.reclaim/v1",
@@ -130,6 +132,7 @@ fn through_the_library(path: &Path) {
         later: Default::default(),
         fast: false,
         sweep_lock: None,
+        next: None,
         record: Default::default(),
     };
     let dry = told(&ops::reclaim(&*store, &limits, plan, &order).unwrap().document);

@@ -37,7 +37,7 @@
 //! | F31 | hostile text in whatever is printed | `property::inert::nothing_that_acts_is_left`, `traps::ends::a_name_with_a_line_break_and_an_emoji` |  | `cli::inert::for_people`, `cli::inert::for_machines`, `cli::inert::in_errors` |
 //! | F32 | hostile settings and command lines | `property::conninfo::any_text`, `property::conninfo::no_error_repeats_a_piece_of_the_address`, `property::duration::any_text`, `property::conninfo::the_program_ends_in_a_code_of_its_table` | `conformance::schema::states_may_be_an_enum_and_names_may_need_quotes` | `cli::mistakes::durations`, `cli::mistakes::limits_and_actions_and_rules` |
 //! | F33 | attempts at the maximum, and above it | `traps::ends::attempts_at_above_and_without_a_maximum`, `conformance::actions::the_last_run_that_counts`, `property::plan::attempts_are_respected` |  |  |
-//! | F34 | a restart sweep in the middle of a rolling deploy | `fault::deploys::only_the_owners_in_its_scope_are_touched`, `conformance::owners::a_restart_sweep_takes_the_owners_in_its_scope_whatever_their_age`, `brake::a_scoped_restart_sweep_is_never_judged` |  | `cli::restart::a_scope_takes_its_own_alone`, `property::edges::a_restart_ends_the_claims_that_were_made_before_it` |
+//! | F34 | a restart sweep in the middle of a rolling deploy | `fault::deploys::only_the_owners_in_its_scope_are_touched`, `conformance::owners::a_restart_sweep_takes_the_owners_in_its_scope_whatever_their_age`, `brake::a_scoped_restart_sweep_is_never_judged` |  | `cli::restart::a_scope_takes_its_own_alone`, `property::evidence::a_claim_that_came_while_the_sweep_waited_is_later` |
 
 mod altered;
 mod beats;

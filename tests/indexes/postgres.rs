@@ -321,6 +321,7 @@ impl<'a> Stage<'a> {
                 later: Delay::default(),
                 fast: false,
                 sweep_lock: None,
+                next: None,
                 record: Default::default(),
             };
             ops::reclaim(&*self.store, &self.limits, plan, &order)

@@ -94,7 +94,7 @@ pub(super) fn played_by_hand(
     let mut failed = None;
     let by_hand = played(databases, stage, scene, |database, _, plan, order| {
         let emitted = ops::emit(&limits(), &plan, order).map_err(|error| error.to_string())?;
-        let ran = database.shell(&edit(emitted.parts.iter().map(|part| part.unwrap()).collect()));
+        let ran = database.shell(&edit(emitted.parts.concat()));
         failed = (ran.code != 0).then_some(ran.stderr);
         Ok(())
     })?;
@@ -126,6 +126,7 @@ fn played(
     let order = ApplyOptions {
         fast: false,
         sweep_lock: None,
+        next: None,
         record: RecordOptions { reason: scene.reason.clone(), ..RecordOptions::default() },
         schema: "jobdoctor.reclaim/v1",
         mode: Mode::Apply,

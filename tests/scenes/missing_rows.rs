@@ -137,6 +137,7 @@ fn order<'a>() -> ApplyOptions<'a> {
     ApplyOptions {
         fast: false,
         sweep_lock: None,
+        next: None,
         record: RecordOptions::default(),
         schema: "jobdoctor.sweep/v1",
         mode: Mode::Apply,

@@ -64,6 +64,7 @@ pub fn play(databases: &mut Databases, catalog: &Catalog, stage: &Stage, scene: 
         later,
         fast: false,
         sweep_lock: None,
+        next: None,
         record: RecordOptions { reason: scene.reason.clone(), ..RecordOptions::default() },
     };
     let done = ops::reclaim(&*store, &limits, plan, &order).unwrap_or_else(|error| panic!("{error}"));

@@ -161,6 +161,7 @@ fn played(
     let order = ApplyOptions {
         fast: false,
         sweep_lock: None,
+        next: None,
         record: RecordOptions::default(),
         schema: "jobdoctor.sweep/v1",
         mode,

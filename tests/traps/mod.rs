@@ -20,7 +20,7 @@
 //! | a read-only replica | `standby::writing::nothing_is_applied`, `cli::postgres::a_database_in_which_nothing_may_be_written` |
 //! | a statement that takes too long | `cli::postgres::a_look_that_takes_too_long`, `cli::busy::a_look_that_takes_too_long` |
 //! | a connection cut in the middle of a batch | `conformance::outcomes::a_commit_that_did_not_arrive_was_not_tried`, `conformance::outcomes::a_commit_whose_answer_was_lost_is_asked_for`, `conformance::outcomes::a_commit_that_nobody_can_be_asked_about_is_unknown` |
-//! | sweeps in parallel | `fleet::at_once::on_postgres`, `traps::crowds::of_runs_in_parallel_the_effects_add_up_to_one_and_the_later_ones_say_so`, `conformance::crowd::doctors_over_the_same_steps_count_each_death_once` |
+//! | sweeps in parallel | `cron::crowd::ten_sweeps_of_ten_hosts_come_to_one`, `traps::crowds::of_runs_in_parallel_the_effects_add_up_to_one_and_the_later_ones_say_so`, `conformance::crowd::doctors_over_the_same_steps_count_each_death_once` |
 //! | a closed pipe | `cli::pipes::the_first_line_of_many`, `cli::pipes::what_was_to_be_done_is_done`, `fault::streams::a_report_that_goes_nowhere_changes_nothing` |
 //! | no terminal, `NO_COLOR` | `cli::color::the_environment_is_asked_where_the_flag_is_silent`, `cli::color::machine_formats_have_none` |
 //! | zero rows | `cli::documents::for_people`, `conformance::scan::an_empty_table_has_no_claims` |

@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         checked.document.try_with = Some(context.next_command("reclaim", &["--dry-run=server"]));
     }
     let document = &checked.document;
-    context.ui.print_page(format, document, |screen| Ok(document.facts().render(screen).into()))?;
+    context.ui.print_page(format, document, |screen| document.facts().render(screen).into())?;
     if !checked.is_fit {
         let exit = if checked.denied { Exit::NoPermission } else { Exit::Config };
         return Err(missing(document, exit));

@@ -80,7 +80,7 @@ fn check(how: &How, context: &Context) -> Result<Exit, CliError> {
         findings: findings(&path, &args, context),
     };
     let is_sound = document.findings.iter().all(|finding| finding.severity == Severity::Ok);
-    context.ui.print_page(how.output.format(), &document, |screen| Ok(document.facts().render(screen).into()))?;
+    context.ui.print_page(how.output.format(), &document, |screen| document.facts().render(screen).into())?;
     Ok(if is_sound { Exit::Done } else { Exit::Config })
 }
 

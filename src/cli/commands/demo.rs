@@ -7,7 +7,7 @@ use crate::cli::settings::{READING, Settings};
 use crate::history::RecordOptions;
 use crate::ops::{self, ApplyOptions, Guard, Mode, Selection};
 use crate::output::format::{Format, inert};
-use crate::output::{Document, show};
+use crate::output::{Collector, Document, ROWS, show};
 use crate::policy::{Delay, Policy};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let (selection, policy) = (Selection::default(), Policy::default());
     let session = settings.session(store.as_ref(), &limits);
     let mut snapshot = session.snapshot()?;
-    let stale = ops::stale(&mut snapshot, &selection, &policy, None)?;
+    let stale = ops::stale(&mut snapshot, &selection, &policy, Collector::first(ROWS), &mut |_| false)?;
     let shown = ops::show(&mut snapshot, &["5".to_owned()], &policy, None)?;
     let plan = ops::plan(&mut snapshot, &selection, &policy)?.ready(snapshot);
     let dry_run = ApplyOptions {
@@ -50,15 +50,16 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         fast: false,
         sweep_lock: None,
         record: RecordOptions::default(),
+        next: None,
     };
     let plan = ops::reclaim(store.as_ref(), &limits, plan, &dry_run)?;
     let screen = context.ui.screen();
     let file = inert(&shell_word(&file)).into_owned();
     context.ui.report(|out| {
         writeln!(out, "Made {file}: a queue in which two workers were killed some minutes ago.\n")?;
-        writeln!(out, "$ jobdoctor stale --db {file}\n{}", stale.table(&screen, Format::Table)?)?;
-        writeln!(out, "$ jobdoctor show 5 --db {file}\n{}", show(&shown, &screen)?)?;
-        writeln!(out, "$ jobdoctor reclaim --db {file}\n{}", plan.document.table(&screen, Format::Table)?)?;
+        writeln!(out, "$ jobdoctor stale --db {file}\n{}", stale.table(&screen, Format::Table))?;
+        writeln!(out, "$ jobdoctor show 5 --db {file}\n{}", show(&shown, &screen))?;
+        writeln!(out, "$ jobdoctor reclaim --db {file}\n{}", plan.document.table(&screen, Format::Table))?;
         writeln!(out, "Nothing was written to the queue. Its living workers hold leases for 30 days. Go on with:\n")?;
         writeln!(out, "  jobdoctor owners --db {file}             who is alive and who is dead")?;
         writeln!(out, "  jobdoctor reclaim --db {file} --apply    carry the plan out")?;

@@ -23,7 +23,7 @@ pub struct Args {
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let settings = Settings::resolve(&args.store, &context.environment)?;
     let document = document(&settings)?;
-    context.ui.print_page(args.output.format(), &document, |screen| Ok(document.table()?.render(screen).into()))?;
+    context.ui.print_page(args.output.format(), &document, |screen| document.table().render(screen).into())?;
     document.warnings.iter().for_each(|warning| context.ui.warn(warning));
     if settings.has_no_config() {
         context.ui.note(&format!("no config file was read: there is none at {}", settings.config_places()));

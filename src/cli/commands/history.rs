@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             say_list(context, format, &document);
         }
         Some(run) => {
-            let mut document = ops::history_run(&mut records, run)?;
+            let mut document = ops::history_run(&mut records, run, HistoryOne::collector(format))?;
             drop(snapshot);
             document.read_at = document.read_at.or_else(host_time);
             context.ui.print(format, &document)?;

@@ -76,15 +76,15 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             let preset = settings.catalog.find(&show.name)?;
             let toml = if preset.built_in { preset.text.to_owned() } else { mapping(preset, context) };
             let document = presets::preset_page(preset, toml)?;
-            context.ui.print_page(how.output.format(), &document, |screen| Ok(people(&document, screen).into()))?;
+            context.ui.print_page(how.output.format(), &document, |screen| people(&document, screen).into())?;
         }
         None => {
             settings.catalog.broken().for_each(|error| context.ui.warn(&error.to_string()));
             let document = presets::presets(&settings.catalog)?;
             context.ui.print_page(how.output.format(), &document, |screen| {
                 let mut page = Page::default();
-                page.table("", &list(&document)?, screen);
-                Ok(page)
+                page.table("", &list(&document), screen);
+                page
             })?;
         }
     }

@@ -10,6 +10,7 @@ use crate::cli::settings::{READING, Settings};
 use crate::cli::{input, plan_file};
 use crate::ops::{Mode, PlanSource};
 use crate::output::Reclaim;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// `jobdoctor reclaim`.
@@ -62,7 +63,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             let saved = plan_file::read(path)?;
             // A plan is applied with the preset that it was made with.
             settings.preset.get_or_insert_with(|| saved.target.preset.clone());
-            PlanSource::Saved(plan_file::name(path), Box::new(saved))
+            PlanSource::Saved(plan_file::name(path), Arc::new(saved))
         }
         None => PlanSource::Selection(Box::new(selection)),
     };
@@ -77,12 +78,12 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let plan = pass.plan(snapshot, &policy, &list)?;
     let save_plan = args.plan.save_plan.as_deref();
     if let Some(path) = save_plan {
-        plan_file::write(path, &plan.to_save()?)?;
+        plan_file::write(path, &plan.to_save())?;
     }
     let apply = pass.apply_options(&plan, run_id, list.wrong, None);
     if args.act.emit_sql {
         return pass.emit(&plan, &apply);
     }
-    let carried = pass.carry_out(plan, &policy, &apply)?;
+    let carried = pass.carry_out(plan, &policy, apply)?;
     pass.end(carried, (save_plan, args.plan.is_piped()), settings.warn_above(None).as_ref(), None)
 }

@@ -11,7 +11,7 @@ use crate::cli::watch::Watch;
 use crate::model::parse_duration;
 use crate::ops::{self, Selection};
 use crate::output::format::{Format, count, grouped};
-use crate::output::{Field, ROWS, Stale};
+use crate::output::{Collector, Field, ROWS, Stale};
 use clap::ValueEnum;
 use std::time::{Duration, Instant};
 
@@ -151,15 +151,15 @@ fn snapshot(args: &Args, settings: &Settings, selection: &Selection, context: &C
     if let Some(why) = list.wrong {
         context.ui.warn(&why);
     }
-    let most = match format {
-        _ if args.summary => Some(0),
-        Format::None => Some(0),
-        Format::Table | Format::Wide => selection.limit.or(Some(ROWS)),
-        _ => None,
+    let jobs = match format {
+        _ if args.summary => Collector::first(0),
+        Format::None => Collector::first(0),
+        Format::Table | Format::Wide => Collector::first(selection.limit.unwrap_or(ROWS)),
+        _ => Stale::collector(format, selection.limit),
     };
     let mut document = match args.by {
         Some(by) => ops::stale_by(&mut snapshot, selection, &policy, by.into())?,
-        None => ops::stale(&mut snapshot, selection, &policy, most)?,
+        None => ops::stale(&mut snapshot, selection, &policy, jobs, &mut |_| false)?,
     };
     document.head.warnings.extend(list.unmatched);
     Ok(document)

@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     };
     args.list.check(&Reclaim::titles(act.apply, true, Times::default()))?;
     let settings = settings_of_run(&args.list.store, &args.run, context)?;
-    let source = PlanSource::Run(args.run.clone(), context.environment.journals());
+    let source = PlanSource::Run(args.run.clone(), context.environment.journals(), 0);
     let evidence = EvidenceArgs::default();
     let pass = Pass::open(context, &settings, Options::of_undo(&act), (source, &evidence, &args.list.output))?;
     let snapshot = pass.snapshot()?;
@@ -57,6 +57,6 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let policy = Policy::default();
     let plan = pass.plan(snapshot, &policy, &OddList::default())?;
     let apply = pass.apply_options(&plan, run_id, None, None);
-    let carried = pass.carry_out(plan, &policy, &apply)?;
+    let carried = pass.carry_out(plan, &policy, apply)?;
     pass.end(carried, (None, false), None, None)
 }

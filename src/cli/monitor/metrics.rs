@@ -101,16 +101,12 @@ impl Metrics {
         self.measured.borrow().as_ref().map_or(0, Measured::in_flight)
     }
 
-    /// Counts the outcomes of a run. Steps of a long plan that cannot be read back are not counted: the report needs
-    /// all of them and will name the error.
+    /// Counts the outcomes of a run.
     pub fn count_outcomes(&self, document: &Reclaim) {
         let mut outcomes = self.outcomes.borrow_mut();
         let Some(outcomes) = outcomes.as_mut().filter(|_| self.measures && document.head.applied) else { return };
-        // A wake-up moves no job.
-        for step in document.steps.iter().map_while(Result::ok).filter(|step| !step.is_wake_up()) {
-            if let (Some(action), Some(outcome)) = (step.job.action, step.outcome) {
-                *outcomes.entry((step.job.queue, action, outcome.name())).or_default() += 1;
-            }
+        for ((queue, action, outcome), steps) in &document.by_queue {
+            *outcomes.entry((queue.clone(), *action, outcome.name())).or_default() += steps;
         }
     }
 

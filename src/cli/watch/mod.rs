@@ -7,7 +7,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
 use super::settings::Settings;
-use crate::ops::{self, Selection, Snapshot, SnapshotDiff};
+use crate::ops::{Selection, Snapshot, SnapshotDiff};
 use crate::output::Stale;
 use crate::output::format::Format;
 use crate::policy::Policy;
@@ -19,6 +19,9 @@ use terminal::Terminal;
 const NOTICE: Duration = Duration::from_millis(100);
 /// How long one snapshot may take, unless the operator says: an old picture must not pass for a new one.
 const READING: Duration = Duration::from_secs(10);
+
+/// No terminal has more rows.
+const MOST_ROWS: usize = 1_000;
 
 /// What is watched, and how it is shown.
 pub struct Watch<'a> {
@@ -60,14 +63,13 @@ impl Watch<'_> {
         let store = context.store(self.settings)?;
         // A list that was cut at the limit does not show which jobs are new.
         let rows = self.selection.limit.take();
-        let (document, warnings) = self.snapshot(context, store.as_ref())?;
-        let mut last = LastSnapshot { diff: SnapshotDiff::first(document)?, warnings, at: Instant::now() };
+        let mut last = self.snapshot(context, store.as_ref(), None)?;
         let mut terminal = Terminal::begin(context, self.interval, rows, self.format);
         let mut has_reader = terminal.snapshot(&last)?;
         while has_reader && self.pause(context, &mut terminal, &last)? {
-            has_reader = match self.snapshot(context, store.as_ref()) {
-                Ok((document, warnings)) => {
-                    last = LastSnapshot { diff: last.diff.then(document)?, warnings, at: Instant::now() };
+            has_reader = match self.snapshot(context, store.as_ref(), Some(&last.diff)) {
+                Ok(next) => {
+                    last = next;
                     terminal.snapshot(&last)?
                 }
                 Err(_) if context.interrupt.is_raised() => break,
@@ -77,13 +79,18 @@ impl Watch<'_> {
         Ok(Exit::Done)
     }
 
-    fn snapshot(&self, context: &Context, store: &dyn Store) -> Result<(Stale, Vec<String>), CliError> {
+    fn snapshot(
+        &self,
+        context: &Context,
+        store: &dyn Store,
+        last: Option<&SnapshotDiff>,
+    ) -> Result<LastSnapshot, CliError> {
         let limits = self.settings.limits("stale --watch", READING, &context.interrupt, false);
         let mut snapshot = self.settings.session(store, &limits).snapshot()?;
-        let most = self.summary.then_some(0);
-        let document = ops::stale(&mut snapshot, &self.selection, &self.policy, most)?;
-        let warnings = warnings(&snapshot, &document);
-        Ok((document, warnings))
+        let most = if self.summary { 0 } else { MOST_ROWS };
+        let diff = SnapshotDiff::of(last, &mut snapshot, &self.selection, &self.policy, most)?;
+        let warnings = warnings(&snapshot, &diff.document);
+        Ok(LastSnapshot { diff, warnings, at: Instant::now() })
     }
 
     /// False if it is time to end.

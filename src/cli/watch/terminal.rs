@@ -58,7 +58,7 @@ impl<'a> Terminal<'a> {
     fn draw(&mut self, last: &LastSnapshot) -> Result<bool, CliError> {
         self.size = size(self.context);
         self.context.ui.report_part(|out| {
-            let picture = self.picture(last)?;
+            let picture = self.picture(last);
             // Move home; clear the rest of each line; clear everything below.
             out.write_all(b"\x1b[H")?;
             picture.iter().try_for_each(|line| writeln!(out, "{line}\x1b[K"))?;
@@ -67,7 +67,7 @@ impl<'a> Terminal<'a> {
     }
 
     /// The lines of one picture, no higher and no wider than the terminal.
-    fn picture(&self, last: &LastSnapshot) -> io::Result<Vec<String>> {
+    fn picture(&self, last: &LastSnapshot) -> Vec<String> {
         let screen = Screen { width: Some(self.size.0), ..self.context.ui.screen() };
         let height = self.size.1.saturating_sub(1).max(1);
         let document = &last.diff.document;
@@ -80,9 +80,9 @@ impl<'a> Terminal<'a> {
         }
         let rows = height.saturating_sub(fixed + picture.len()).min(self.rows.unwrap_or(usize::MAX));
         picture.push(String::new());
-        picture.extend(self.table(last, rows, &screen)?);
+        picture.extend(self.table(last, rows, &screen));
         picture.truncate(height);
-        Ok(picture)
+        picture
     }
 
     /// The lines about the database, the time of the snapshot and the counts; or about the failure since.
@@ -131,33 +131,24 @@ impl<'a> Terminal<'a> {
     }
 
     /// The jobs that are gone, those that are new, then the rest, in so many rows.
-    fn table(&self, last: &LastSnapshot, rows: usize, screen: &Screen) -> io::Result<Vec<String>> {
+    fn table(&self, last: &LastSnapshot, rows: usize, screen: &Screen) -> Vec<String> {
         let diff = &last.diff;
-        let gone = diff.gone.iter().take(GONE.min(rows)).map(|job| Ok(("-", job?)));
-        let mut shown: Vec<(&str, Job)> = gone.collect::<io::Result<_>>()?;
-        let (mut new, mut rest) = (Vec::new(), Vec::new());
-        for job in diff.findings() {
-            let job = job?;
-            let is_new = self.snapshots > 1 && diff.is_new(&job);
-            let list = if is_new { &mut new } else { &mut rest };
-            if list.len() < rows {
-                list.push((if is_new { "+" } else { "" }, job));
-            }
-        }
-        shown.extend(new.into_iter().chain(rest));
+        let mut shown: Vec<(&str, &Job)> = diff.gone.iter().take(GONE.min(rows)).map(|job| ("-", job)).collect();
+        let is_new = |job: &&Job| self.snapshots > 1 && diff.is_new(job);
+        let (new, rest): (Vec<&Job>, Vec<&Job>) = diff.findings().partition(is_new);
+        shown.extend(new.into_iter().map(|job| ("+", job)).chain(rest.into_iter().map(|job| ("", job))));
         shown.truncate(rows);
-        let total = diff.gone.len() + diff.document.jobs.len() + diff.document.unknown.len();
-        if total == 0 {
-            return Ok(Vec::new());
+        let total = diff.all_gone + (diff.document.summary.stuck + diff.document.summary.unknown) as usize;
+        if total == 0 || shown.is_empty() {
+            return Vec::new();
         }
-        let mut table =
-            lines(&marked(&shown, self.format, diff.document.head.store_time, screen.times)?.render(screen));
+        let mut table = lines(&marked(&shown, self.format, diff.document.head.store_time, screen.times).render(screen));
         let more = total.saturating_sub(shown.len());
         if more > 0 {
             let more = Cell::new(format!("and {} more", grouped(more as u64)), Tone::Dim);
             table.extend(lines(&screen.paragraph(&more)));
         }
-        Ok(table)
+        table
     }
 }
 

@@ -7,7 +7,7 @@ use crate::ops::reclaim::reclaim;
 use crate::ops::selection::Selection;
 use crate::ops::session::Session;
 use crate::ops::{ApplyOptions, Guard, Mode, OpsError, check, stale};
-use crate::output::{Adopt, Job, Proof, Severity, Tried};
+use crate::output::{Adopt, Collector, Job, Proof, Severity, SkippedJob, Tried};
 use crate::policy::{Delay, Policy};
 use crate::preset::{Catalog, Node, Place, Preset, SpecError};
 use crate::store::{Limits, Store};
@@ -42,11 +42,8 @@ pub fn prove(
         |limits| Session { store, catalog: &catalog, preset: Some(&draft.name), place: &place, limits, target: None };
     let mut snapshot = session(limits).snapshot()?;
     let policy = Policy::default();
-    let found = stale(&mut snapshot, &Selection::default(), &policy, Some(SHOWN))?;
-    let mut jobs: Vec<Job> = Vec::new();
-    for job in found.jobs.iter() {
-        jobs.push(job?);
-    }
+    let found = stale(&mut snapshot, &Selection::default(), &policy, Collector::first(SHOWN), &mut |_| false)?;
+    let jobs = found.jobs.items().to_vec();
     let checked = check(&mut snapshot, &[], &[], false)?;
     let actions: Vec<Action> = snapshot.spec.actions.keys().copied().collect();
     // A reader's snapshot must not stay open while writing: on SQLite it could keep the writer out.
@@ -105,6 +102,7 @@ fn tried_on_one(
             keep: Keep::Off,
             directory: None,
         },
+        next: None,
     };
     let done = reclaim(session.store, dry_run.limits, plan, &order)?;
     let mut tried = Tried { action: name, id: Some(job.id.clone()), ok: None, detail: "it was not planned".to_owned() };
@@ -112,20 +110,19 @@ fn tried_on_one(
         tried.detail.clone_from(why);
         return Ok(tried);
     }
-    for step in done.document.steps.iter() {
-        let step = step?;
+    for step in &done.document.steps {
         tried.ok = step.outcome.map(|outcome| outcome == Outcome::Moved);
-        tried.detail = match (step.outcome, step.error) {
+        tried.detail = match (step.outcome, &step.error) {
             (Some(Outcome::Moved), _) => {
                 format!("it would be {} and no longer in flight; rolled back", step.state_after)
             }
-            (_, Some(error)) => error.message,
+            (_, Some(error)) => error.message.clone(),
             (Some(outcome), None) => outcome.name().to_owned(),
             (None, None) => "not tried".to_owned(),
         };
     }
-    for skipped in done.document.skipped.iter() {
-        tried.detail = skipped?.skipped.detail;
+    if let Some(SkippedJob { skipped, .. }) = done.document.skipped.last() {
+        tried.detail.clone_from(&skipped.detail);
     }
     Ok(tried)
 }

@@ -3,16 +3,16 @@
 use super::Records;
 use crate::history::{self, Counts, Directory, JournalLines, RunEnd, is_run_id};
 use crate::model::{End, Outcome, RunHead, Step, Target};
+use crate::ops::passes::Hashes;
 use crate::ops::{OpsError, Snapshot};
-use crate::output::{Spool, advice};
+use crate::output::advice;
 use crate::preset::LedgerSpec;
 use crate::store::{StoreError, StoreErrorKind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// A run as it was recorded.
+/// A run as it was recorded, without its steps, of which there may be a million: [`Loaded::each`] reads them.
 pub(in crate::ops) struct Loaded {
     pub(in crate::ops) head: RunHead,
-    pub(in crate::ops) steps: Spool<Step<End>>,
     /// How many steps of the journal ended how.
     pub(in crate::ops) recorded: Counts,
     /// The last line of the journal, if there is a journal and it has one.
@@ -21,6 +21,10 @@ pub(in crate::ops) struct Loaded {
     pub(in crate::ops) in_ledger: Option<u64>,
     /// `journal` or `ledger`.
     pub(in crate::ops) source: &'static str,
+    /// What the ledger knows of steps whose rows the journal lacks, by key.
+    rows: BTreeMap<String, Step<End>>,
+    /// Steps that the ledger alone has.
+    more: Vec<Step<End>>,
 }
 
 impl Loaded {
@@ -35,15 +39,25 @@ pub(in crate::ops) fn load(records: &mut Records<'_>, run_id: &str) -> Result<Lo
     if let Some(journals) = records.journals
         && let Some((head, lines)) = history::read(journals, run_id)?
     {
-        let loaded = of_journal(head, lines)?;
-        return completed(records, loaded);
+        return of_journal(head, lines, records);
     }
     let ledger = records.ledger()?;
     if let (Some(ledger), Some(snapshot)) = (ledger, records.snapshot.as_mut()) {
-        let (head, steps) = of_ledger(snapshot, &ledger, run_id)?;
+        let (mut head, mut steps) = (None, 0);
+        ledger_steps(snapshot, &ledger, run_id, &mut |of, _| {
+            head.get_or_insert(of);
+            steps += 1;
+        })?;
         if let Some(head) = head {
-            let (head, in_ledger) = (placed(head, snapshot)?, Some(steps.len() as u64));
-            return Ok(Loaded { head, steps, recorded: Counts::new(), end: None, in_ledger, source: "ledger" });
+            return Ok(Loaded {
+                head: placed(head, snapshot)?,
+                recorded: Counts::new(),
+                end: None,
+                in_ledger: Some(steps),
+                source: "ledger",
+                rows: BTreeMap::new(),
+                more: Vec::new(),
+            });
         }
     }
     let (what, hint) = match records.journals {
@@ -64,70 +78,93 @@ pub(super) fn tells_nothing(journals: &Directory, run_id: &str) -> String {
     )
 }
 
-/// Where the journal has gaps, or ends too early, the ledger may have what it lacks.
-fn completed(records: &mut Records<'_>, mut loaded: Loaded) -> Result<Loaded, OpsError> {
-    let is_gap = |step: &Step<End>| step.may_have_moved() && step.stage.row.is_none();
-    let has_gaps = loaded.steps.iter().any(|step| step.as_ref().is_ok_and(is_gap));
+/// What a journal says of a run; where it has gaps, or ends too early, the ledger may have what it lacks.
+fn of_journal(head: RunHead, lines: JournalLines, records: &mut Records<'_>) -> Result<Loaded, OpsError> {
+    let (mut recorded, mut known) = (Counts::new(), Hashes::default());
+    // Steps of which the ledger may know more, and whether one lacks its row.
+    let (mut unsure, mut has_gaps) = (BTreeSet::new(), false);
+    let ledger = records.ledger()?;
+    let end = history::steps::<OpsError>(lines, &mut |step| {
+        *recorded.entry(step.stage.outcome).or_default() += 1;
+        if ledger.is_some() {
+            known.insert(step.key.exact());
+        }
+        let is_gap = step.may_have_moved() && step.stage.row.is_none();
+        has_gaps |= is_gap;
+        if is_gap || step.stage.outcome == Outcome::Unknown {
+            unsure.insert(step.key.exact());
+        }
+        Ok(())
+    })?;
+    let (rows, more) = (BTreeMap::new(), Vec::new());
+    let mut loaded = Loaded { head, recorded, end, in_ledger: None, source: "journal", rows, more };
     if !has_gaps && loaded.unrecorded() == Some(0) {
         return Ok(loaded);
     }
-    let (Some(ledger), Some(snapshot)) = (records.ledger()?, records.snapshot.as_mut()) else { return Ok(loaded) };
-    let (head, rows) = of_ledger(snapshot, &ledger, &loaded.head.run_id)?;
-    if head.is_none() {
-        return Ok(loaded);
-    }
-    loaded.in_ledger = Some(rows.len() as u64);
-    let mut moved: BTreeMap<String, Step<End>> = BTreeMap::new();
-    for step in rows.iter() {
-        let step = step?;
-        moved.insert(step.key.exact(), step);
-    }
-    let mut steps = Spool::default();
-    for step in loaded.steps.iter() {
-        let mut step = step?;
-        if let Some(row) = moved.remove(&step.key.exact()) {
-            step.stage.outcome = Outcome::Moved;
-            step.stage.row = step.stage.row.or(row.stage.row);
+    let (Some(ledger), Some(snapshot)) = (ledger, records.snapshot.as_mut()) else { return Ok(loaded) };
+    let (run_id, mut count) = (loaded.head.run_id.clone(), 0);
+    ledger_steps(snapshot, &ledger, &run_id, &mut |_, step| {
+        count += 1;
+        let key = step.key.exact();
+        if !known.has(&key) {
+            loaded.more.push(step);
+        } else if unsure.contains(&key) {
+            loaded.rows.insert(key, step);
         }
-        steps.push(0, step)?;
-    }
-    for step in moved.into_values() {
-        steps.push(0, step)?;
-    }
-    loaded.steps = steps;
+    })?;
+    loaded.in_ledger = Some(count).filter(|count| *count > 0);
     Ok(loaded)
 }
 
-fn of_journal(head: RunHead, lines: JournalLines) -> Result<Loaded, OpsError> {
-    let (mut steps, mut recorded) = (Spool::default(), Counts::new());
-    let end = history::steps::<OpsError>(lines, &mut |step| {
-        *recorded.entry(step.stage.outcome).or_default() += 1;
-        Ok(steps.push(0, step)?)
-    })?;
-    Ok(Loaded { head, steps, recorded, end, in_ledger: None, source: "journal" })
+impl Loaded {
+    /// Hands over the steps of the run.
+    pub(in crate::ops) fn each(
+        &self,
+        records: &mut Records<'_>,
+        each: &mut dyn FnMut(Step<End>),
+    ) -> Result<(), OpsError> {
+        let run_id = &self.head.run_id;
+        let lines = match records.journals.filter(|_| self.source == "journal") {
+            Some(journals) => history::read(journals, run_id)?,
+            None => None,
+        };
+        if let Some((_, lines)) = lines {
+            history::steps::<OpsError>(lines, &mut |mut step| {
+                if let Some(row) = self.rows.get(&step.key.exact()) {
+                    step.stage.outcome = Outcome::Moved;
+                    step.stage.row = step.stage.row.take().or_else(|| row.stage.row.clone());
+                }
+                each(step);
+                Ok(())
+            })?;
+            self.more.iter().cloned().for_each(each);
+            return Ok(());
+        }
+        match (records.ledger()?, records.snapshot.as_mut()) {
+            (Some(ledger), Some(snapshot)) => ledger_steps(snapshot, &ledger, run_id, &mut |_, step| each(step)),
+            _ => Ok(()),
+        }
+    }
 }
 
-/// What a ledger has of a run: its head, if it has the run, and its steps.
-fn of_ledger(
+/// Hands over what a ledger has of a run: with each step the head of the run.
+fn ledger_steps(
     snapshot: &mut Snapshot,
     ledger: &LedgerSpec,
     run_id: &str,
-) -> Result<(Option<RunHead>, Spool<Step<End>>), OpsError> {
-    let (mut head, mut steps, mut failed) = (None, Spool::default(), None);
-    snapshot.reader.ledger_rows(ledger, run_id, &mut |row| {
-        let taken = match row {
-            Ok(row) => {
-                head.get_or_insert(row.head);
-                steps.push(0, row.step).map_err(OpsError::from)
-            }
-            Err(job) => Err(OpsError::usage(
+    each: &mut dyn FnMut(RunHead, Step<End>),
+) -> Result<(), OpsError> {
+    let mut failed = Ok(());
+    snapshot.reader.ledger_rows(ledger, run_id, &mut |row| match row {
+        Ok(row) => each(row.head, row.step),
+        Err(job) => {
+            failed = Err(OpsError::usage(
                 format!("the ledger's row of job {job} in run {run_id} is not what this program writes"),
                 "it was altered, or written by another version of jobdoctor",
-            )),
-        };
-        failed = failed.take().or(taken.err());
+            ));
+        }
     })?;
-    failed.map_or(Ok((head, steps)), Err)
+    failed
 }
 
 /// The head of a run in a ledger, which lies in the queue's own database and does not name it.

@@ -1,49 +1,86 @@
 use super::compare::RowNow;
-use super::load::{Loaded, load};
+use super::load::load;
 use super::{COMPARED, Records, belongs, compared};
 use crate::history;
 use crate::model::{End, Outcome, Step};
 use crate::ops::OpsError;
-use crate::output::{HistoryOne, HistoryOneHead, HistoryOneSummary, HistoryRun, HistoryStep, HistoryUnsure, Spool};
+use crate::output::{Collector, HistoryOne, HistoryOneHead, HistoryOneSummary, HistoryRun, HistoryStep, HistoryUnsure};
 
 /// One run: its steps, how they ended, and where the record does not know, what the database says now.
-pub fn history_run(records: &mut Records<'_>, prefix: &str) -> Result<HistoryOne, OpsError> {
+pub fn history_run(
+    records: &mut Records<'_>,
+    prefix: &str,
+    mut shown: Collector<HistoryStep>,
+) -> Result<HistoryOne, OpsError> {
     let run_id = records.find(prefix)?;
-    let Loaded { head, steps, recorded, end, in_ledger, source } = load(records, &run_id)?;
-    let mut run = HistoryRun::of(head, source);
-    if source == "journal" {
-        run.set_record(&recorded, end);
+    let loaded = load(records, &run_id)?;
+    let mut run = HistoryRun::of(loaded.head.clone(), loaded.source);
+    if loaded.source == "journal" {
+        run.set_record(&loaded.recorded, loaded.end.clone());
     }
-    if let Some(moved) = in_ledger {
+    if let Some(moved) = loaded.in_ledger {
         run.set_ledger(moved);
     }
     run.undone_by = undone_by(records, &run_id);
-    if source == "journal"
+    if loaded.source == "journal"
         && let (Some(ledger), Some(snapshot)) = (records.ledger()?, records.snapshot.as_mut())
         && !snapshot.reader.ledger_run_ids(&ledger, &run_id, 1)?.is_empty()
     {
         run.recorded_in.push("ledger".to_owned());
     }
-    // Compared with another database, every job would seem to be gone.
-    let fits = match records.snapshot.as_mut() {
-        Some(snapshot) => belongs(snapshot, &run_id, &run.head.target).is_ok(),
-        None => false,
-    };
-    let (mut shown, mut unsure) = (Spool::default(), HistoryUnsure::default());
-    let mut waiting = Vec::new();
-    for step in steps.iter() {
-        let step = step?;
+    let mut open = Vec::new();
+    loaded.each(records, &mut |step| {
         run.undoable += u64::from(step.is_undoable());
-        waiting.push(step);
-        if waiting.len() == COMPARED {
-            list(std::mem::take(&mut waiting), records, fits, &mut shown, &mut unsure)?;
+        if step.stage.outcome == Outcome::Unknown {
+            open.push(step);
         }
-    }
-    list(waiting, records, fits, &mut shown, &mut unsure)?;
-    let summary = HistoryOneSummary { steps: shown.len() as u64, unsure };
+    })?;
+    let (now, unsure) = compare(records, &run, &open)?;
+    let mut now = now.into_iter();
+    let mut number = 0;
+    loaded.each(records, &mut |step| {
+        number += 1;
+        let is_open = step.stage.outcome == Outcome::Unknown;
+        let compared = if is_open { now.next().flatten() } else { None };
+        shown.add(number, || HistoryStep { step, compared: compared.map(str::to_owned) });
+    })?;
+    let steps = shown.finish()?;
+    let summary = HistoryOneSummary { steps: u64::try_from(number).unwrap_or(0), unsure };
     let read_at = records.snapshot.as_ref().map(|snapshot| snapshot.now());
     let head = HistoryOneHead { schema: "jobdoctor.history-run/v1", run };
-    Ok(HistoryOne { head, summary, steps: shown, read_at })
+    Ok(HistoryOne { head, summary, steps, read_at })
+}
+
+/// Compares the steps of unknown outcome with the rows as they are, and counts what became of them. Compared with
+/// another database, every job would seem to be gone.
+fn compare(
+    records: &mut Records<'_>,
+    run: &HistoryRun,
+    open: &[Step<End>],
+) -> Result<(Vec<Option<&'static str>>, HistoryUnsure), OpsError> {
+    let (mut list, mut unsure) = (Vec::new(), HistoryUnsure::default());
+    let mut snapshot = match records.snapshot.as_deref_mut() {
+        Some(snapshot) => belongs(snapshot, &run.head.run_id, &run.head.target).is_ok().then_some(snapshot),
+        None => None,
+    };
+    for steps in open.chunks(COMPARED) {
+        let seen: Vec<Option<RowNow>> = match &mut snapshot {
+            Some(snapshot) => compared(snapshot, steps)?.into_iter().map(|seen| seen.map(|seen| seen.row)).collect(),
+            None => vec![None; steps.len()],
+        };
+        list.extend(seen.into_iter().map(|now| {
+            let (count, word) = match now {
+                None => (&mut unsure.open, None),
+                Some(RowNow::Untouched) => (&mut unsure.moved, Some("moved")),
+                Some(RowNow::AsBefore) => (&mut unsure.not_moved, Some("not_moved")),
+                Some(RowNow::Changed) => (&mut unsure.changed, Some("changed")),
+                Some(RowNow::Gone) => (&mut unsure.changed, Some("gone")),
+            };
+            *count += 1;
+            word
+        }));
+    }
+    Ok((list, unsure))
 }
 
 /// The runs that reverted this one, as far as the journals of this host know.
@@ -56,42 +93,4 @@ pub(in crate::ops) fn undone_by(records: &Records<'_>, run_id: &str) -> Vec<Stri
         head.and_then(|head| head.undoes).as_deref() == Some(run_id)
     };
     later.into_iter().filter(reverts).rev().collect()
-}
-
-/// Adds the documents of some steps, and counts those of unknown outcome.
-fn list(
-    steps: Vec<Step<End>>,
-    records: &mut Records<'_>,
-    fits: bool,
-    shown: &mut Spool<HistoryStep>,
-    unsure: &mut HistoryUnsure,
-) -> Result<(), OpsError> {
-    let is_open = |step: &Step<End>| step.stage.outcome == Outcome::Unknown;
-    let open: Vec<Step<End>> = steps.iter().filter(|step| is_open(step)).cloned().collect();
-    let seen = match records.snapshot.as_mut().filter(|_| fits && !open.is_empty()) {
-        Some(snapshot) => compared(snapshot, &open)?,
-        None => Vec::new(),
-    };
-    let mut seen = seen.into_iter();
-    for step in steps {
-        let mut now = None;
-        if is_open(&step) {
-            now = seen.next().flatten().map(|seen| seen.row);
-            let count = match now {
-                None => &mut unsure.open,
-                Some(RowNow::Untouched) => &mut unsure.moved,
-                Some(RowNow::AsBefore) => &mut unsure.not_moved,
-                Some(RowNow::Changed | RowNow::Gone) => &mut unsure.changed,
-            };
-            *count += 1;
-        }
-        let compared = now.map(|now| match now {
-            RowNow::Untouched => "moved",
-            RowNow::Changed => "changed",
-            RowNow::AsBefore => "not_moved",
-            RowNow::Gone => "gone",
-        });
-        shown.push(0, HistoryStep { step, compared: compared.map(str::to_owned) })?;
-    }
-    Ok(())
 }

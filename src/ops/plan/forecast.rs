@@ -16,16 +16,17 @@ const CHUNK: usize = 1000;
 /// these.
 pub(super) fn forecast(snapshot: &mut Snapshot, policy: &Policy, part: &mut Part) -> Result<Vec<String>, OpsError> {
     let spec = &snapshot.spec;
-    let Some(requeue) = spec.actions.get(&Action::Requeue).filter(|_| !part.is_empty()) else { return Ok(Vec::new()) };
+    let Some(requeue) = spec.actions.get(&Action::Requeue).filter(|_| !part.steps.is_empty()) else {
+        return Ok(Vec::new());
+    };
     let mut refused: BTreeMap<usize, RowError> = BTreeMap::new();
     let (mut places, mut keys): (Vec<usize>, Vec<Key>) = (Vec::new(), Vec::new());
-    for (n, step) in part.steps().enumerate() {
-        let step = step?;
+    for (n, (step, _)) in part.steps.iter().enumerate() {
         if step.action == Action::Requeue {
             places.push(n);
-            keys.push(step.key);
+            keys.push(step.key.clone());
         }
-        if keys.len() == CHUNK || n + 1 == part.len() {
+        if keys.len() == CHUNK || n + 1 == part.steps.len() {
             let found = match snapshot.reader.key_holders(spec, requeue, &keys) {
                 Err(error) if error.kind == StoreErrorKind::Interrupted => return Err(error.into()),
                 Err(error) => {
@@ -45,12 +46,11 @@ pub(super) fn forecast(snapshot: &mut Snapshot, policy: &Policy, part: &mut Part
         return Ok(Vec::new());
     }
     let mut ids = BTreeMap::<String, Vec<String>>::new();
-    part.change_jobs(|n, job| {
-        job.error = refused.remove(&n);
-        if let Some(error) = &job.error {
-            let constraint = error.constraint.clone().unwrap_or_default();
-            ids.entry(constraint).or_default().push(format!("{} ({})", job.job.id, error.message));
-        }
-    })?;
+    for (n, error) in refused {
+        let Some((_, job)) = part.steps.get_mut(n) else { continue };
+        let constraint = error.constraint.clone().unwrap_or_default();
+        ids.entry(constraint).or_default().push(format!("{} ({})", job.job.id, error.message));
+        job.error = Some(error);
+    }
     Ok(ids.iter().map(|(constraint, ids)| advice::refused_beforehand(constraint, ids, policy, spec)).collect())
 }

@@ -28,11 +28,11 @@ pub(super) fn measured(
     snapshot: &mut Snapshot,
     policy: &Policy,
     gauge: Option<Gauge>,
-    steps: usize,
+    steps: u64,
     thresholds_used: &ThresholdsUsed,
 ) -> Result<Measured, OpsError> {
     let is_scoped = policy.restart.as_ref().is_some_and(|restart| restart.scope.is_of_certain_owners());
-    if is_scoped || steps as u64 <= FREE {
+    if is_scoped || steps <= FREE {
         return Ok(Measured { gauge: None, up: None, is_scoped });
     }
     let gauge = match gauge {
@@ -47,7 +47,6 @@ fn suspects(snapshot: &mut Snapshot, policy: &Policy) -> Result<Gauge, OpsError>
     let mut gauge = Gauge::default();
     judged(snapshot, &Selection::default(), policy, detail_for_listing(policy), &mut |_, claim, judgement, _| {
         gauge.note(claim, &judgement, policy);
-        Ok(())
     })?;
     Ok(gauge)
 }

@@ -2,7 +2,6 @@
 
 mod forecast;
 mod gauge;
-mod part;
 mod saved;
 mod scope;
 mod source;
@@ -14,32 +13,73 @@ mod warnings;
 use super::OpsError;
 use super::diagnosis::{Diagnosed, diagnosed, diagnosed_again};
 use super::losses::must_be_counted;
+use super::passes::{Bound, Hashes, STEPS, print};
 use super::progress::Progress;
 use super::scan::judged;
 use super::selection::Selection;
 use super::session::Snapshot;
 use super::show::not_in_flight;
 use super::side_effects::cascades;
-use crate::model::{Action, Claim, Key, Target, Timestamp};
-use crate::output::{Filter, Job, SavedPlan, SkippedJob, Spool, StepJob, Undoes};
-use crate::policy::{Diagnoses, Digest, Draft, Gauge, Judgement, Policy, draft, judge};
+use crate::model::{Action, Claim, Key, Step, Target, Timestamp};
+use crate::output::{Filter, First, Job, SavedPlan, SkippedJob, StepJob, Undoes, order};
+use crate::policy::{Diagnoses, Digest, Draft, Gauge, Judgement, Policy, SkipReason, Skipped, draft, judge};
 use crate::preset::QueueSpec;
 use crate::store::Detail;
 use forecast::forecast;
 pub(in crate::ops) use gauge::Measured;
 use gauge::measured;
-pub(in crate::ops) use part::Part;
 pub(in crate::ops) use scope::is_writable;
 pub use scope::{UnmatchedNames, unmatched_names};
 use scope::{action_is_offered, claims_have_times, scope_is_sound};
 pub use source::PlanSource;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 pub(in crate::ops) use tally::Tally;
 use thresholds_used::ThresholdsUsed;
 pub use waiting::plan_waiting;
 use warnings::{final_actions, lost_before, run_time_warnings};
+
+/// The steps on one queue spec, longest silent first, each with its document.
+pub(in crate::ops) struct Part {
+    /// The queue, or one of its waiting states.
+    pub(in crate::ops) spec: QueueSpec,
+    pub(in crate::ops) steps: Vec<(Step, StepJob)>,
+}
+
+/// The first thousand skipped jobs, and how many there are for each reason.
+pub(in crate::ops) struct SkippedJobs {
+    first: First<SkippedJob>,
+    pub(in crate::ops) by_reason: BTreeMap<SkipReason, u64>,
+}
+
+impl Default for SkippedJobs {
+    fn default() -> SkippedJobs {
+        SkippedJobs { first: First::of(1_000), by_reason: BTreeMap::new() }
+    }
+}
+
+impl SkippedJobs {
+    pub(in crate::ops) fn add(&mut self, order: i64, skipped: Skipped, job: impl FnOnce() -> Job) {
+        *self.by_reason.entry(skipped.reason).or_default() += 1;
+        self.first.add(order, || SkippedJob { job: job(), skipped: skipped.into() });
+    }
+
+    /// Adds others behind these.
+    fn append(&mut self, other: SkippedJobs) {
+        other.by_reason.into_iter().for_each(|(reason, jobs)| *self.by_reason.entry(reason).or_default() += jobs);
+        other.first.finish().0.into_iter().for_each(|job| self.first.add(i64::MAX, || job));
+    }
+
+    pub(in crate::ops) fn len(&self) -> u64 {
+        self.by_reason.values().sum()
+    }
+
+    pub(in crate::ops) fn into_first(self) -> Vec<SkippedJob> {
+        self.first.finish().0
+    }
+}
 
 /// A plan: it can be printed, saved and executed. Nothing in it can write.
 pub struct Plan {
@@ -49,9 +89,14 @@ pub struct Plan {
     pub(in crate::ops) store_time: Timestamp,
     pub(in crate::ops) target: Target,
     pub(in crate::ops) filter: Filter,
-    pub(in crate::ops) skipped: Spool<SkippedJob>,
+    pub(in crate::ops) skipped: SkippedJobs,
     pub(in crate::ops) in_flight: u64,
+    /// Jobs that are due and have no step in it, beyond `--limit` or the steps that a plan holds.
     pub(in crate::ops) beyond_limit: u64,
+    /// How many of those an apply goes on to in later passes.
+    pub(in crate::ops) later: u64,
+    /// Of all due claims, where the table has no claim time: what a later pass finds besides was claimed since.
+    pub(in crate::ops) prints: Option<Arc<Hashes>>,
     pub(in crate::ops) not_found: Vec<String>,
     pub(in crate::ops) digest: String,
     pub(in crate::ops) by_action: BTreeMap<Action, u64>,
@@ -103,7 +148,16 @@ impl Plan {
     }
 
     pub fn len(&self) -> usize {
-        self.parts().map(Part::len).sum()
+        self.parts().map(|part| part.steps.len()).sum()
+    }
+
+    pub(in crate::ops) fn len_of_waiting(&self) -> u64 {
+        self.waiting.iter().map(|part| part.steps.len() as u64).sum()
+    }
+
+    /// All steps of an apply, those of later passes included.
+    pub(in crate::ops) fn total(&self) -> u64 {
+        self.len() as u64 + self.later
     }
 
     /// Its parts, in the order in which they are carried out.
@@ -112,14 +166,9 @@ impl Plan {
     }
 
     /// All jobs, as documents show them.
-    pub(in crate::ops) fn take_jobs(&mut self) -> Result<Spool<StepJob>, OpsError> {
-        let mut jobs = self.claims.take_jobs();
-        for (n, part) in self.waiting.iter_mut().enumerate() {
-            for job in part.take_jobs().iter() {
-                jobs.push(n as i64, job?)?;
-            }
-        }
-        Ok(jobs)
+    pub(in crate::ops) fn take_jobs(&mut self) -> Vec<StepJob> {
+        let parts = std::iter::once(&mut self.claims).chain(&mut self.waiting);
+        parts.flat_map(|part| std::mem::take(&mut part.steps)).map(|(_, job)| job).collect()
     }
 
     /// The beginning of the digest, which is what people copy.
@@ -155,12 +204,12 @@ impl Plan {
 
     /// True if some selected job is skipped.
     pub fn has_skipped(&self) -> bool {
-        !self.skipped.is_empty()
+        self.skipped.len() > 0
     }
 
     /// True if there is nothing to do.
     pub fn is_empty(&self) -> bool {
-        self.parts().all(Part::is_empty)
+        self.len() == 0
     }
 }
 
@@ -172,13 +221,14 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
     }
     action_is_offered(&snapshot.spec, policy)?;
     must_be_counted(snapshot, policy.max_stalls)?;
-    let mut drafts = Drafts::on(&snapshot.spec);
+    let most = if selection.is_by_name() { usize::MAX } else { selection.limit.unwrap_or(usize::MAX).min(STEPS) };
+    let mut drafts = Drafts::on(&snapshot.spec, most, &selection.bound);
     if selection.is_by_name() {
         selection.check(&snapshot.spec, policy)?;
         let found = snapshot.find(&selection.ids)?;
         let not_found = selection.without_job(&found);
         let found = found.into_iter().map(|found| (found.claim, found.in_flight)).collect();
-        named(snapshot, selection, policy, &mut drafts, found, &|_, draft| draft)?;
+        named(snapshot, selection, policy, &mut drafts, found, &|_, draft| draft);
         let plan = finish(snapshot, selection, policy, drafts, None, not_found)?;
         return Ok(Plan { in_flight: snapshot.reader.in_flight(&snapshot.spec)?, ..plan });
     }
@@ -189,14 +239,14 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
         gauge.note(claim, &judgement, policy);
         let draft = is_asked_for.then(|| draft(spec, claim, &judgement, policy));
         found.add(claim, &judgement, matches!(draft, Some(Draft::Step(_))));
-        draft.map_or(Ok(()), |draft| drafts.add(spec, claim, &judgement, policy, draft))
+        draft.into_iter().for_each(|draft| drafts.add(spec, claim, &judgement, policy, draft));
     })?;
     let mut plan = finish(snapshot, selection, policy, drafts, Some(gauge), Vec::new())?;
     // A restart sweep is told who is dead.
     if !plan.is_empty() && policy.restart.is_none() {
-        plan.diagnosed = match plan.beyond_limit {
-            0 => diagnosed(snapshot, found)?,
-            _ => diagnosed_again(snapshot, policy, &plan.claims)?,
+        plan.diagnosed = match plan.beyond_limit == plan.later {
+            true => diagnosed(snapshot, found)?,
+            false => diagnosed_again(snapshot, policy, &plan.claims)?,
         };
         plan.in_flight = plan.diagnosed.in_flight;
     } else {
@@ -214,13 +264,13 @@ pub fn plan_again(snapshot: &mut Snapshot, name: &str, saved: &SavedPlan, policy
     let ids = saved.steps.iter().map(|step| step.id.clone()).collect();
     let selection = Selection { ids, from_list: true, ..Selection::default() };
     selection.check(&snapshot.spec, policy)?;
-    let mut drafts = Drafts::on(&snapshot.spec);
+    let mut drafts = Drafts::on(&snapshot.spec, usize::MAX, &selection.bound);
     let keys: Vec<Key> = saved.steps.iter().map(|step| step.key.clone()).collect();
     let found = snapshot.find_keys(&keys)?;
     let known: BTreeSet<String> = found.iter().map(|(claim, _)| claim.key.exact()).collect();
     let not_found = keys.iter().filter(|key| !known.contains(&key.exact())).map(Key::to_string).collect();
     let then = saved::ByKey::of(saved);
-    named(snapshot, &selection, policy, &mut drafts, found, &|key, draft| then.compared(key, draft))?;
+    named(snapshot, &selection, policy, &mut drafts, found, &|key, draft| then.compared(key, draft));
     let plan = finish(snapshot, &selection, policy, drafts, None, not_found)?;
     Ok(Plan { in_flight: snapshot.reader.in_flight(&snapshot.spec)?, ..plan })
 }
@@ -234,23 +284,18 @@ fn finish(
     gauge: Option<Gauge>,
     not_found: Vec<String>,
 ) -> Result<Plan, OpsError> {
-    let Drafts { mut part, mut skipped, sources, thresholds_used, troubled, mut tally } = drafts;
-    part.sort();
-    skipped.sort();
-    let beyond_limit = selection.limit.map_or(0, |limit| part.truncate(limit));
+    let Drafts { spec, steps, skipped, prints, sources, thresholds_used, troubled, .. } = drafts;
+    let (steps, beyond_limit) = steps.finish();
+    let all = steps.len() as u64 + beyond_limit;
+    let later = selection.limit.map_or(all, |limit| all.min(limit as u64)) - steps.len() as u64;
+    let mut part = Part { spec, steps };
     let forecast = forecast(snapshot, policy, &mut part)?;
-    let measured = measured(snapshot, policy, gauge, part.len(), &thresholds_used)?;
-    if beyond_limit > 0 {
-        tally = Tally::default();
-        for step in part.iter() {
-            let (step, job) = step?;
-            tally.add(&step, job.job.stalls);
-        }
-    }
+    let measured = measured(snapshot, policy, gauge, part.steps.len() as u64 + later, &thresholds_used)?;
+    let tally = Tally::of(part.steps.iter());
     let lost_before = lost_before(tally.lost_before);
     let (digest, by_action) = tally.finish();
     let mut warnings: Vec<String> = snapshot.spec.ignored.values().cloned().collect();
-    if !part.is_empty() {
+    if !part.steps.is_empty() {
         warnings.extend(self::warnings::warnings(&snapshot.spec, policy, &sources, &thresholds_used, troubled));
     }
     warnings.extend(run_time_warnings(snapshot, policy, &thresholds_used));
@@ -268,6 +313,8 @@ fn finish(
         skipped,
         in_flight: 0,
         beyond_limit,
+        later,
+        prints: prints.map(Arc::new),
         not_found,
         digest,
         by_action,
@@ -290,7 +337,7 @@ fn named(
     drafts: &mut Drafts,
     found: Vec<(Claim, bool)>,
     last_word: &dyn Fn(&Key, Draft) -> Draft,
-) -> Result<(), OpsError> {
+) {
     let now = snapshot.now();
     for (claim, in_flight) in found.iter().filter(|(claim, _)| selection.admits(claim)) {
         let judgement = judge(&snapshot.spec, claim, policy, now);
@@ -298,57 +345,54 @@ fn named(
             true => draft(&snapshot.spec, claim, &judgement, policy),
             false => not_in_flight(&claim.state),
         };
-        drafts.add(&snapshot.spec, claim, &judgement, policy, last_word(&claim.key, draft))?;
+        drafts.add(&snapshot.spec, claim, &judgement, policy, last_word(&claim.key, draft));
     }
-    Ok(())
 }
 
-struct Drafts {
-    part: Part,
-    skipped: Spool<SkippedJob>,
+struct Drafts<'a> {
+    spec: QueueSpec,
+    steps: First<(Step, StepJob)>,
+    skipped: SkippedJobs,
+    /// Which jobs may have a step.
+    bound: &'a Bound,
+    prints: Option<Hashes>,
     /// The liveness sources that the steps rest on.
     sources: BTreeSet<&'static str>,
     /// The thresholds that the steps rest on.
     thresholds_used: ThresholdsUsed,
     /// True if a step rests on trouble alone.
     troubled: bool,
-    /// Of all steps, so that a long plan need not be read again.
-    tally: Tally,
 }
 
-impl Drafts {
-    /// Drafts for that queue, none yet.
-    fn on(spec: &QueueSpec) -> Drafts {
+impl Drafts<'_> {
+    /// Drafts for that queue, none yet, of which the first `most` steps are kept.
+    fn on<'a>(spec: &QueueSpec, most: usize, bound: &'a Bound) -> Drafts<'a> {
         Drafts {
-            part: Part::new(spec.clone()),
-            skipped: Spool::default(),
+            spec: spec.clone(),
+            steps: First::of(most),
+            skipped: SkippedJobs::default(),
+            bound,
+            prints: spec.claim.claimed_at.is_none().then(Hashes::default),
             sources: BTreeSet::new(),
             thresholds_used: ThresholdsUsed::default(),
             troubled: false,
-            tally: Tally::default(),
         }
     }
 
-    fn add(
-        &mut self,
-        spec: &QueueSpec,
-        claim: &Claim,
-        judgement: &Judgement,
-        policy: &Policy,
-        draft: Draft,
-    ) -> Result<(), OpsError> {
-        let job = Job::of(spec, claim, policy, judgement, &draft);
-        match draft {
-            Draft::Skipped(why) => self.skipped.push(job.order(), SkippedJob { job, skipped: why.into() })?,
-            Draft::Step(step) => {
+    fn add(&mut self, spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Policy, draft: Draft) {
+        let (place, job) = (order(judgement.last_seen_at), || Job::of(spec, claim, policy, judgement, &draft));
+        match &draft {
+            Draft::Skipped(why) => self.skipped.add(place, why.clone(), job),
+            Draft::Step(step) if self.bound.admits(spec, claim, step) => {
+                if let Some(prints) = &mut self.prints {
+                    prints.insert(print(step));
+                }
                 self.sources.extend(judgement.liveness);
                 self.thresholds_used.add(claim, judgement);
                 self.troubled |= !judgement.verdict.is_death();
-                let job = StepJob::of(&step, job);
-                self.tally.add(&step, job.job.stalls);
-                self.part.push(*step, job)?;
+                self.steps.add(place, || ((**step).clone(), StepJob::of(step, job())));
             }
+            Draft::Step(_) => {}
         }
-        Ok(())
     }
 }

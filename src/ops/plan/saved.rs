@@ -3,25 +3,23 @@
 use super::Plan;
 use crate::model::{EvidenceRow, Key, Precondition, Step, Target, Write};
 use crate::ops::OpsError;
-use crate::output::{SavedPlan, SavedPolicy};
+use crate::output::{SavedPlan, SavedPolicy, StepJob};
 use crate::policy::{Digest, Draft, Finding, Policy, Rule, SkipReason, Skipped};
 use crate::preset::SpecError;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::time::Duration;
 
 impl Plan {
     /// The plan as a file keeps it.
-    pub fn to_save(&self) -> Result<SavedPlan, OpsError> {
+    pub fn to_save(&self) -> SavedPlan {
         // The owners' rows are read anew.
-        let saved = |step: Step| {
+        let saved = |(step, _): &(Step, StepJob)| {
             step.at(Write::Act {
                 precondition: Precondition(step.precondition().to_owned()),
                 evidence_row: EvidenceRow::None,
             })
         };
-        let steps = self.claims.steps().map(|step| step.map(saved)).collect::<io::Result<_>>()?;
-        Ok(SavedPlan {
+        SavedPlan {
             schema: SavedPlan::SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             store_time: self.store_time,
@@ -33,8 +31,8 @@ impl Plan {
                 to: self.policy.to,
             },
             digest: self.digest.clone(),
-            steps,
-        })
+            steps: self.claims.steps.iter().map(saved).collect(),
+        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! What a plan comes to: its digest, how many steps of which action it has, and how many jobs were lost before.
 
 use crate::model::{Action, Step};
+use crate::output::StepJob;
 use crate::policy::Digest;
 use std::collections::BTreeMap;
-use std::io;
 
 /// The digest of some steps and their number by action, from one pass over them.
 #[derive(Default)]
@@ -16,20 +16,14 @@ pub(in crate::ops) struct Tally {
 }
 
 impl Tally {
-    /// Of steps whose losses do not matter.
-    pub(in crate::ops) fn of(steps: impl Iterator<Item = io::Result<Step>>) -> io::Result<Tally> {
+    pub(in crate::ops) fn of<'a>(steps: impl Iterator<Item = &'a (Step, StepJob)>) -> Tally {
         let mut tally = Tally::default();
-        for step in steps {
-            tally.add(&step?, None);
+        for (step, StepJob { job, .. }) in steps {
+            tally.digest.add(step);
+            tally.lost_before += u64::from(job.stalls.is_some_and(|stalls| stalls > 0));
+            *tally.by_action.entry(step.action).or_default() += 1;
         }
-        Ok(tally)
-    }
-
-    /// Takes one step in, of a job that was lost so often before, if that is known.
-    pub(in crate::ops) fn add(&mut self, step: &Step, stalls: Option<i64>) {
-        self.digest.add(step);
-        self.lost_before += u64::from(stalls.is_some_and(|stalls| stalls > 0));
-        *self.by_action.entry(step.action).or_default() += 1;
+        tally
     }
 
     /// The digest, and the steps by action.

@@ -4,6 +4,7 @@ use super::warnings::final_actions;
 use super::{Drafts, Part, Plan, Tally};
 use crate::model::Claim;
 use crate::ops::OpsError;
+use crate::ops::passes::{Hashes, STEPS};
 use crate::ops::selection::Selection;
 use crate::ops::session::{Session, Snapshot};
 use crate::ops::side_effects::cascades;
@@ -11,7 +12,6 @@ use crate::ops::too_long::{self, Group};
 use crate::policy::{Draft, Policy, StateLimit, Verdict, draft, judge};
 use crate::preset::QueueSpec;
 use crate::store::{Detail, Wanted};
-use std::collections::HashSet;
 
 /// Adds the steps that the config file wants for jobs that wait for too long, from one snapshot for each state and
 /// column that reads late rows only. No worker holds such a job, so the brake ignores them; `--limit` counts claims
@@ -23,21 +23,17 @@ pub fn plan_waiting(
     policy: &Policy,
 ) -> Result<(), OpsError> {
     // A job that is late by two columns is moved once, by the first entry.
-    let mut seen = HashSet::new();
+    let mut seen = Hashes::default();
     for group in too_long::waiting(&plan.claims.spec, &policy.too_long) {
         let mut snapshot = session.snapshot_of_waiting(&group.waits)?;
-        let mut part = part(&mut snapshot, selection, group, plan, &mut seen)?;
-        let room = selection.limit.map(|limit| limit.saturating_sub(plan.len()));
-        plan.beyond_limit += room.map_or(0, |room| part.truncate(room));
-        if !part.is_empty() {
+        let part = part(&mut snapshot, selection, group, plan, &mut seen)?;
+        if !part.steps.is_empty() {
             warn_of_actions(&mut snapshot, &part, plan)?;
             plan.waiting.push(part);
         }
     }
     if !plan.waiting.is_empty() {
-        plan.skipped.sort();
-        let tally = Tally::of(plan.parts().flat_map(Part::steps))?;
-        (plan.digest, plan.by_action) = tally.finish();
+        (plan.digest, plan.by_action) = Tally::of(plan.parts().flat_map(|part| &part.steps)).finish();
     }
     Ok(())
 }
@@ -47,7 +43,7 @@ fn part(
     selection: &Selection,
     group: Group,
     plan: &mut Plan,
-    seen: &mut HashSet<String>,
+    seen: &mut Hashes,
 ) -> Result<Part, OpsError> {
     let Group { too_long, numbers, .. } = group;
     let own = |entry: &&StateLimit| numbers.contains(&entry.number);
@@ -55,11 +51,12 @@ fn part(
     // The operator's policy is about claims.
     let policy = Policy { too_long, ..Policy::default() };
     let now = snapshot.now();
-    let mut drafts = Drafts::on(&snapshot.spec);
-    let mut failed = None;
+    let room = selection.limit.map_or(u64::MAX, |limit| (limit as u64).saturating_sub(plan.total()));
+    let most = STEPS.saturating_sub(plan.len()).min(usize::try_from(room).unwrap_or(usize::MAX));
+    let mut drafts = Drafts::on(&snapshot.spec, most, &selection.bound);
     let mut consider = |spec: &QueueSpec, claim: &Claim| {
         let judgement = judge(spec, claim, &policy, now);
-        if failed.is_some() || judgement.verdict == Verdict::Healthy || !selection.admits(claim) {
+        if judgement.verdict == Verdict::Healthy || !selection.admits(claim) {
             return;
         }
         let is_here = policy.too_long.limit(claim).is_some_and(|entry| numbers.contains(&entry.number));
@@ -67,23 +64,20 @@ fn part(
         if !is_here || (matches!(draft, Draft::Step(_)) && !seen.insert(claim.key.exact())) {
             return;
         }
-        failed = drafts.add(spec, claim, &judgement, &policy, draft).err();
+        drafts.add(spec, claim, &judgement, &policy, draft);
     };
     snapshot
         .scan(&Wanted::Before(now.minus(shortest)), Detail::ForAction, &mut |spec, claim| consider(spec, &claim))?;
-    if let Some(error) = failed {
-        return Err(error);
-    }
-    let Drafts { mut part, skipped, .. } = drafts;
-    for job in skipped.iter() {
-        plan.skipped.push(i64::MAX, job?)?;
-    }
-    part.sort();
-    Ok(part)
+    let Drafts { spec, steps, skipped, .. } = drafts;
+    plan.skipped.append(skipped);
+    let (steps, beyond) = steps.finish();
+    plan.later += beyond.min(room - steps.len() as u64);
+    plan.beyond_limit += beyond;
+    Ok(Part { spec, steps })
 }
 
 fn warn_of_actions(snapshot: &mut Snapshot, part: &Part, plan: &mut Plan) -> Result<(), OpsError> {
-    let tally = Tally::of(part.steps())?;
+    let tally = Tally::of(part.steps.iter());
     let final_actions = final_actions(&part.spec, tally.by_action.keys());
     plan.undoable &= final_actions.is_empty();
     for why in final_actions.into_iter().chain(cascades(snapshot, tally.by_action.keys())?) {

@@ -1,19 +1,19 @@
 //! Comma-separated values.
 
-use csv::{Error, ErrorKind, ReaderBuilder, Writer};
+use csv::{Error, ErrorKind, ReaderBuilder, Writer, WriterBuilder};
 use std::io::{self, Read, Write};
 
-/// Writes rows as CSV, under a line of column names.
+/// Bytes of a row, about.
+const ROW: usize = 512;
+
+/// Writes one row as CSV.
 ///
 /// Data is exact, control characters included: nothing is escaped beyond the format's own rules. A spreadsheet runs a
 /// cell that begins with `=`, `+`, `-` or `@`; an escape against that would give other readers an id that the queue
 /// does not know.
-pub fn csv(table_header: &[&str], rows: impl Iterator<Item = Vec<String>>, out: &mut dyn Write) -> io::Result<()> {
-    let mut writer = Writer::from_writer(out);
-    writer.write_record(table_header).map_err(as_io)?;
-    for row in rows {
-        writer.write_record(row).map_err(as_io)?;
-    }
+pub fn csv_line(row: impl Iterator<Item = impl AsRef<[u8]>>, out: &mut dyn Write) -> io::Result<()> {
+    let mut writer = WriterBuilder::new().buffer_capacity(ROW).from_writer(out);
+    writer.write_record(row).map_err(as_io)?;
     writer.flush()
 }
 

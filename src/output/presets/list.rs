@@ -4,7 +4,6 @@ use crate::output::format::Table;
 use crate::preset::{Catalog, Document, Preset, Shape, SpecError};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::io;
 
 /// `jobdoctor.presets/v1`: the queues that are known.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -64,8 +63,8 @@ pub(super) fn columns<'a>() -> Columns<'a, PresetEntry> {
 }
 
 /// All of them, one a line.
-pub fn list(document: &Presets) -> io::Result<Table> {
-    columns().table(document.presets.iter().map(Ok))
+pub fn list(document: &Presets) -> Table {
+    columns().table(document.presets.iter())
 }
 
 /// Best first; a semicolon before what some variants of the queue have instead.

@@ -1,7 +1,7 @@
 //! The warning that a run moved more jobs than usual, and whose they were.
 
 use super::Reclaim;
-use crate::model::is_blank;
+use crate::model::{Outcome, is_blank};
 use crate::output::format::{count, grouped};
 use crate::output::{Reason, StepJob};
 use crate::policy::Rule;
@@ -20,7 +20,10 @@ pub struct WarnAbove {
 /// The warning, if more jobs were moved, or would be.
 pub(super) fn churn(document: &Reclaim, usual: Option<&WarnAbove>) -> Option<String> {
     let WarnAbove { jobs, origin } = usual?;
-    let moved = document.steps.iter().flatten().filter(is_lost).count() as u64;
+    let count_of = |is: fn(&StepJob) -> bool| document.steps.iter().filter(|step| is(step)).count() as u64;
+    let all = document.summary.outcomes.as_ref().map_or(0, |outcomes| outcomes.moved);
+    let not_listed = all.saturating_sub(count_of(|step| step.outcome == Some(Outcome::Moved)));
+    let moved = count_of(is_lost) + not_listed;
     (moved > *jobs)
         .then(|| format!("that is more than {jobs}: workers die often here ({origin}): {}", owners(document, moved)))
 }
@@ -34,16 +37,13 @@ fn is_lost(step: &StepJob) -> bool {
 
 /// The owners that lost most of them; their hosts, where the preset knows them.
 fn owners(document: &Reclaim, moved: u64) -> String {
-    let mut lost: BTreeMap<String, u64> = BTreeMap::new();
-    for step in document.steps.iter().flatten() {
-        if is_lost(&step) {
-            let named = |name: &String| !is_blank(name);
-            let owner = step.job.host.filter(named).or(step.job.owner.filter(named));
-            *lost.entry(owner.unwrap_or_else(|| "(no owner)".to_owned())).or_default() += 1;
-        }
+    let mut lost: BTreeMap<&str, u64> = BTreeMap::new();
+    for StepJob { job, .. } in document.steps.iter().filter(|step| is_lost(step)) {
+        let mut named = [&job.host, &job.owner].into_iter().flatten().filter(|name| !is_blank(name));
+        *lost.entry(named.next().map_or("(no owner)", String::as_str)).or_default() += 1;
     }
-    let mut lost: Vec<(String, u64)> = lost.into_iter().collect();
-    lost.sort_by_key(|(owner, jobs)| (std::cmp::Reverse(*jobs), owner.clone()));
+    let mut lost: Vec<(&str, u64)> = lost.into_iter().collect();
+    lost.sort_by_key(|(owner, jobs)| (std::cmp::Reverse(*jobs), *owner));
     let shown = lost.iter().take(SHOWN).map(|(owner, jobs)| format!("{owner} lost {}", grouped(*jobs)));
     let shown = shown.collect::<Vec<_>>().join(", ");
     let others = lost.len().saturating_sub(SHOWN) as u64;

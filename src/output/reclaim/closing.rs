@@ -120,7 +120,10 @@ fn planned(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
     }
     if summary.beyond_limit > 0 {
         let more = count(summary.beyond_limit, "more job", "more jobs");
-        messages.push(Message::Note(format!("{more} beyond --limit")));
+        messages.push(Message::Note(match document.is_limited() {
+            true => format!("{more} beyond --limit"),
+            false => format!("{more} not listed here; --apply goes on to them in the same run"),
+        }));
     }
     if let Some(path) = closing.save_plan {
         messages.push(Message::Note(format!("the plan is in {}", path.display())));
@@ -167,8 +170,8 @@ fn left_out(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
     let mut messages = vec![Message::Note(shown)];
     let failed = document.summary.by_action.iter().find(|count| count.action == Action::Fail);
     if let Some(failed) = failed.filter(|failed| failed.planned < steps as u64) {
-        let fails = document.steps.iter().flatten().filter(|step| step.job.action == Some(Action::Fail));
-        let ids: Vec<String> = fails.take(SHOWN).map(|step| step.job.id).collect();
+        let fails = document.steps.iter().filter(|step| step.job.action == Some(Action::Fail));
+        let ids: Vec<&str> = fails.take(SHOWN).map(|step| step.job.id.as_str()).collect();
         let more = failed.planned.saturating_sub(ids.len() as u64);
         let more = if more > 0 { format!(" and {} more", grouped(more)) } else { String::new() };
         messages.push(Message::Note(format!("to fail: {}{more}", ids.join(", "))));
@@ -261,15 +264,14 @@ pub(super) fn not_moved(outcomes: &Outcomes, when: &str) -> Vec<(String, u64)> {
 /// failed for it. The table may be too long to find them in.
 pub(super) fn refusals(document: &Reclaim) -> Vec<String> {
     let mut by_cause: BTreeMap<(String, &str), Vec<String>> = BTreeMap::new();
-    // A long list is in a file.
     let outcomes = document.summary.outcomes.as_ref();
     if outcomes
         .is_none_or(|outcomes| outcomes.refused == 0 && moved_by_action(document).all(|(of, _)| of != Action::Fail))
     {
         return Vec::new();
     }
-    for step in document.steps.iter().flatten() {
-        let Some((error, outcome)) = step.error.zip(step.outcome) else { continue };
+    for step in &document.steps {
+        let Some((error, outcome)) = step.error.as_ref().zip(step.outcome) else { continue };
         let (what, left) = match outcome {
             Outcome::Refused if error.is_of_unique_key() && step.job.action == Some(Action::Requeue) => {
                 ("refused", document.head.unique_key)
@@ -279,9 +281,10 @@ pub(super) fn refusals(document: &Reclaim) -> Vec<String> {
             _ => continue,
         };
         // The message says why a job was not failed instead.
-        let name = error.constraint.filter(|_| outcome == Outcome::Moved || !document.head.unique_key.is_empty());
+        let name =
+            error.constraint.as_ref().filter(|_| outcome == Outcome::Moved || !document.head.unique_key.is_empty());
         let cause = name.map_or(format!("{what} ({})", error.message), |name| format!("{what} by {name}"));
-        by_cause.entry((cause, left)).or_default().push(step.job.id);
+        by_cause.entry((cause, left)).or_default().push(step.job.id.clone());
     }
     let line = |((cause, left), ids): ((String, &str), Vec<String>)| {
         let more = ids.len().saturating_sub(SHOWN);

@@ -11,7 +11,9 @@ use crate::output::columns::{self, Columns};
 use crate::output::document::{Document, List};
 use crate::output::findings::Wording;
 use crate::output::format::{Cell, Format, Screen, Times, Tone};
-use crate::output::{Brake, Diagnosis, Filter, SkippedJob, Spool, StepJob, Verified, diagnoses};
+use crate::output::listing::one_a_line;
+use crate::output::{Brake, Diagnosis, Filter, SkippedJob, StepJob, Verified, diagnoses};
+use crate::policy::SkipReason;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -27,10 +29,16 @@ pub struct Reclaim {
     /// What is likely to have happened to the jobs of the steps, most jobs first; none where jobs were named, and for a
     /// restart sweep, whose scope says who is dead.
     pub diagnoses: Vec<Diagnosis>,
-    /// What is done, longest silent first.
-    pub steps: Spool<StepJob>,
-    /// What was examined and is skipped.
-    pub skipped: Spool<SkippedJob>,
+    /// What is done, longest silent first. A plan of more than 10,000 steps lists the first; after an apply it lists
+    /// them and, of the others, those that were not moved.
+    #[serde(serialize_with = "one_a_line")]
+    pub steps: Vec<StepJob>,
+    /// The first thousand of what was examined and is skipped.
+    #[serde(serialize_with = "one_a_line")]
+    pub skipped: Vec<SkippedJob>,
+    /// How many steps of all passes ended how, for metrics; a wake-up moves no job.
+    #[serde(skip)]
+    pub by_queue: BTreeMap<(Option<String>, Action, Outcome), u64>,
 }
 
 /// The head of a [`Reclaim`].
@@ -106,7 +114,10 @@ pub struct ReclaimSummary {
     pub waiting: u64,
     /// Jobs skipped.
     pub skipped: u64,
-    /// Stuck jobs beyond `--limit`.
+    /// How many of them for which reason.
+    pub skipped_by_reason: BTreeMap<SkipReason, u64>,
+    /// Jobs that are due and not in `steps`: beyond `--limit`, or beyond the steps that a document lists. An apply goes
+    /// on to the latter, which `planned` and `outcomes` count then.
     pub beyond_limit: u64,
     /// How many diagnoses there are; `diagnoses` holds the first thousand.
     pub diagnoses: u64,
@@ -177,8 +188,8 @@ impl Document for Reclaim {
             Shown { is_undo: self.head.undoes.is_some(), ended, rolled_back: self.head.rolled_back, now, times };
         vec![
             List::of("diagnosis", &self.diagnoses, Columns::new()),
-            List::spooled("step", &self.steps, steps(shown)),
-            List::spooled("skipped", &self.skipped, skipped(now, times)).under(heading),
+            List::of("step", &self.steps, steps(shown)),
+            List::of("skipped", &self.skipped, skipped(now, times)).under(heading),
         ]
     }
 
@@ -188,6 +199,11 @@ impl Document for Reclaim {
 }
 
 impl Reclaim {
+    /// True if `--limit` leaves jobs to another run.
+    fn is_limited(&self) -> bool {
+        self.head.filter.limit.is_some_and(|limit| limit <= self.steps.len() as u64)
+    }
+
     /// The titles of its table, of a plan or of what became of it.
     pub fn titles(ended: bool, is_undo: bool, times: Times) -> Vec<&'static str> {
         steps(Shown { is_undo, ended, rolled_back: false, now: Timestamp::EPOCH, times }).titles()

@@ -4,7 +4,6 @@ use super::churn::churn;
 use super::closing::{Closing, MEANWHILE, lost_commit, moved_by_action, not_moved, refusals, when};
 use super::{Outcomes, Reclaim};
 use crate::output::format::{count, grouped};
-use std::collections::BTreeMap;
 
 /// The lines; none for a dry run.
 pub fn paragraph(document: &Reclaim, host: Option<&str>, is_recorded: bool, closing: &Closing<'_>) -> Vec<String> {
@@ -22,7 +21,7 @@ pub fn paragraph(document: &Reclaim, host: Option<&str>, is_recorded: bool, clos
     lines.extend(lost_commit(outcomes).map(|text| format!("{}.", capital(&text))));
     lines.extend(closing.stop.as_ref().map(|stop| format!("Stopped early: {stop}.")));
     lines.extend(skipped_by_reason(document));
-    if summary.beyond_limit > 0 {
+    if summary.beyond_limit > 0 && document.is_limited() {
         lines.push(format!("{} beyond --limit.", count(summary.beyond_limit, "more job", "more jobs")));
     }
     lines.extend(when(document).filter(|_| outcomes.moved > 0).map(|when| format!("{}.", capital(&when))));
@@ -56,9 +55,8 @@ pub fn left_behind(outcomes: &Outcomes) -> Option<String> {
 
 /// How many jobs were examined and skipped, by reason.
 pub fn skipped_by_reason(document: &Reclaim) -> Option<String> {
-    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-    document.skipped.iter().flatten().for_each(|job| *counts.entry(job.skipped.reason.name()).or_default() += 1);
-    let mut counts: Vec<(String, u64)> = counts.into_iter().map(|(reason, n)| (reason.to_owned(), n)).collect();
+    let counts = document.summary.skipped_by_reason.iter();
+    let mut counts: Vec<(String, u64)> = counts.map(|(reason, n)| (reason.name().to_owned(), *n)).collect();
     counts.sort_by_key(|(reason, n)| (std::cmp::Reverse(*n), reason.clone()));
     (!counts.is_empty()).then(|| format!("Skipped: {}.", listed(&counts)))
 }

@@ -10,6 +10,7 @@ use crate::support::figures;
 use crate::support::files::Frozen;
 use crate::support::shm;
 use jobdoctor::ops::{self, ApplyOptions, Guard, Mode, OpsError, Selection, Session};
+use jobdoctor::output::{Collector, Job};
 use jobdoctor::policy::{Override, Policy};
 use jobdoctor::preset::Place;
 use jobdoctor::store::{Address, Store, open};
@@ -65,12 +66,11 @@ impl<'n> Trial<'n> {
         let session =
             Session { store, catalog: &CATALOG, preset: Some("lease"), place: &place, limits: &limits, target: None };
         let mut look = session.snapshot()?;
-        let stale = ops::stale(&mut look, &Selection::default(), &Policy::default(), None)?;
+        let all = Collector::first(usize::MAX);
+        let stale = ops::stale(&mut look, &Selection::default(), &Policy::default(), all, &mut |_| false)?;
         let plan = ops::plan(&mut look, &Selection::default(), &Policy::default())?;
-        let ids = |list: &jobdoctor::output::Spool<jobdoctor::output::Job>| {
-            list.iter().map(|job| job.unwrap().id).collect::<BTreeSet<_>>()
-        };
-        Ok(((stale.summary.in_flight, ids(&stale.jobs), ids(&stale.unknown)), plan.ready(look)))
+        let ids = |list: &[Job]| list.iter().map(|job| job.id.clone()).collect::<BTreeSet<_>>();
+        Ok(((stale.summary.in_flight, ids(stale.jobs.items()), ids(&stale.unknown)), plan.ready(look)))
     }
 
     /// What was told is what SQLite reads.
@@ -110,6 +110,7 @@ impl<'n> Trial<'n> {
             later: Default::default(),
             fast: false,
             sweep_lock: None,
+            next: None,
             record: Default::default(),
         };
         let done = ops::reclaim(&*store, &limits(), plan, &order).ok()?;

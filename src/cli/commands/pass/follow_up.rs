@@ -1,7 +1,7 @@
 //! `--verify`: watches what becomes of the requeued jobs after the run.
 
 use super::Pass;
-use crate::cli::error::{CliError, exit_of};
+use crate::cli::error::exit_of;
 use crate::cli::exit::Exit;
 use crate::cli::settings::READING;
 use crate::ops::{self, Plan, Reclaimed, RequeuedJobs};
@@ -21,15 +21,12 @@ pub(super) struct FollowUp<'a> {
 
 impl<'a> FollowUp<'a> {
     /// Prepares `--verify`, before the plan is used up.
-    pub(super) fn of(pass: &'a Pass<'a>, plan: &Plan, policy: &Policy) -> Result<FollowUp<'a>, CliError> {
-        let watch = match pass.options.act.verify {
-            Some(time) => Some((RequeuedJobs::of(plan)?, time)),
-            None => None,
-        };
+    pub(super) fn of(pass: &'a Pass<'a>, plan: &Plan, policy: &Policy) -> FollowUp<'a> {
+        let watch = pass.options.act.verify.map(|time| (RequeuedJobs::of(plan), time));
         // A restart sweep says who was dead before it. Workers that claim a job now are judged by the queue's own
         // evidence.
         let policy = Policy { restart: None, ..policy.clone() };
-        Ok(FollowUp { pass, policy, watch, exit: Exit::Done })
+        FollowUp { pass, policy, watch, exit: Exit::Done }
     }
 
     /// Watches now if the report has a field for the result; any other report is printed first.

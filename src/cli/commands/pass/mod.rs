@@ -15,7 +15,7 @@ use crate::cli::monitor::ReportFile;
 use crate::cli::settings::Settings;
 use crate::model::age;
 use crate::ops::{
-    self, ApplyOptions, Guard, LockOptions, Mode, OddList, OpsError, PlanSource, ReadyPlan, Reclaimed, Snapshot,
+    self, ApplyOptions, Bound, Guard, LockOptions, Mode, OddList, OpsError, PlanSource, ReadyPlan, Reclaimed, Snapshot,
 };
 use crate::output::format::{Format, count};
 use crate::output::{Closing, ROWS, WarnAbove, no_such_job};
@@ -115,7 +115,7 @@ impl<'a> Pass<'a> {
         Ok(judged)
     }
 
-    /// Plans in a snapshot, which ends, and confirms the plan by a second one where that is asked for.
+    /// Plans in a snapshot, which ends.
     pub(super) fn plan(&self, mut snapshot: Snapshot, policy: &Policy, list: &OddList) -> Result<ReadyPlan, CliError> {
         if let Some(reason) = &self.options.act.reason.reason {
             can_be_stored(&mut snapshot, reason)?;
@@ -127,7 +127,24 @@ impl<'a> Pass<'a> {
         if self.options.act.mode() == Mode::ServerDryRun {
             snapshot.beyond_rollback().into_iter().for_each(|warning| plan.warn(warning));
         }
-        self.confirmed(plan.ready(snapshot), policy)
+        Ok(self.completed(plan.ready(snapshot), &self.source, policy)?)
+    }
+
+    /// The plan of a later pass, from a snapshot that ends.
+    fn later(&self, source: &PlanSource, policy: &Policy) -> Result<ReadyPlan, OpsError> {
+        let mut snapshot = self.snapshot()?;
+        let plan = source.plan(&mut snapshot, policy)?;
+        self.completed(plan.ready(snapshot), source, policy)
+    }
+
+    /// Confirms a plan by a second snapshot where that is asked for, and adds jobs that wait for too long.
+    fn completed(&self, plan: ReadyPlan, source: &PlanSource, policy: &Policy) -> Result<ReadyPlan, OpsError> {
+        let mut plan = self.confirmed(plan, source, policy)?;
+        if let (true, PlanSource::Selection(selection)) = (self.options.with_waiting, source) {
+            let session = self.settings.session(self.store.as_ref(), &self.limits);
+            ops::plan_waiting(&session, &mut plan, selection, policy)?;
+        }
+        Ok(plan)
     }
 
     /// Adds to the plan what its rows do not say. A filter without a match is searched for where someone would read of
@@ -160,14 +177,14 @@ impl<'a> Pass<'a> {
     }
 
     /// The steps of a plan that a second snapshot confirms; all of them without `--confirm-after`.
-    fn confirmed(&self, plan: ReadyPlan, policy: &Policy) -> Result<ReadyPlan, CliError> {
+    fn confirmed(&self, plan: ReadyPlan, source: &PlanSource, policy: &Policy) -> Result<ReadyPlan, OpsError> {
         let Some(after) = self.options.confirm_after.filter(|_| !plan.is_empty()) else { return Ok(plan) };
         if self.context.ui.is_watched() {
             let jobs = count(plan.len() as u64, "job", "jobs");
             let after = age(after);
             self.context.ui.note(&format!("{jobs} planned; a second snapshot in {after} shows which are unchanged"));
         }
-        Ok(ops::confirm(&|| self.snapshot(), &self.limits, plan, &self.source, policy, after)?)
+        ops::confirm(&|| self.snapshot(), &self.limits, plan, source, policy, after)
     }
 
     /// How the plan is applied, and the guards that may refuse it.
@@ -195,6 +212,7 @@ impl<'a> Pass<'a> {
             fast: act.fast.fast,
             sweep_lock,
             record: settings.record(self.options.name, act.reason.reason.as_ref(), &self.context.environment),
+            next: None,
         }
     }
 
@@ -202,7 +220,7 @@ impl<'a> Pass<'a> {
     pub(super) fn emit(&self, plan: &ReadyPlan, apply: &ApplyOptions<'_>) -> Result<Exit, CliError> {
         let ui = &self.context.ui;
         let emitted = ops::emit(&self.limits, plan, apply)?;
-        ui.report(|out| emitted.parts.iter().try_for_each(|part| out.write_all(part?.as_bytes())))?;
+        ui.report(|out| emitted.parts.iter().try_for_each(|part| out.write_all(part.as_bytes())))?;
         emitted.warnings.iter().for_each(|warning| ui.warn(warning));
         let not_found = plan.not_found();
         if !not_found.is_empty() {
@@ -225,10 +243,14 @@ impl<'a> Pass<'a> {
         &self,
         plan: ReadyPlan,
         policy: &Policy,
-        apply: &ApplyOptions<'_>,
+        apply: ApplyOptions<'_>,
     ) -> Result<Carried<'_>, CliError> {
-        let follow_up = FollowUp::of(self, &plan, policy)?;
-        let done = ops::reclaim(self.store.as_ref(), &self.limits, plan, apply)?;
+        let follow_up = FollowUp::of(self, &plan, policy);
+        let next = |bound: Bound| self.later(&self.source.rest(bound), policy);
+        // A dry run on the server would meet the same jobs again.
+        let goes_on = apply.mode == Mode::Apply;
+        let apply = ApplyOptions { next: goes_on.then_some(&next), ..apply };
+        let done = ops::reclaim(self.store.as_ref(), &self.limits, plan, &apply)?;
         Ok(Carried { done, follow_up })
     }
 

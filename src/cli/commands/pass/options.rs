@@ -22,6 +22,8 @@ pub(in crate::cli::commands) struct Options<'a> {
     pub(super) time: Duration,
     /// True for a restart sweep: workers start after it, and jobs of theirs that stay where they are wait for a person.
     pub(in crate::cli::commands) is_restart: bool,
+    /// Whether jobs that wait for too long are planned too.
+    pub(in crate::cli::commands) with_waiting: bool,
 }
 
 impl<'a> Options<'a> {
@@ -58,6 +60,7 @@ impl<'a> Options<'a> {
             confirm_after,
             time: with_pause(default, confirm_after, settings.stated_timeout())?,
             is_restart: false,
+            with_waiting: false,
         })
     }
 
@@ -72,6 +75,7 @@ impl<'a> Options<'a> {
             confirm_after: None,
             time: if act.mode().writes() { APPLYING } else { READING },
             is_restart: false,
+            with_waiting: false,
         }
     }
 

@@ -63,9 +63,7 @@ impl Pass<'_> {
             _ => true,
         };
         let document = &done.document;
-        let has_news = document.head.refused.is_some()
-            || !done.after.is_empty()
-            || document.steps.iter().flatten().any(|step| is_news(&step));
+        let has_news = document.head.refused.is_some() || !done.after.is_empty() || document.steps.iter().any(is_news);
         match (has_news, is_mail) {
             (true, true) => Loudness::Paragraph,
             (true, false) => Loudness::Report,
@@ -85,10 +83,10 @@ impl Pass<'_> {
 
     /// Says in one line how many claims the sweep could not judge, and why it could not judge the first.
     fn note_unknown(&self, document: &Reclaim) {
-        let is_unknown = |job: &SkippedJob| job.skipped.reason == SkipReason::Unknown;
-        let mut unknown = document.skipped.iter().flatten().filter(is_unknown);
-        let Some(first) = unknown.next() else { return };
-        let skipped = count(1 + unknown.count() as u64, "unknown claim was", "unknown claims were");
+        let is_unknown = |job: &&SkippedJob| job.skipped.reason == SkipReason::Unknown;
+        let Some(first) = document.skipped.iter().find(is_unknown) else { return };
+        let unknown = document.summary.skipped_by_reason.get(&SkipReason::Unknown).copied().unwrap_or(0);
+        let skipped = count(unknown, "unknown claim was", "unknown claims were");
         let (id, why) = (&first.job.id, &first.skipped.detail);
         self.context.ui.note(&format!("{skipped} skipped, job {id} for one: {why}. `jobdoctor stale` lists them"));
     }

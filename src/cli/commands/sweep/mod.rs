@@ -118,6 +118,8 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
     let name = ("sweep", "jobdoctor.sweep/v1");
     let mut options = Options::resolve(name, &args.act, &args.confirm, &settings, lock.wait)?;
     options.is_restart = args.restart;
+    // A restart sweep is about owners, and waiting jobs have none.
+    options.with_waiting = !args.restart;
     let source = PlanSource::Selection(Box::new(selection.clone()));
     let pass = Pass::open(context, &settings, options, (source, &args.evidence, &args.list.output))?;
     let mut snapshot = pass.snapshot()?;
@@ -146,16 +148,12 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
     let is_noted = !args.list.output.format().is_machine() && context.ui.is_watched();
     let (policy, list) = pass.with_evidence(&mut snapshot, policy, is_noted)?;
     metrics.measure(&mut snapshot, &selection, &policy)?;
-    let mut plan = pass.plan(snapshot, &policy, &list)?;
-    if !args.restart {
-        // A restart sweep is about owners, and waiting jobs have none.
-        ops::plan_waiting(&settings.session(pass.store.as_ref(), &pass.limits), &mut plan, &selection, &policy)?;
-    }
+    let plan = pass.plan(snapshot, &policy, &list)?;
     let apply = pass.apply_options(&plan, run_id, list.wrong, lock.options);
     if args.act.emit_sql {
         return pass.emit(&plan, &apply);
     }
-    let carried = pass.carry_out(plan, &policy, &apply)?;
+    let carried = pass.carry_out(plan, &policy, apply)?;
     lock.record_sweep(context, &carried.done);
     // Release the lock: `--verify` may watch for minutes.
     drop(lock);

@@ -1,0 +1,65 @@
+//! The passes of one run: a plan holds a bounded number of steps, and an apply goes on with a plan of the rest.
+
+use crate::model::{Claim, Clocks, Step, Timestamp};
+use crate::preset::QueueSpec;
+use std::collections::HashSet;
+use std::hash::{BuildHasher, Hash, RandomState};
+use std::sync::Arc;
+
+/// The most steps of a plan: measured, each takes some 2.4 kB, and 64 MiB hold the rest of the program too.
+pub(super) const STEPS: usize = 10_000;
+
+/// A set that keeps hashes, because there may be a million keys. Where two are equal, a job is left to the next run.
+#[derive(Debug, Clone, Default)]
+pub struct Hashes {
+    hasher: RandomState,
+    hashes: HashSet<u64>,
+}
+
+impl Hashes {
+    /// Adds one; false if it was there.
+    pub(super) fn insert(&mut self, value: impl Hash) -> bool {
+        self.hashes.insert(self.hasher.hash_one(value))
+    }
+
+    pub(super) fn has(&self, value: impl Hash) -> bool {
+        self.hashes.contains(&self.hasher.hash_one(value))
+    }
+}
+
+impl<T: Hash> FromIterator<T> for Hashes {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Hashes {
+        let mut hashes = Hashes::default();
+        values.into_iter().for_each(|value| {
+            hashes.insert(value);
+        });
+        hashes
+    }
+}
+
+/// Which steps of a later snapshot belong to a run.
+#[derive(Debug, Clone, Default)]
+pub struct Bound {
+    /// When the run began; what was claimed since belongs to the next one.
+    pub(super) began: Option<Timestamp>,
+    /// The keys of jobs that an earlier pass has tried.
+    pub(super) tried: Arc<Hashes>,
+    /// The [`print`]s of what an earlier snapshot planned: nothing else is acted on.
+    pub(super) only: Option<Arc<Hashes>>,
+}
+
+impl Bound {
+    pub(super) fn admits(&self, spec: &QueueSpec, claim: &Claim, step: &Step) -> bool {
+        let is_earlier = |began: Timestamp| claim.claimed_at.at().is_none_or(|at| began.is_after(at, Clocks::One));
+        // No worker holds a job that waits.
+        let is_claim = !spec.waits;
+        self.began.is_none_or(|began| !is_claim || is_earlier(began))
+            && self.only.as_ref().is_none_or(|only| !is_claim || only.has(print(step)))
+            && !self.tried.has(claim.key.exact())
+    }
+}
+
+/// What identifies a claim: its key, and the stored values that the step rests on.
+pub(super) fn print(step: &Step) -> (String, &str) {
+    (step.key.exact(), step.precondition())
+}

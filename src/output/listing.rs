@@ -1,0 +1,125 @@
+use super::First;
+use super::document::Shape;
+use super::format::{Format, Lines};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::ser::{Error as _, SerializeSeq};
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+use std::io;
+
+/// A shorter list is held as items, whatever its format.
+const FEW: usize = 1_000;
+
+/// A list of a document: its items, or already their lines in the format of the report.
+pub enum Listing<T> {
+    Items(Vec<T>),
+    Lines(Lines),
+}
+
+/// A list of which the items are found in any order.
+pub struct Collector<T> {
+    most: usize,
+    items: First<T>,
+    lines: Option<(Lines, Shape, Format)>,
+}
+
+impl<T> Collector<T> {
+    /// Keeps the first items.
+    pub fn first(most: usize) -> Collector<T> {
+        Collector { most, items: First::of(most), lines: None }
+    }
+
+    /// Collects lines where the list is for a program and may be long, and else the first items.
+    pub(super) fn of(shape: Shape, format: Format, limit: Option<usize>) -> Collector<T> {
+        let most = limit.unwrap_or(usize::MAX);
+        let is_long = format.is_machine() && most > FEW;
+        Collector { lines: is_long.then(|| (Lines::default(), shape, format)), ..Collector::first(most) }
+    }
+}
+
+impl<T: Serialize> Collector<T> {
+    /// The most items that are kept.
+    pub fn most(&self) -> usize {
+        self.most
+    }
+
+    /// Adds an item, which is made only if there is a use for it. Smaller orders come first.
+    pub fn add(&mut self, order: i64, make: impl FnOnce() -> T) {
+        match &mut self.lines {
+            None => self.items.add(order, make),
+            Some((lines, shape, format)) => lines.add(order, |out| match format {
+                Format::Json => Ok(serde_json::to_writer(out, &make())?),
+                _ => shape.line(*format, &serde_json::to_vec(&make())?, out),
+            }),
+        }
+    }
+
+    /// The list in order.
+    ///
+    /// # Errors
+    /// When the temporary file of a long list cannot be written.
+    pub fn finish(self) -> io::Result<Listing<T>> {
+        let Some((mut lines, ..)) = self.lines else { return Ok(Listing::Items(self.items.finish().0)) };
+        lines.sort(self.most)?;
+        Ok(Listing::Lines(lines))
+    }
+}
+
+impl<T> Listing<T> {
+    pub fn len(&self) -> usize {
+        match self {
+            Listing::Items(items) => items.len(),
+            Listing::Lines(lines) => lines.count(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The items, as far as they are in memory.
+    pub fn items(&self) -> &[T] {
+        match self {
+            Listing::Items(items) => items,
+            Listing::Lines(_) => &[],
+        }
+    }
+}
+
+/// Lines are those of a JSON document then, each an element.
+impl<T: Serialize> Serialize for Listing<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let lines = match self {
+            Listing::Items(items) => return one_a_line(items, serializer),
+            Listing::Lines(lines) => lines,
+        };
+        let mut list = serializer.serialize_seq(Some(lines.count()))?;
+        for line in lines.iter() {
+            let json = String::from_utf8(line.map_err(S::Error::custom)?).map_err(S::Error::custom)?;
+            list.serialize_element(&RawValue::from_string(json).map_err(S::Error::custom)?)?;
+        }
+        list.end()
+    }
+}
+
+/// Serializes each item as raw JSON, so that an indented document has one item a line.
+pub(super) fn one_a_line<T: Serialize, S: Serializer>(items: &[T], serializer: S) -> Result<S::Ok, S::Error> {
+    let json = |item: &T| serde_json::value::to_raw_value(item).map_err(S::Error::custom);
+    let mut list = serializer.serialize_seq(Some(items.len()))?;
+    items.iter().try_for_each(|item| list.serialize_element(&json(item)?))?;
+    list.end()
+}
+
+impl<T: JsonSchema> JsonSchema for Listing<T> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        Vec::<T>::schema_name()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Vec::<T>::json_schema(generator)
+    }
+}
