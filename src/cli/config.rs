@@ -7,7 +7,7 @@ use super::input::{LONGEST_FILE, PATIENCE, Source};
 use super::secret::may_hold_password;
 use super::setting::{SETTINGS, Target};
 use super::trusted_file::{Stranger, find_trusted};
-use crate::preset::{Field, Fields, Node, Preset, SpecError, did_you_mean};
+use crate::preset::{Field, Node, Preset, SpecError, Written, did_you_mean};
 use anyhow::Context;
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -56,26 +56,23 @@ impl Config {
 
     /// Reads the text of a config file. An error in a mapping is kept for those who use it.
     pub fn parse(name: &str, text: &str) -> Result<Config, SpecError> {
-        let mut root = Fields::of(name, "", Node::parse(name, text)?)?;
-        let default_target = root.take("default_target").map(Field::written).transpose()?;
+        let node = Node::parse(name, text)?;
+        let root = Field::of(name, "", &node);
+        root.knows(&["default_target", "target", "mapping"])?;
+        let entries = |key| root.child(key).map_or_else(|| Ok(Vec::new()), |field| field.entries());
         let mut config = Config::default();
-        if let Some(field) = root.take("target") {
-            for (name, field) in field.table()?.rest() {
-                config.targets.insert(name.clone(), target(field.table()?)?);
-                config.order.push(name);
+        for (name, field) in entries("target")? {
+            config.targets.insert(name.to_owned(), target(&field)?);
+            config.order.push(name.to_owned());
+        }
+        for (mapping, field) in entries("mapping")? {
+            let document = format!("{name}, mapping {mapping}");
+            match Preset::of(&document, mapping, field.node.clone()) {
+                Ok(preset) => config.mappings.push(preset),
+                Err(error) => config.broken.push((mapping.to_owned(), error)),
             }
         }
-        if let Some(field) = root.take("mapping") {
-            for (mapping, field) in field.table()?.rest() {
-                let document = format!("{name}, mapping {mapping}");
-                match Preset::of(&document, &mapping, field.into_node()) {
-                    Ok(preset) => config.mappings.push(preset),
-                    Err(error) => config.broken.push((mapping, error)),
-                }
-            }
-        }
-        root.finish()?;
-        if let Some(written) = default_target {
+        if let Some(written) = root.get::<Written>("default_target")? {
             if !config.targets.contains_key(&written.text) {
                 let hint = did_you_mean(&written.text, config.targets.keys().map(String::as_str));
                 return Err(written.error(format!("there is no target `{}`{hint}", written.text)));
@@ -111,13 +108,13 @@ fn must_be_private(path: &Path) -> Result<(), CliError> {
         .hint(format!("chmod 600 {}; or leave the password out: ~/.pgpass, password_file = \"...\"", path.display())))
 }
 
-fn target(mut fields: Fields<'_>) -> Result<Target, SpecError> {
+fn target(field: &Field<'_>) -> Result<Target, SpecError> {
     let mut target = Target::default();
     for setting in &SETTINGS {
-        if let Some(field) = fields.take(setting.key) {
-            setting.read(field, &mut target)?;
+        if let Some(field) = field.child(setting.key) {
+            setting.read(&field, &mut target)?;
         }
     }
-    fields.finish()?;
+    field.knows(&SETTINGS.each_ref().map(|setting| setting.key))?;
     Ok(target)
 }

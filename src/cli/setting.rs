@@ -7,7 +7,7 @@ use super::rules::{RuleAction, rules, rules_in_words, span, thresholds, too_long
 use crate::history::Keep;
 use crate::model::parse_duration;
 use crate::policy::{StateLimit, Threshold};
-use crate::preset::{Field, SpecError, Value};
+use crate::preset::{Field, SpecError, Written};
 use Kind::{Count, Other, Span, Switch, Tables, Text, Truth, Word};
 use clap::{Arg, Args, Command};
 use std::time::Duration;
@@ -70,9 +70,9 @@ enum Kind {
     /// On with this word, the only one.
     Word(&'static str, fn(&mut Target) -> &mut bool),
     /// A value of its own kind: how to read and how to show it.
-    Other(fn(Field<'_>, &mut Target) -> Result<(), SpecError>, fn(&Target) -> Option<String>),
+    Other(fn(&Field<'_>, &mut Target) -> Result<(), SpecError>, fn(&Target) -> Option<String>),
     /// Tables, which `env` lists one by one.
-    Tables(fn(Field<'_>, &mut Target) -> Result<(), SpecError>),
+    Tables(fn(&Field<'_>, &mut Target) -> Result<(), SpecError>),
 }
 
 /// Every key of a target, in the order of `env` and of the help.
@@ -138,13 +138,13 @@ impl Setting {
     }
 
     /// Reads the value of the key into its field.
-    pub fn read(&self, field: Field<'_>, target: &mut Target) -> Result<(), SpecError> {
+    pub fn read(&self, field: &Field<'_>, target: &mut Target) -> Result<(), SpecError> {
         match self.kind {
-            Text(slot) => *slot(target) = Some(field.text()?),
+            Text(slot) => *slot(target) = Some(field.read()?),
             Span(parse, slot) => *slot(target) = Some(span(field, parse)?),
-            Count(slot) => *slot(target) = Some(field.count()?),
-            Switch(slot) => *slot(target) = field.boolean()?,
-            Truth(slot) => *slot(target) = Some(field.boolean()?),
+            Count(slot) => *slot(target) = Some(field.read()?),
+            Switch(slot) => *slot(target) = field.read()?,
+            Truth(slot) => *slot(target) = Some(field.read()?),
             Word(word, slot) => *slot(target) = field.word(&[(word, true)])?,
             Other(read, _) | Tables(read) => read(field, target)?,
         }
@@ -202,13 +202,9 @@ pub fn explained() -> Vec<(String, String)> {
 }
 
 /// Reads `options`, whose values the preset checks.
-fn read_options(field: Field<'_>, target: &mut Target) -> Result<(), SpecError> {
-    for (name, field) in field.table()?.rest() {
-        let value = match field.value() {
-            Value::Integer(number) => number.to_string(),
-            _ => field.text()?,
-        };
-        target.options.push((name, value));
+fn read_options(field: &Field<'_>, target: &mut Target) -> Result<(), SpecError> {
+    for (name, field) in field.entries()? {
+        target.options.push((name.to_owned(), field.read::<Written>()?.text));
     }
     Ok(())
 }
@@ -219,9 +215,9 @@ fn in_words(options: &[(String, String)]) -> Option<String> {
     (!options.is_empty()).then(|| options.join(", "))
 }
 
-fn read_stalls(field: Field<'_>, target: &mut Target) -> Result<(), SpecError> {
+fn read_stalls(field: &Field<'_>, target: &mut Target) -> Result<(), SpecError> {
     let wrong = field.error(format!("must be a number up to {}", u32::MAX));
-    target.max_stalls = Some(u32::try_from(field.count()?).map_err(|_| wrong)?);
+    target.max_stalls = Some(u32::try_from(field.read::<u64>()?).map_err(|_| wrong)?);
     Ok(())
 }
 

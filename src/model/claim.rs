@@ -78,7 +78,8 @@ impl Owner {
 }
 
 /// How owners of a queue spell the name of their host, if not as the host does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(default)]
 pub struct HostSpelling {
     /// What stands for a dot.
     pub dot: Option<char>,

@@ -1,36 +1,23 @@
 //! The tables that the operator may have meant, for the errors that no queue or no such table was found.
 
 use crate::model::{Engine, Remedy};
-use crate::preset::{Catalog, Place, SpecError, candidates, did_you_mean, known, renamed, tables_of, telling_columns};
+use crate::preset::{Catalog, Place, SpecError, did_you_mean, near_miss, telling_columns};
 use crate::store::{Reader, StoreError, catalog};
 
-/// Says more in the error that no queue was recognised: a known queue under other names, a product that is known and
-/// cannot be helped, else the tables that look like a queue; nothing where a table is named.
+/// Says more in the error that no queue was recognised; nothing where a table is named.
 pub(super) fn with_seen(
-    mut error: SpecError,
+    error: SpecError,
     reader: &mut dyn Reader,
     catalog: &Catalog,
     engine: Engine,
     place: &Place,
 ) -> SpecError {
-    let Some(Remedy::NameOrMap { has_nearest }) = error.remedy else { return error };
-    if place.table.is_some() {
+    if !matches!(error.remedy, Some(Remedy::NameOrMap { .. })) || place.table.is_some() {
         return error;
     }
     // The error is worth more than these names, so that a query which fails changes nothing.
     let columns = reader.texts(&catalog::columns_of_tables(engine, &telling_columns(catalog))).unwrap_or_default();
-    let tables = tables_of(&columns);
-    if let Some(product) = known(&tables) {
-        error.message = format!("no known queue was recognised; {product}");
-    } else if let Some(renamed) = renamed(catalog, engine, &tables) {
-        return renamed;
-    } else if !has_nearest {
-        let tables = candidates(&columns);
-        if !tables.is_empty() {
-            error.message.push_str(&format!(". Tables that look like a queue: {}", tables.join(", ")));
-        }
-    }
-    error
+    near_miss(error, catalog, engine, &columns)
 }
 
 /// The error with a suggestion where a table is missing and one of a similar name is there.

@@ -1,19 +1,15 @@
 //! One preset or mapping before it meets a database, and the built-in ones.
 
 use super::document::Document;
-use super::fields::{Field, Fields, Read, Word};
+use super::field::Field;
+use super::ident::meanings;
 use super::node::{Node, Value};
 use super::options::{PresetOption, chosen, fill, options, samples};
 use super::queue::Proof;
-use super::table_name::meanings;
 use super::variant::{Variant, variants};
 use super::{SpecError, WrittenAt, did_you_mean};
 use crate::model::Engine;
 use std::collections::BTreeMap;
-
-/// The keys about a preset as a whole.
-const OF_THE_WHOLE: [&str; 10] =
-    ["format", "engines", "name", "title", "home", "checked", "proof", "live", "detect", "options"];
 
 /// The built-in presets by name, with their texts. build.rs lists what is in `presets/`: adding a queue is one file
 /// there and its fixtures.
@@ -28,14 +24,11 @@ pub struct Preset {
     /// The address of its project's page; `None` for our own tables and for mappings.
     pub home: Option<String>,
     pub engines: Vec<Engine>,
-    /// The versions of the library it was checked against.
     pub checked: Vec<String>,
     pub proof: Proof,
     /// The versions of `checked` that our tests run, for a proof that is live; the others' tables were compared.
     pub live: Vec<String>,
-    /// True for one that came with the program.
     pub built_in: bool,
-    /// The text of its file; empty for a mapping.
     pub text: &'static str,
     /// What errors call it.
     pub(super) document: String,
@@ -86,26 +79,26 @@ impl Preset {
 
     /// Reads the keys about the preset as a whole; the rest is typed when it is used.
     fn read(document: &str, name: &str, node: Node) -> Result<Preset, SpecError> {
-        let mut root = Fields::of(document, "", node.only(&OF_THE_WHOLE))?;
-        if let Some(format) = root.take("format")
-            && !matches!(format.value(), Value::Integer(1))
+        let root = Field::of(document, "", &node);
+        if let Some(format) = root.child("format")
+            && format.node.value != Value::Integer(1)
         {
             return Err(format.error("must be 1, the only format there is"));
         }
         Ok(Preset {
-            name: root.text("name")?.unwrap_or_else(|| name.to_owned()),
-            title: root.text("title")?.unwrap_or_else(|| format!("the mapping {name}")),
-            home: root.text("home")?,
+            name: root.get("name")?.unwrap_or_else(|| name.to_owned()),
+            title: root.get("title")?.unwrap_or_else(|| format!("the mapping {name}")),
+            home: root.get("home")?,
             engines: root.get("engines")?.unwrap_or_else(|| Engine::ALL.to_vec()),
-            checked: root.get_or_default("checked")?,
-            proof: root.get("proof")?.unwrap_or(Proof::Facts),
-            live: root.get_or_default("live")?,
+            checked: root.get("checked")?.unwrap_or_default(),
+            proof: root.get("proof")?.unwrap_or_default(),
+            live: root.get("live")?.unwrap_or_default(),
             built_in: false,
             text: "",
             document: document.to_owned(),
+            detect: Detection::read(&root)?,
+            options: options(&root)?,
             node,
-            detect: root.get_or_default("detect")?,
-            options: root.take("options").map(options).transpose()?.unwrap_or_default(),
         })
     }
 
@@ -115,7 +108,6 @@ impl Preset {
         WrittenAt::new(&self.document, key, line)
     }
 
-    /// Reads a preset from the text of a file.
     pub fn parse(document: &str, name: &str, text: &str) -> Result<Preset, SpecError> {
         Preset::of(document, name, Node::parse(document, text)?)
     }
@@ -138,7 +130,7 @@ impl Preset {
     /// its options.
     pub(crate) fn shapes(&self, engine: Engine) -> Result<Vec<Shape>, SpecError> {
         let base = self.for_engine(engine)?;
-        let read = |node: Node| Document::of(&self.document, &self.name, self.filled(node)?, engine);
+        let read = |node: Node| Document::of(&self.document, &self.name, &self.filled(node)?, engine);
         let mut shapes = vec![Shape { variant: None, document: read(base.clone())? }];
         for variant in variants(&self.document, &base)? {
             let mut node = base.clone();
@@ -151,22 +143,20 @@ impl Preset {
     /// With a sample for each option, so that it can be read without the operator's values.
     pub(super) fn filled(&self, mut node: Node) -> Result<Node, SpecError> {
         let options = self.options_of(&node)?;
-        fill(&self.document, &mut node, &samples(&options))?;
+        fill(&self.document, &mut node, &samples(&options), Value::clone)?;
         Ok(node)
     }
 
     /// With the operator's values for its options.
     pub(super) fn filled_with(&self, mut node: Node, given: &BTreeMap<String, String>) -> Result<Node, SpecError> {
         let options = self.options_of(&node)?;
-        fill(&self.document, &mut node, &chosen(&self.document, &options, given)?)?;
+        fill(&self.document, &mut node, &chosen(&self.document, &options, given)?, Value::clone)?;
         Ok(node)
     }
 
     /// The options as that document has them: a variant may have another default.
     fn options_of(&self, node: &Node) -> Result<Vec<PresetOption>, SpecError> {
-        let options =
-            Fields::of(&self.document, "", node.only(&["options"]))?.take("options").map(options).transpose()?;
-        Ok(options.unwrap_or_default())
+        options(&Field::of(&self.document, "", node))
     }
 
     pub(super) fn for_engine(&self, engine: Engine) -> Result<Node, SpecError> {
@@ -198,7 +188,7 @@ impl Preset {
     /// Its document on that engine with these values for its options; with samples where they do not fit, because that
     /// is an error where the preset is resolved, not where it is one of many candidates.
     pub(super) fn sketch(&self, engine: Engine, options: &BTreeMap<String, String>) -> Result<Document, SpecError> {
-        let read = |node: Node| Document::of(&self.document, &self.name, node, engine);
+        let read = |node: Node| Document::of(&self.document, &self.name, &node, engine);
         let node = self.for_engine(engine)?;
         self.filled_with(node.clone(), options).and_then(read).or_else(|_| self.filled(node).and_then(read))
     }
@@ -236,21 +226,21 @@ impl Preset {
     }
 }
 
-impl Word for Proof {
-    const WORDS: &'static [(&'static str, Proof)] =
-        &[("live", Proof::Live), ("schema", Proof::Schema), ("facts", Proof::Facts)];
-}
-
-impl Read for Detection {
-    fn read(field: Field<'_>) -> Result<Detection, SpecError> {
-        let mut fields = field.table()?;
-        let exactly_one = fields.get_or_default("exactly_one")?;
-        let mut tables = Vec::new();
-        for (table, field) in fields.rest() {
-            let alternatives = |text: String| text.split('|').map(str::to_owned).collect();
-            tables.push(Detect { table, columns: Vec::<String>::read(field)?.into_iter().map(alternatives).collect() });
+impl Detection {
+    fn read(root: &Field<'_>) -> Result<Detection, SpecError> {
+        let mut detection = Detection::default();
+        let Some(field) = root.child("detect") else { return Ok(detection) };
+        for (key, field) in field.entries()? {
+            let texts: Vec<String> = field.read()?;
+            if key == "exactly_one" {
+                detection.exactly_one = texts;
+                continue;
+            }
+            let alternatives = |text: &String| text.split('|').map(str::to_owned).collect();
+            let columns = texts.iter().map(alternatives).collect();
+            detection.tables.push(Detect { table: key.to_owned(), columns });
         }
-        Ok(Detection { tables, exactly_one })
+        Ok(detection)
     }
 }
 
@@ -287,7 +277,6 @@ impl Catalog {
         self.broken.iter().map(|(_, error)| error)
     }
 
-    /// The preset or mapping of that name.
     pub fn find(&self, name: &str) -> Result<&Preset, SpecError> {
         if let Some((_, error)) = self.broken.iter().find(|(broken, _)| broken == name) {
             return Err(error.clone());
@@ -303,5 +292,46 @@ impl Catalog {
 
     pub fn iter(&self) -> impl Iterator<Item = &Preset> {
         self.presets.iter()
+    }
+}
+
+/// What every built-in preset must say.
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The presets of our own tables, which have no library: no remedy of one, and no late worker of one.
+    const OURS: [&str; 2] = ["lease", "simple"];
+
+    /// The document of a preset on each of its engines, with each of its variants.
+    fn documents(preset: &Preset) -> Vec<Document> {
+        let shapes = preset.engines.iter().flat_map(|engine| preset.shapes(*engine).unwrap());
+        shapes
+            .filter(|shape| shape.variant.as_ref().is_none_or(|variant| variant.refuse.is_none()))
+            .map(|s| s.document)
+            .collect()
+    }
+
+    #[test]
+    fn every_library_has_its_remedy_and_says_what_a_late_worker_does() {
+        for preset in Catalog::built_in().unwrap().iter().filter(|preset| !OURS.contains(&preset.name.as_str())) {
+            for document in documents(preset) {
+                let is_said = document.cautions.iter().any(|(name, _)| name == "late");
+                assert!(is_said && document.advice.is_some(), "{} lacks [caution] `late` or [advice]", preset.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_library_says_in_which_zone_it_writes_times_without_one() {
+        for preset in Catalog::built_in().unwrap().iter() {
+            for document in documents(preset) {
+                let times = document.time.columns.values().chain(&document.time.default);
+                let is_zoneless = times
+                    .map(crate::preset::encoding::Encodings::said)
+                    .any(|said| said == crate::preset::encoding::Said::ByNobody);
+                assert!(!is_zoneless || document.time_zone.is_some(), "{} lacks `time_zone`", preset.name);
+            }
+        }
     }
 }

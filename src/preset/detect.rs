@@ -2,10 +2,10 @@
 
 use super::SpecError;
 use super::catalog::{Catalog, Detect, Preset};
-use super::document::{ClaimFrom, Document};
+use super::document::Document;
 use super::live::{LiveSchema, LiveTable};
-use super::probe::Tables;
 use super::resolve::{Place, physical_tables};
+use super::variant::Tables;
 use crate::model::{Engine, Remedy};
 use std::collections::BTreeSet;
 
@@ -100,7 +100,7 @@ fn found<'a>(preset: &Preset, live: &'a LiveSchema, place: &Place) -> Option<(Do
 
 /// Why the state column of a table can hold no state in flight of the preset's.
 fn out_of_reach(document: &Document, live: &LiveSchema, tables: &Tables<'_>) -> Option<String> {
-    let (ClaimFrom::Table(table), Some(state)) = (&document.claim.from, &document.claim.state) else { return None };
+    let (Some(table), Some(state)) = (&document.claim.table, &document.claim.state) else { return None };
     let table = tables.get(&table.text).copied().flatten()?;
     let column = table.column(&state.text)?;
     match live.states_out_of_reach(column, &document.states.in_flight) {
@@ -119,11 +119,6 @@ impl Preset {
             known.join(" and "),
             name = self.name
         )
-    }
-
-    /// The names of the columns that tell it.
-    pub(super) fn telling_columns(&self) -> impl Iterator<Item = &String> {
-        self.detect.tables.iter().flat_map(|wanted| &wanted.columns).flatten()
     }
 
     /// Refuses tables that lack a column which [detect] asks for and the document does not call optional: the preset

@@ -8,7 +8,6 @@ use std::fmt;
 #[error("{at}: {message}")]
 pub struct SpecError {
     pub at: WrittenAt,
-    /// What is wrong, as a fragment.
     pub message: String,
     /// The table that no schema has, where that is what is wrong.
     pub missing_table: Option<String>,
@@ -17,13 +16,11 @@ pub struct SpecError {
 }
 
 impl SpecError {
-    /// An error about a document as a whole.
     pub fn whole(document: &str, message: impl Into<String>) -> SpecError {
         WrittenAt { document: document.to_owned(), ..WrittenAt::default() }.error(message)
     }
 }
 
-/// Where something stands in a preset or a mapping.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WrittenAt {
     /// The document: "preset river", or the path of a config file and the mapping's name.
@@ -44,7 +41,6 @@ impl WrittenAt {
         self.line.and_then(|_| self.document.strip_prefix("preset "))
     }
 
-    /// An error about what stands there.
     pub fn error(&self, message: impl Into<String>) -> SpecError {
         SpecError { at: self.clone(), message: message.into(), missing_table: None, remedy: None }
     }

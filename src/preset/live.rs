@@ -1,7 +1,7 @@
 //! What a database says about its own tables: plain facts, read by a store.
 
+use super::ident::meanings;
 use super::queue::{StateValue, Table};
-use super::table_name::meanings;
 use crate::model::Engine;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +36,6 @@ pub struct LiveTable {
     pub key_columns: BTreeSet<String>,
     /// Columns that cannot be NULL. A domain's own NOT NULL is not among them.
     pub not_null: BTreeSet<String>,
-    /// Columns with a default.
     pub filled: BTreeSet<String>,
     /// The columns of each unique index that has no condition, the primary key among them.
     pub unique: Vec<Vec<String>>,
@@ -64,11 +63,9 @@ pub struct LiveTable {
     pub conflict_triggers: Vec<String>,
     /// True if row-level security applies to the role that asks.
     pub row_security: bool,
-    /// True if the role may INSERT.
     pub may_insert: bool,
     /// The sequences behind its columns that the role may not draw from.
     pub closed_sequences: Vec<String>,
-    /// True if the role may DELETE.
     pub may_delete: bool,
 }
 
@@ -79,9 +76,7 @@ pub struct LiveColumn {
     pub type_name: String,
     /// What compares its values where that is not the system's `=`: the type on Postgres, the collation on SQLite.
     pub equality: String,
-    /// True if the role may SELECT it.
     pub readable: bool,
-    /// True if the role may UPDATE it.
     pub writable: bool,
 }
 
@@ -147,7 +142,6 @@ impl LiveSchema {
         }
     }
 
-    /// The schemas that hold a table of that name.
     pub fn schemas_of(&self, name: &str) -> Vec<&str> {
         self.tables.iter().filter(|table| table.name == name).map(|table| table.schema.as_str()).collect()
     }

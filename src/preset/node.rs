@@ -3,6 +3,7 @@
 
 use super::{SpecError, WrittenAt};
 use crate::model::Engine;
+use std::fmt;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -12,8 +13,6 @@ pub struct Node {
     /// The line it stands on, counted from 1.
     pub line: usize,
     pub value: Value,
-    /// The author's text, where the value of an option has taken its place.
-    pub as_written: Option<String>,
 }
 
 /// What a [`Node`] holds. Tables keep the order of the file.
@@ -28,6 +27,30 @@ pub enum Value {
     Other(&'static str),
 }
 
+impl Value {
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Value::Text(_) => "text",
+            Value::Integer(_) => "an integer",
+            Value::Boolean(_) => "a boolean",
+            Value::Array(_) => "an array",
+            Value::Table(_) => "a table",
+            Value::Other(kind) => kind,
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Text(text) => f.write_str(text),
+            Value::Integer(number) => write!(f, "{number}"),
+            Value::Boolean(truth) => write!(f, "{truth}"),
+            other => f.write_str(other.kind()),
+        }
+    }
+}
+
 impl Node {
     /// Reads a document. `name` is what errors call it.
     pub fn parse(name: &str, text: &str) -> Result<Node, SpecError> {
@@ -39,9 +62,8 @@ impl Node {
         Ok(Node::new(1, lines.table(table.get_ref())))
     }
 
-    /// A value that stands on that line.
     pub(super) fn new(line: usize, value: Value) -> Node {
-        Node { line, value, as_written: None }
+        Node { line, value }
     }
 
     /// The child of that name, if this is a table that has it.
@@ -91,18 +113,6 @@ impl Node {
                 Some(entries.remove(at).1)
             }
             _ => None,
-        }
-    }
-
-    /// What kind of value this is, for messages.
-    pub fn kind(&self) -> &'static str {
-        match &self.value {
-            Value::Text(_) => "text",
-            Value::Integer(_) => "an integer",
-            Value::Boolean(_) => "a boolean",
-            Value::Array(_) => "an array",
-            Value::Table(_) => "a table",
-            Value::Other(kind) => kind,
         }
     }
 

@@ -3,7 +3,7 @@
 //! literal; `{options.NAME}` stands for it within the texts of `[time]`, `[tables]` and `liveness`, which are no SQL: a
 //! table's prefix, a threshold that is a product.
 
-use super::fields::{Field, Read};
+use super::field::Field;
 use super::ident::literal;
 use super::node::{Node, Value};
 use super::{SpecError, WrittenAt, did_you_mean};
@@ -15,15 +15,12 @@ pub struct PresetOption {
     pub name: String,
     pub kind: OptionKind,
     /// The value it has unless the operator gives another; without one, it must be given.
-    pub default: Option<OptionValue>,
-    /// What it means, for people.
+    pub default: Option<Value>,
     pub help: String,
 }
 
-/// What the value of a [`PresetOption`] is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OptionKind {
-    /// A number of 0 or more.
     Integer,
     /// A duration as on the command line: `90s`, `4h`.
     Duration,
@@ -32,102 +29,71 @@ pub enum OptionKind {
     Text,
 }
 
-/// A value that was given or is the default.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum OptionValue {
-    Integer(i64),
-    /// A duration or a word, as it was written.
-    Text(String),
-}
-
-impl std::fmt::Display for OptionValue {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            OptionValue::Integer(number) => write!(f, "{number}"),
-            OptionValue::Text(text) => f.write_str(text),
-        }
-    }
-}
-
-impl OptionValue {
-    fn plain(&self) -> Value {
-        match self {
-            OptionValue::Integer(number) => Value::Integer(*number),
-            OptionValue::Text(text) => Value::Text(text.clone()),
-        }
-    }
-
-    /// As SQL: whatever the operator writes is a value there and never a statement.
-    fn as_sql(&self) -> Value {
-        Value::Text(match self {
-            OptionValue::Integer(number) => number.to_string(),
-            OptionValue::Text(text) => literal(text),
-        })
-    }
+/// A value as SQL: whatever the operator writes is a value there and never a statement.
+fn as_sql(value: &Value) -> Value {
+    Value::Text(match value {
+        Value::Text(text) => literal(text),
+        number => number.to_string(),
+    })
 }
 
 impl OptionKind {
     /// Reads a value; else says what it should have been.
-    fn read(&self, text: &str) -> Result<OptionValue, String> {
+    fn read(&self, text: &str) -> Result<Value, String> {
         match self {
             OptionKind::Integer => match text.parse::<i64>() {
-                Ok(number) if number >= 0 => Ok(OptionValue::Integer(number)),
+                Ok(number) if number >= 0 => Ok(Value::Integer(number)),
                 _ => Err(format!("`{text}` is not a number of 0 or more")),
             },
-            OptionKind::Text => Ok(OptionValue::Text(text.to_owned())),
-            OptionKind::Duration => parse_duration(text).map(|_| OptionValue::Text(text.to_owned())),
-            OptionKind::Word(words) if words.iter().any(|word| word == text) => Ok(OptionValue::Text(text.to_owned())),
+            OptionKind::Text => Ok(Value::Text(text.to_owned())),
+            OptionKind::Duration => parse_duration(text).map(|_| Value::Text(text.to_owned())),
+            OptionKind::Word(words) if words.iter().any(|word| word == text) => Ok(Value::Text(text.to_owned())),
             OptionKind::Word(words) => Err(format!("`{text}` is not one of {}", words.join(", "))),
         }
     }
 
     /// Some value, so that a document can be read without the operator's.
-    fn sample(&self) -> OptionValue {
+    fn sample(&self) -> Value {
         match self {
-            OptionKind::Integer => OptionValue::Integer(1),
-            OptionKind::Duration => OptionValue::Text("1h".to_owned()),
-            OptionKind::Text => OptionValue::Text(String::new()),
-            OptionKind::Word(words) => OptionValue::Text(words.first().cloned().unwrap_or_default()),
+            OptionKind::Integer => Value::Integer(1),
+            OptionKind::Duration => Value::Text("1h".to_owned()),
+            OptionKind::Text => Value::Text(String::new()),
+            OptionKind::Word(words) => Value::Text(words.first().cloned().unwrap_or_default()),
         }
     }
 }
 
-pub(super) fn options(field: Field<'_>) -> Result<Vec<PresetOption>, SpecError> {
-    let named = field.named::<PresetOption>()?.into_iter();
-    Ok(named.map(|(name, option)| PresetOption { name, ..option }).collect())
+/// Reads `[options]` of a document's root.
+pub(super) fn options(root: &Field<'_>) -> Result<Vec<PresetOption>, SpecError> {
+    let entries = root.child("options").map_or_else(|| Ok(Vec::new()), |field| field.entries())?;
+    entries.into_iter().map(|(name, field)| option(name, &field)).collect()
 }
 
-impl Read for PresetOption {
-    fn read(field: Field<'_>) -> Result<PresetOption, SpecError> {
-        let mut fields = field.table()?;
-        let words: Vec<String> = fields.get_or_default("values")?;
-        let kind = fields.need("kind")?.word(&[
-            ("integer", Some(&OptionKind::Integer)),
-            ("duration", Some(&OptionKind::Duration)),
-            ("text", Some(&OptionKind::Text)),
-            ("word", None),
-        ])?;
-        let kind = match kind {
-            None if words.is_empty() => return Err(fields.error("a `word` needs `values`: which words?")),
-            None => OptionKind::Word(words),
-            Some(_) if !words.is_empty() => return Err(fields.error("`values` belong to a `word`")),
-            Some(plain) => plain.clone(),
+fn option(name: &str, field: &Field<'_>) -> Result<PresetOption, SpecError> {
+    field.knows(&["kind", "values", "default", "help"])?;
+    let words: Vec<String> = field.get("values")?.unwrap_or_default();
+    let plain = [
+        ("integer", Some(&OptionKind::Integer)),
+        ("duration", Some(&OptionKind::Duration)),
+        ("text", Some(&OptionKind::Text)),
+        ("word", None),
+    ];
+    let kind = match field.need("kind")?.word(&plain)? {
+        None if words.is_empty() => return Err(field.error("a `word` needs `values`: which words?")),
+        None => OptionKind::Word(words),
+        Some(_) if !words.is_empty() => return Err(field.error("`values` belong to a `word`")),
+        Some(plain) => plain.clone(),
+    };
+    let default = |field: Field<'_>| {
+        let text = match &field.node.value {
+            Value::Integer(number) => number.to_string(),
+            Value::Text(text) => text.clone(),
+            _ => return Err(field.error("must be text or an integer")),
         };
-        let default = match fields.take("default") {
-            None => None,
-            Some(field) => {
-                let text = match field.value() {
-                    Value::Integer(number) => number.to_string(),
-                    Value::Text(text) => text.clone(),
-                    _ => return Err(field.error("must be text or an integer")),
-                };
-                Some(kind.read(&text).map_err(|why| field.error(why))?)
-            }
-        };
-        let help = fields.must("help")?;
-        fields.finish()?;
-        Ok(PresetOption { name: String::new(), kind, default, help })
-    }
+        kind.read(&text).map_err(|why| field.error(why))
+    };
+    let default = field.child("default").map(default).transpose()?;
+    Ok(PresetOption { name: name.to_owned(), kind, default, help: field.need("help")?.read()? })
 }
 
 /// The values in force: given ones, else defaults.
@@ -135,7 +101,7 @@ pub(super) fn chosen(
     document: &str,
     options: &[PresetOption],
     given: &BTreeMap<String, String>,
-) -> Result<BTreeMap<String, OptionValue>, SpecError> {
+) -> Result<BTreeMap<String, Value>, SpecError> {
     let wrong = |message: String| SpecError::whole(document, message);
     if let Some(name) = given.keys().find(|name| !options.iter().any(|option| option.name == **name)) {
         let hint = did_you_mean(name, options.iter().map(|option| option.name.as_str()));
@@ -162,21 +128,17 @@ pub(super) fn chosen(
 }
 
 /// Values with which a document can be read without the operator's.
-pub(super) fn samples(options: &[PresetOption]) -> BTreeMap<String, OptionValue> {
+pub(super) fn samples(options: &[PresetOption]) -> BTreeMap<String, Value> {
     let sample = |option: &PresetOption| option.default.clone().unwrap_or_else(|| option.kind.sample());
     options.iter().map(|option| (option.name.clone(), sample(option))).collect()
 }
 
-/// Puts the values where the document says `option NAME`, and within names and spellings of times.
-pub(super) fn fill(document: &str, node: &mut Node, values: &BTreeMap<String, OptionValue>) -> Result<(), SpecError> {
-    put(document, node, values, OptionValue::plain)
-}
-
-fn put(
+/// Puts the values where the document says `option NAME`, spelled so, and within names and spellings of times.
+pub(super) fn fill(
     document: &str,
     node: &mut Node,
-    values: &BTreeMap<String, OptionValue>,
-    spell: fn(&OptionValue) -> Value,
+    values: &BTreeMap<String, Value>,
+    spell: fn(&Value) -> Value,
 ) -> Result<(), SpecError> {
     match &mut node.value {
         Value::Text(text) => {
@@ -186,30 +148,26 @@ fn put(
                 let at = WrittenAt::new(document, "options", node.line);
                 return Err(at.error(format!("there is no option `{name}`{hint}")));
             };
-            node.as_written = Some(std::mem::take(text));
             node.value = value;
             Ok(())
         }
-        Value::Array(items) => items.iter_mut().try_for_each(|item| put(document, item, values, spell)),
+        Value::Array(items) => items.iter_mut().try_for_each(|item| fill(document, item, values, spell)),
         Value::Table(entries) => entries.iter_mut().try_for_each(|(key, inner)| {
             if ["time", "tables", "liveness"].contains(&key.as_str()) {
                 within(inner, values);
             }
-            put(document, inner, values, if key == "sql" { OptionValue::as_sql } else { spell })
+            fill(document, inner, values, if key == "sql" { as_sql } else { spell })
         }),
         _ => Ok(()),
     }
 }
 
 /// Replaces `{options.NAME}` in all texts of a table. What stays is an error of the place it stands in.
-fn within(node: &mut Node, values: &BTreeMap<String, OptionValue>) {
+fn within(node: &mut Node, values: &BTreeMap<String, Value>) {
     match &mut node.value {
         Value::Text(text) => {
-            let filled = values.iter().fold(text.clone(), |filled, (name, value)| {
-                filled.replace(&format!("{{options.{name}}}"), &value.to_string())
-            });
-            if filled != *text {
-                node.as_written = Some(std::mem::replace(text, filled));
+            for (name, value) in values {
+                *text = text.replace(&format!("{{options.{name}}}"), &value.to_string());
             }
         }
         Value::Array(items) => items.iter_mut().for_each(|item| within(item, values)),

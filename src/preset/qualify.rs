@@ -48,7 +48,6 @@ enum Kind {
 struct Frame {
     /// The word before it.
     opener: String,
-    /// The clause that is read.
     clause: String,
     /// The operator since the last word that binds less, and how tightly it binds.
     operator: Option<(String, u8)>,

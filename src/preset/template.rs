@@ -1,9 +1,11 @@
-//! SQL fragments of a preset, cut at their markers.
+//! SQL fragments of a preset, cut at their markers, and what a statement does to which tables.
 //!
 //! The scanner skips quoted strings, quoted names, comments and casts, so that `'{}'`, `'$.x'`, `::text` and slices
 //! stay what they are. Anything that looks like a marker and is not one of the closed set is an error.
 
-use crate::model::Cell;
+use crate::model::{Cell, Engine};
+use regex_lite::{Captures, Regex};
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// A column of the claim's FROM clause.
@@ -68,7 +70,6 @@ pub enum Marker {
     /// When the job may run again: now, or as much later as the operator asks. With a column: in that column's
     /// encoding.
     RunAt(Option<String>),
-    /// Why the action is taken.
     Reason,
     Schema,
     /// The job's queue; in wake-ups only.
@@ -136,7 +137,6 @@ impl Template {
         Scanner { text, at: 0, plain: String::new(), pieces: Vec::new() }.run()
     }
 
-    /// True if the fragment asks for that value.
     pub fn asks(&self, wanted: &Marker) -> bool {
         self.0.iter().any(|piece| matches!(piece, Piece::Marker(marker) if marker == wanted))
     }
@@ -260,4 +260,111 @@ impl Scanner<'_> {
             ))),
         }
     }
+}
+
+/// What is done to a table; each is a right of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Touch {
+    Select,
+    Insert,
+    Update,
+    Delete,
+}
+
+impl Touch {
+    pub fn right(self) -> &'static str {
+        match self {
+            Touch::Select => "SELECT",
+            Touch::Insert => "INSERT",
+            Touch::Update => "UPDATE",
+            Touch::Delete => "DELETE",
+        }
+    }
+}
+
+impl Template {
+    /// The tables that it names, by their logical names, and what it does to each. Fragments must have been put in.
+    pub fn touches(&self) -> BTreeSet<(Touch, &str)> {
+        let mut touches = BTreeSet::new();
+        let mut inserted = None;
+        let (mut before, mut last) = ("", None);
+        for piece in &self.0 {
+            match piece {
+                Piece::Text(text) => {
+                    let upper = text.to_uppercase();
+                    if let Some(table) = inserted.filter(|_| upper.contains("ON CONFLICT")) {
+                        // Postgres looks for the row in the way, and may change it.
+                        touches.insert((Touch::Select, table));
+                        touches.extend(upper.contains("DO UPDATE").then_some((Touch::Update, table)));
+                    }
+                    if let Some(table) = last.filter(|_| upper.contains("FOR UPDATE") || upper.contains("FOR SHARE")) {
+                        // Postgres lets only those lock a row who may change it.
+                        touches.insert((Touch::Update, table));
+                    }
+                    before = text;
+                }
+                Piece::Name(table) => {
+                    last = Some(table.as_str());
+                    let before = before.to_uppercase();
+                    let touch = match statement_words(&before).as_slice() {
+                        [.., "INSERT", "INTO"] => Touch::Insert,
+                        [.., "UPDATE"] => Touch::Update,
+                        [.., "DELETE", "FROM"] => Touch::Delete,
+                        _ => Touch::Select,
+                    };
+                    if touch == Touch::Insert {
+                        inserted = Some(table.as_str());
+                    }
+                    if matches!(touch, Touch::Update | Touch::Delete) {
+                        // Its condition reads the rows.
+                        touches.insert((Touch::Select, table.as_str()));
+                    }
+                    touches.insert((touch, table.as_str()));
+                }
+                _ => {}
+            }
+        }
+        touches
+    }
+
+    /// Fails where a name in braces that stands for a table is none of the preset's `tables`, and on SQLite unless each
+    /// table that it writes to is named so, right behind the words that write: only then can they be changed to say
+    /// what becomes of a conflict.
+    pub(super) fn names_tables(&self, engine: Engine, is_table: &dyn Fn(&str) -> bool) -> Result<(), String> {
+        let mut sql = String::new();
+        for piece in &self.0 {
+            match piece {
+                Piece::Text(text) => sql.push_str(text),
+                Piece::Name(name) if is_table(name) => sql.push_str(" {} "),
+                Piece::Name(name) => sql.push_str(&format!(" {{{name}}} ")),
+                _ => sql.push_str(" ? "),
+            }
+        }
+        // Literals are left out, and of quoted names only a quote stays.
+        let quoted = Regex::new(r#"'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]"#).map_err(|error| error.to_string())?;
+        let quote = |found: &Captures<'_>| if found[0].starts_with('\'') { " ? " } else { " \" " }.to_owned();
+        let bare = quoted.replace_all(&sql, quote);
+        if engine.has_conflict_clauses() && (bare.contains("--") || bare.contains("/*")) {
+            return Err("holds a comment: write it outside of the SQL".to_owned());
+        }
+        let words = statement_words(&bare);
+        let is = |n: usize, word: &str| words.get(n).is_some_and(|found| found.eq_ignore_ascii_case(word));
+        for n in 0..words.len() {
+            let writes = is(n, "INTO") || is(n, "UPDATE") && !(n > 0 && is(n - 1, "DO"));
+            let behind = words.get(if is(n + 1, "OR") { n + 3 } else { n + 1 }).copied().unwrap_or("{}");
+            if (writes || is(n, "FROM") || is(n, "JOIN")) && behind.starts_with('{') && behind != "{}" {
+                return Err(format!("names {behind}, which is none of `tables`"));
+            }
+            if writes && engine.has_conflict_clauses() && behind != "{}" {
+                return Err(format!("writes to {behind}: name the table in braces, as in {{jobs}}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The words of a statement; names in braces and quotes stay what they are.
+pub fn statement_words(sql: &str) -> Vec<&str> {
+    let is_of_word = |c: char| c.is_alphanumeric() || ['_', '$', '{', '}', '"', '?', '.'].contains(&c);
+    sql.split(|c: char| !is_of_word(c)).filter(|word| !word.is_empty()).collect()
 }

@@ -1,11 +1,19 @@
-//! Differences between versions of a queue library: a probe and the part of the document it replaces. Which of them a
-//! database has is found out in `probe.rs`.
+//! Differences between versions of a queue library, each a probe and the part of the document it replaces; and which of
+//! them a database has.
 
-use super::fields::{Fields, Fragment, Read, Written};
-use super::node::{Node, Value};
+use super::SpecError;
+use super::catalog::Preset;
+use super::document::Document;
+use super::field::{Field, Fragment, named};
+use super::ident::{literal, qualified, quoted};
+use super::live::{LiveColumn, LiveSchema, LiveTable};
+use super::node::Node;
+use super::options::chosen;
+use super::queue::Ignored;
+use super::resolve::{Place, ResolveError, STRANGER, distrusted, ignored, physical_tables};
 use super::template::{Piece, Template};
-use super::{SpecError, WrittenAt};
 use crate::model::Engine;
+use std::collections::BTreeMap;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Variant {
@@ -42,58 +50,312 @@ impl Variant {
 
 /// The variants of a document whose engine leaves are picked.
 pub(super) fn variants(document: &str, root: &Node) -> Result<Vec<Variant>, SpecError> {
-    root.get("variant").map_or(&[][..], Node::items).iter().cloned().map(|node| variant(document, node)).collect()
+    let nodes = root.get("variant").map_or(&[][..], Node::items).iter();
+    nodes.map(|node| variant(&Field::of(document, "variant", node))).collect()
 }
 
-fn variant(document: &str, mut node: Node) -> Result<Variant, SpecError> {
-    let missing = |what: &str| WrittenAt::new(document, "variant", node.line).error(format!("needs `{what}`"));
-    let (no_name, no_when) = (missing("name"), missing("when"));
-    let Some(Node { value: Value::Text(name), .. }) = node.take("name") else { return Err(no_name) };
-    let when = node.take("when").ok_or(no_when)?;
-    let mut text = |key| match node.take(key) {
-        Some(Node { value: Value::Text(text), .. }) => Some(text),
-        _ => None,
+fn variant(field: &Field<'_>) -> Result<Variant, SpecError> {
+    let need = |key: &str| field.child(key).ok_or_else(|| field.error(format!("needs `{key}`")));
+    let (name, when) = (need("name")?.read()?, need("when")?);
+    let mut overlay = field.node.clone();
+    for key in ["name", "when", "refuse", "why"] {
+        overlay.take(key);
+    }
+    Ok(Variant { name, when: probes(&when)?, refuse: field.get("refuse")?, overlay })
+}
+
+/// `when`: what must be so, or must not.
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+struct When {
+    engine: Option<Engine>,
+    table: Vec<String>,
+    no_table: Vec<String>,
+    column: Vec<String>,
+    no_column: Vec<String>,
+    #[serde(rename = "type", deserialize_with = "named")]
+    types: Vec<(String, Vec<String>)>,
+    #[serde(deserialize_with = "named")]
+    label: Vec<(String, String)>,
+    function: Vec<String>,
+    no_function: Vec<String>,
+    #[serde(deserialize_with = "named")]
+    option: Vec<(String, String)>,
+    sql: Option<Fragment>,
+}
+
+fn probes(field: &Field<'_>) -> Result<Vec<Probe>, SpecError> {
+    let when: When = field.read()?;
+    let split = |place: &str| match place.split_once('.') {
+        Some((table, column)) => Ok((table.to_owned(), column.to_owned())),
+        None => Err(field.error(format!("`{place}` must be `table.column`"))),
     };
-    let refuse = text("refuse");
-    // The author's reason is no part of what is laid over.
-    text("why");
-    Ok(Variant { name, when: probes(Fields::of(document, "variant.when", when)?)?, refuse, overlay: node })
-}
-
-fn probes(mut when: Fields<'_>) -> Result<Vec<Probe>, SpecError> {
-    let mut probes: Vec<Probe> = when.get("engine")?.map(Probe::Engine).into_iter().collect();
-    for (key, there) in [("table", true), ("no_table", false)] {
-        let tables: Vec<String> = when.get_or_default(key)?;
+    let mut probes: Vec<Probe> = when.engine.map(Probe::Engine).into_iter().collect();
+    for (tables, there) in [(when.table, true), (when.no_table, false)] {
         probes.extend(tables.into_iter().map(|table| Probe::Table(table, there)));
     }
-    for (key, there) in [("column", true), ("no_column", false)] {
-        for place in when.get_or_default::<Vec<Written>>(key)? {
-            let (table, column) = split(&place.text).ok_or_else(|| place.error("must be `table.column`"))?;
+    for (columns, there) in [(when.column, true), (when.no_column, false)] {
+        for place in columns {
+            let (table, column) = split(&place)?;
             probes.push(Probe::Column(table, column, there));
         }
     }
-    if let Some(field) = when.take("type") {
-        for (place, field) in field.table()?.rest() {
-            let (table, column) = split(&place).ok_or_else(|| field.error("must be named `table.column`"))?;
-            probes.push(Probe::Type(table, column, Read::read(field)?));
-        }
+    for (place, types) in when.types {
+        let (table, column) = split(&place)?;
+        probes.push(Probe::Type(table, column, types));
     }
-    probes.extend(when.named("label")?.into_iter().map(|(type_name, label)| Probe::Label(type_name, label)));
-    for (key, there) in [("function", true), ("no_function", false)] {
-        let functions: Vec<String> = when.get_or_default(key)?;
+    probes.extend(when.label.into_iter().map(|(type_name, label)| Probe::Label(type_name, label)));
+    for (functions, there) in [(when.function, true), (when.no_function, false)] {
         probes.extend(functions.into_iter().map(|function| Probe::Function(function, there)));
     }
-    probes.extend(when.named("option")?.into_iter().map(|(option, value)| Probe::Option(option, value)));
-    if let Some(Fragment { written, sql }) = when.get("sql")? {
+    probes.extend(when.option.into_iter().map(|(option, value)| Probe::Option(option, value)));
+    if let Some(Fragment { written, sql }) = when.sql {
         if sql.0.iter().any(|piece| !matches!(piece, Piece::Text(_) | Piece::Name(_))) {
             return Err(written.error("a probe takes no markers but {table}"));
         }
         probes.push(Probe::Sql(sql));
     }
-    when.finish()?;
     Ok(probes)
 }
 
-fn split(place: &str) -> Option<(String, String)> {
-    place.split_once('.').map(|(table, column)| (table.to_owned(), column.to_owned()))
+/// Asks the database one boolean question; NULL counts as no.
+pub type Ask<'a, E> = &'a mut dyn FnMut(&str) -> Result<bool, E>;
+
+/// The tables of a document: live ones by logical name, absent ones as `None`.
+pub(super) type Tables<'a> = BTreeMap<String, Option<&'a LiveTable>>;
+
+/// The document with the variants that the database has laid over it, its options still to be filled in; their names;
+/// and the tables and functions that switch none on, because they do not count.
+pub(super) fn choose<E>(
+    preset: &Preset,
+    mut node: Node,
+    live: &LiveSchema,
+    place: &Place,
+    ask: Ask<'_, E>,
+) -> Result<(Node, Vec<String>, Ignored), ResolveError<E>> {
+    // What is asked has the options' values in it; what is laid over may change them.
+    let overlays: Vec<Node> = variants(&preset.document, &node)?.into_iter().map(|variant| variant.overlay).collect();
+    let filled = preset.filled_with(node.clone(), &place.options)?;
+    let variants = variants(&preset.document, &filled)?;
+    let mut optional = Vec::new();
+    let mut base = Document::of(&preset.document, &preset.name, &filled, live.engine)?;
+    for (logical, physical) in variants.iter().flat_map(Variant::tables) {
+        if !base.tables.iter().any(|(known, _)| *known == logical) {
+            optional.push(logical.clone());
+            base.tables.push((logical, physical));
+        }
+    }
+    let (schema, mut tables) = physical_tables(&base, live, place)?;
+    let mut ignored = Ignored::new();
+    let own = tables.get(&base.row().0).copied().flatten();
+    for logical in optional {
+        let found = tables.get(&logical).copied().flatten().zip(own);
+        if let Some((table, why)) = found.and_then(|(table, own)| Some((table, distrusted(table, own)?))) {
+            ignored.insert(table.name.clone(), why);
+            tables.insert(logical, None);
+        }
+    }
+    let options = chosen(&preset.document, &preset.options, &place.options)?;
+    let options = options.into_iter().map(|(name, value)| (name, value.to_string())).collect();
+    let names = base.tables.into_iter().collect();
+    let mut probing = Probing { live, schema, tables, names, options, ignored, own };
+    let mut held = Vec::new();
+    for (variant, overlay) in variants.iter().zip(overlays) {
+        if probing.holds(variant, ask).map_err(ResolveError::Ask)? {
+            if let Some(why) = &variant.refuse {
+                let message = format!("variant `{}` is refused: {why}", variant.name);
+                return Err(SpecError::whole(&preset.document, message).into());
+            }
+            node.overlay(overlay);
+            held.push(variant.name.clone());
+        }
+    }
+    probing.is_known(preset, &variants, &held)?;
+    Ok((node, held, probing.ignored))
+}
+
+struct Probing<'a> {
+    live: &'a LiveSchema,
+    schema: String,
+    tables: Tables<'a>,
+    /// What the tables are called where they are not there.
+    names: BTreeMap<String, String>,
+    options: BTreeMap<String, String>,
+    ignored: Ignored,
+    own: Option<&'a LiveTable>,
+}
+
+impl Probing<'_> {
+    fn holds<E>(&mut self, variant: &Variant, ask: Ask<'_, E>) -> Result<bool, E> {
+        for probe in &variant.when {
+            let holds = match (probe, self.seen(probe)) {
+                (_, Some(seen)) => seen,
+                (Probe::Function(name, there), None) => self.has_function(name, ask)? == *there,
+                (Probe::Sql(sql), None) => ask(&self.probe_sql(sql))?,
+                (_, None) => false,
+            };
+            if !holds {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether a condition holds, where the catalog answers; `None` where only a query can.
+    fn seen(&self, probe: &Probe) -> Option<bool> {
+        Some(match probe {
+            Probe::Engine(engine) => self.live.engine == *engine,
+            Probe::Table(table, there) => self.table(table).is_some() == *there,
+            Probe::Column(table, column, there) => self.column(table, column).is_some() == *there,
+            Probe::Type(table, column, types) => {
+                self.column(table, column).is_some_and(|column| types.contains(&column.type_name))
+            }
+            Probe::Label(type_name, label) => {
+                self.live.enums.get(type_name).is_some_and(|labels| labels.contains(label))
+            }
+            Probe::Option(name, value) => self.options.get(name) == Some(value),
+            Probe::Function(_, there) if self.live.engine.is_file() => !*there,
+            // A table that does not exist cannot be queried.
+            Probe::Sql(sql) if self.absent(sql).is_some() => false,
+            Probe::Function(..) | Probe::Sql(_) => return None,
+        })
+    }
+
+    fn table(&self, logical: &str) -> Option<&LiveTable> {
+        self.tables.get(logical).copied().flatten()
+    }
+
+    /// A table that a question names and the database does not have.
+    fn absent<'t>(&self, sql: &'t Template) -> Option<&'t str> {
+        sql.0.iter().find_map(|piece| match piece {
+            Piece::Name(name) if self.tables.get(name).is_some_and(Option::is_none) => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
+    /// A table's name in the database.
+    fn named<'s>(&'s self, logical: &'s str) -> &'s str {
+        match self.table(logical) {
+            Some(table) => &table.name,
+            None => self.names.get(logical).map_or(logical, String::as_str),
+        }
+    }
+
+    fn column(&self, table: &str, column: &str) -> Option<&LiveColumn> {
+        self.table(table)?.column(column)
+    }
+
+    /// True if there is such a function, and it counts as a table would.
+    fn has_function<E>(&mut self, name: &str, ask: Ask<'_, E>) -> Result<bool, E> {
+        let owner = self.own.map_or("", |own| own.owner.as_str());
+        let there = format!(
+            "SELECT EXISTS (WITH RECURSIVE circle(role) AS (SELECT r.oid FROM pg_catalog.pg_roles AS r \
+             WHERE r.rolname IN (current_user, {}) OR r.oid = (SELECT d.datdba FROM pg_catalog.pg_database AS d \
+             WHERE d.datname = pg_catalog.current_database()) \
+             UNION SELECT m.roleid FROM circle JOIN pg_catalog.pg_auth_members AS m ON m.member = circle.role \
+             JOIN pg_catalog.pg_roles AS g ON g.oid = m.roleid AND NOT pg_catalog.starts_with(g.rolname::text, 'pg_')) \
+             SELECT FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace \
+             WHERE p.proname = {} AND n.nspname = {}",
+            literal(owner),
+            literal(name),
+            literal(&self.schema)
+        );
+        let trusted =
+            "SELECT circle.role FROM circle UNION SELECT s.oid FROM pg_catalog.pg_roles AS s WHERE s.rolsuper";
+        let counts = ask(&format!("{there} AND p.proowner IN ({trusted}))"))?;
+        if !counts && ask(&format!("{there})"))? {
+            let (function, why) = (format!("function {}.{name}", self.schema), format!("its owner is {STRANGER}"));
+            self.ignored.insert(name.to_owned(), ignored(&function, &why, owner));
+        }
+        Ok(counts)
+    }
+
+    fn probe_sql(&self, sql: &Template) -> String {
+        let piece = |piece: &Piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Name(name) => match self.table(name) {
+                Some(table) => qualified(&table.schema, &table.name),
+                None => quoted(name),
+            },
+            _ => String::new(),
+        };
+        sql.0.iter().map(piece).collect()
+    }
+
+    /// Refuses tables that no known version has: what is not understood is not touched.
+    fn is_known(&self, preset: &Preset, variants: &[Variant], held: &[String]) -> Result<(), SpecError> {
+        let exactly_one = &preset.detect.exactly_one;
+        let fits: Vec<&str> = exactly_one.iter().filter(|name| held.contains(name)).map(String::as_str).collect();
+        // A table that is missing altogether is reported as such.
+        let is_missing = preset.detect.tables.iter().any(|wanted| self.table(&wanted.table).is_none());
+        if exactly_one.is_empty() || fits.len() == 1 || is_missing {
+            return Ok(());
+        }
+        let checked = format!("checked against {}", preset.checked.join(", "));
+        let message = if fits.is_empty() {
+            let wanted: Vec<String> = (variants.iter())
+                .filter(|variant| exactly_one.contains(&variant.name))
+                .map(|variant| format!("`{}` wants {}", variant.name, self.wants(variant)))
+                .collect();
+            format!(
+                "these tables are of no version that is known ({checked}): {}; {}",
+                wanted.join("; "),
+                self.columns(variants)
+            )
+        } else {
+            let fits = fits.join("` and `");
+            format!(
+                "these tables fit `{fits}` at once, and can be only one of them ({checked}); {}",
+                self.columns(variants)
+            )
+        };
+        Err(SpecError::whole(&preset.document, message))
+    }
+
+    /// What a variant asks for and is not so.
+    fn wants(&self, variant: &Variant) -> String {
+        let unmet: Vec<String> = (variant.when.iter())
+            .filter(|probe| self.seen(probe) != Some(true))
+            .map(|probe| match probe {
+                Probe::Engine(engine) => engine.to_string(),
+                Probe::Table(table, true) => match self.ignored.get(self.named(table)) {
+                    Some(why) => format!("table {}, which is there ({why})", self.named(table)),
+                    None => format!("table {}", self.named(table)),
+                },
+                Probe::Table(table, false) => format!("no table {}", self.named(table)),
+                Probe::Column(table, column, true) => format!("column {}.{column}", self.named(table)),
+                Probe::Column(table, column, false) => format!("no column {}.{column}", self.named(table)),
+                Probe::Type(table, column, types) => {
+                    format!("{}.{column} to be {}", self.named(table), types.join(" or "))
+                }
+                Probe::Label(type_name, label) => format!("label {label} in type {type_name}"),
+                Probe::Function(name, true) => format!("function {name}"),
+                Probe::Function(name, false) => format!("no function {name}"),
+                Probe::Option(name, value) => format!("--option {name}={value}"),
+                Probe::Sql(sql) => match self.absent(sql) {
+                    Some(table) => format!("table {}", self.named(table)),
+                    None => "something that its probe did not find".to_owned(),
+                },
+            })
+            .collect();
+        unmet.join(" and ")
+    }
+
+    /// The columns of the tables that the variants ask about.
+    fn columns(&self, variants: &[Variant]) -> String {
+        let asked = variants.iter().flat_map(|variant| &variant.when).filter_map(|probe| match probe {
+            Probe::Column(table, ..) | Probe::Type(table, ..) => Some(table.as_str()),
+            _ => None,
+        });
+        let mut seen: Vec<String> = Vec::new();
+        for table in asked.filter_map(|table| self.table(table)) {
+            let columns: Vec<String> =
+                table.columns.iter().map(|column| format!("{} {}", column.name, column.type_name)).collect();
+            let line = format!("{}.{} has {}", table.schema, table.name, columns.join(", "));
+            if !seen.contains(&line) {
+                seen.push(line);
+            }
+        }
+        seen.join("; ")
+    }
 }

@@ -8,7 +8,7 @@ use crate::support::doctor::mapping;
 use crate::support::labs::{Journal, PostgresLab, SqlLab, SqliteLab};
 use jobdoctor::model::Action;
 use jobdoctor::policy::{Globs, Policy, StateLimit, Threshold, Thresholds, TooLong};
-use jobdoctor::preset::{Fields, Node, Written};
+use jobdoctor::preset::{Field, Node, Written};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::TestRunner;
@@ -96,8 +96,8 @@ fn thresholds() -> impl Strategy<Value = Thresholds> {
 
 /// A state in flight, as a config file names it.
 pub(super) fn running() -> Written {
-    let state = Node::parse("test", "state = 'RUNNING'").and_then(|node| Fields::of("test", "", node));
-    state.and_then(|mut fields| fields.need("state")?.written()).expect("a state")
+    let node = Node::parse("test", "state = 'RUNNING'").expect("TOML");
+    Field::of("test", "state", node.get("state").expect("a state")).read().expect("a text")
 }
 
 /// A limit for one state beside each entry that has a maximum run time, and sooner than that.

@@ -66,9 +66,7 @@ fn a_threshold_of_the_application_is_asked_for_until_it_is_said() {
     assert_eq!(stale(&["--option", "heartbeat_interval=7m"]), "", "42 minutes are six beats");
     for (option, whole) in [("missed_heartbeats=0", "0 * 5m"), ("heartbeat_interval=9y", "6 * 9y")] {
         let refused = fails(&shop.doctor, &shop.with_db(&["stale", "--option", option]), 78).stderr;
-        let why = format!(
-            "`{{options.missed_heartbeats}} * {{options.heartbeat_interval}}` is {whole}, which is no threshold"
-        );
+        let why = format!("`{whole}` is no threshold");
         assert!(refused.contains(&why), "{refused}");
     }
     let asks = "heartbeat_interval (5m) and missed_heartbeats (6) are set in the application";

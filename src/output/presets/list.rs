@@ -119,5 +119,5 @@ fn entry(preset: &Preset) -> Result<PresetEntry, SpecError> {
 
 /// What shows life, best source first.
 fn life_signs(document: &Document) -> Vec<String> {
-    document.claim.liveness.iter().map(|source| source.by.name().to_owned()).collect()
+    document.claim.liveness.iter().map(|source| source.name().to_owned()).collect()
 }

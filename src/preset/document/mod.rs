@@ -2,126 +2,344 @@
 //! live tables.
 
 mod actions;
-mod claim;
-mod text;
 mod values;
 
-pub(crate) use actions::{ActionDoc, CheckDoc, NotifyDoc, SkipDoc, StepDoc, WakeUpDoc};
-pub(crate) use claim::{By, ClaimDoc, ClaimFrom, LivenessDoc, OwnerDoc, OwnerRows, SilentAfterDoc};
-pub(crate) use values::{AttemptsDoc, FinishedDoc, MaxDoc, MaxRuntimeDoc, RulesDoc, Times};
+pub(crate) use actions::ActionDoc;
+pub(crate) use values::Times;
 
-use super::SpecError;
 use super::encoding::Zone;
-use super::fields::{Field, Fields, Fragment, Read, Word, Written};
+use super::field::{Field, Fragment, Written, complete_when_read, named};
 use super::node::Node;
-use super::queue::{Fencing, States};
-use super::template::Template;
-use crate::model::{Action, Engine};
+use super::queue::*;
+use super::resolve::aliases_of;
+use super::template::{Piece, Template};
+use super::{SpecError, WrittenAt, did_you_mean};
+use crate::model::{Action, AttemptsChange, Engine, HostSpelling};
+use actions::actions;
 use std::collections::BTreeMap;
 
+/// The keys that the preset reads itself, before the engine and the variants are known, and two that [`Document::of`]
+/// reads.
+const ELSEWHERE: &[&str] = &[
+    "format", "title", "home", "engines", "checked", "proof", "live", "detect", "variant", "options", "states", "time",
+];
+
 /// What a preset says on one engine, with its variants laid over it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default, serde::Deserialize)]
+#[serde(default)]
 pub(crate) struct Document {
     pub(crate) name: String,
     pub(crate) fencing: Fencing,
     pub(crate) schema: Option<String>,
     /// Logical names, and names in the database.
+    #[serde(deserialize_with = "named")]
     pub(crate) tables: Vec<(String, String)>,
+    #[serde(skip)]
     pub(crate) time: Times,
     /// The zone of times that name none.
     pub(crate) time_zone: Option<Zone>,
+    #[serde(skip)]
     pub(crate) states: States,
     pub(crate) claim: ClaimDoc,
     pub(crate) owner: OwnerDoc,
     pub(crate) attempts: AttemptsDoc,
     pub(crate) rules: RulesDoc,
     pub(crate) finished: Option<FinishedDoc>,
-    pub(crate) sql: BTreeMap<String, Template>,
+    pub(crate) sql: BTreeMap<String, Fragment>,
+    #[serde(rename = "action", deserialize_with = "actions")]
     pub(crate) actions: Vec<(Action, ActionDoc)>,
-    /// What is done to jobs that wait.
+    #[serde(deserialize_with = "actions")]
     pub(crate) waiting: Vec<(Action, ActionDoc)>,
-    pub(crate) skips: Vec<(String, SkipDoc)>,
-    pub(crate) checks: Vec<(String, CheckDoc)>,
-    pub(crate) notify: Vec<NotifyDoc>,
+    #[serde(rename = "skip", deserialize_with = "named")]
+    pub(crate) skips: Vec<(String, Skip<Fragment>)>,
+    #[serde(rename = "check", deserialize_with = "named")]
+    pub(crate) checks: Vec<(String, CheckSpec<Fragment>)>,
+    #[serde(deserialize_with = "named")]
+    pub(crate) notify: Vec<(String, NotifyDoc)>,
+    #[serde(rename = "caution", deserialize_with = "named")]
     pub(crate) cautions: Vec<(String, String)>,
+    #[serde(deserialize_with = "named")]
     pub(crate) show: Vec<(String, Written)>,
     pub(crate) advice: Option<AdviceDoc>,
     /// Why there can be no ledger beside these tables.
     pub(crate) no_ledger: Option<String>,
 }
 
+pub(crate) type AttemptsDoc = Attempts<Written>;
+pub(crate) type RulesDoc = Rules<Written, Written, Written>;
+pub(crate) type LivenessDoc = Liveness<Written, Written, Fragment>;
+
+#[derive(Debug, Clone, Default, serde::Deserialize)]
+#[serde(remote = "Self", default)]
+pub(crate) struct ClaimDoc {
+    /// The claims' own table, where `from` does not name it.
+    pub(crate) table: Option<Written>,
+    pub(crate) from: Fragment,
+    pub(crate) lock: Option<Written>,
+    pub(crate) key: Vec<Written>,
+    pub(crate) state: Option<Written>,
+    #[serde(rename = "where")]
+    pub(crate) filter: Option<Fragment>,
+    pub(crate) queue: Option<Written>,
+    pub(crate) kind: Option<Written>,
+    pub(crate) claimed_at: Option<Written>,
+    pub(crate) created_at: Option<Written>,
+    pub(crate) payload: Option<Written>,
+    pub(crate) last_error: Option<Written>,
+    pub(crate) precondition: Vec<Written>,
+    pub(crate) progress: Vec<Written>,
+    pub(crate) optional: Vec<String>,
+    pub(crate) liveness: Vec<LivenessDoc>,
+    pub(crate) guard: Option<Fragment>,
+}
+
+#[derive(Debug, Clone, Default, serde::Deserialize)]
+#[serde(remote = "Self", default)]
+pub(crate) struct OwnerDoc {
+    pub(crate) id: Option<Written>,
+    pub(crate) name: Option<Written>,
+    pub(crate) host: Option<Written>,
+    pub(crate) host_spelling: HostSpelling,
+    pub(crate) table: Option<Written>,
+    #[serde(rename = "match", deserialize_with = "named")]
+    pub(crate) matches: Vec<(String, Written)>,
+    pub(crate) on: Option<Fragment>,
+    pub(crate) rows: OwnerRows,
+    pub(crate) key: Option<Written>,
+    pub(crate) heartbeat: Option<Written>,
+    pub(crate) started: Option<Written>,
+    pub(crate) missing: Absence,
+    pub(crate) unset: Absence,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum OwnerRows {
+    #[default]
+    One,
+    /// Several, a log of heartbeats, of which the newest counts.
+    Newest,
+}
+
+/// `[finished]`: where the beginning and the end of a run are still to be read once a job has ended well.
+#[derive(Debug, Clone, serde::Deserialize)]
+#[serde(remote = "Self")]
+pub(crate) struct FinishedDoc {
+    /// Why they are not kept.
+    pub(crate) none: Option<String>,
+    pub(crate) at: Option<Written>,
+    /// Absent, it is where the time of the claim is.
+    pub(crate) started: Option<Written>,
+    #[serde(rename = "states")]
+    named: Option<Vec<Written>>,
+    /// Empty where `filter` alone decides.
+    #[serde(skip)]
+    pub(crate) states: Vec<StateValue>,
+    #[serde(rename = "where")]
+    pub(crate) filter: Option<Fragment>,
+    #[serde(rename = "(place)")]
+    table: WrittenAt,
+}
+
+#[derive(Debug, Clone, Default, serde::Deserialize)]
+#[serde(remote = "Self", default)]
+pub(crate) struct NotifyDoc {
+    pub(crate) channel: Option<Fragment>,
+    pub(crate) payload: Option<Fragment>,
+    pub(crate) sql: Option<Fragment>,
+}
+
 /// The library's own remedy, which is printed and never run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize)]
+#[serde(remote = "Self")]
 pub(crate) struct AdviceDoc {
     pub(crate) text: Option<String>,
     pub(crate) sql: Option<String>,
 }
 
+complete_when_read!(ClaimDoc, OwnerDoc, AttemptsDoc, FinishedDoc, NotifyDoc, AdviceDoc);
+
 impl Document {
     /// Types a document whose engine leaves are picked and whose variants are laid over it.
-    pub(in crate::preset) fn of(document: &str, name: &str, node: Node, engine: Engine) -> Result<Document, SpecError> {
-        let mut root = Fields::of(document, "", node)?;
-        for key in ["format", "title", "home", "engines", "checked", "proof", "live", "detect", "variant", "options"] {
-            // Read by the preset itself, before the engine and the variants are known.
-            root.take(key);
+    pub(super) fn of(document: &str, name: &str, node: &Node, engine: Engine) -> Result<Document, SpecError> {
+        let root = Field::of(document, "", node).except(ELSEWHERE);
+        let mut read: Document = root.read()?;
+        root.need("claim")?;
+        if read.name.is_empty() {
+            name.clone_into(&mut read.name);
         }
-        let claim: ClaimDoc = root.must("claim")?;
-        let mut tables = root.named("tables")?;
-        let owner: OwnerDoc = root.get_or_default("owner")?;
-        let of_claim = if let ClaimFrom::Table(table) = &claim.from { Some(table) } else { None };
-        for table in of_claim.into_iter().chain(&owner.table) {
+        read.states =
+            root.child("states").map_or_else(|| Ok(States::default()), |field| States::read(&field, engine))?;
+        read.time = root.child("time").map_or_else(|| Ok(Times::default()), |field| Times::read(&field))?;
+        for table in read.claim.table.iter().chain(&read.owner.table) {
             // A table that [tables] does not name goes by its own name.
-            if !tables.iter().any(|(logical, _)| *logical == table.text) {
-                tables.push((table.text.clone(), table.text.clone()));
+            if !read.tables.iter().any(|(logical, _)| *logical == table.text) {
+                read.tables.push((table.text.clone(), table.text.clone()));
             }
         }
-        let states = root.take("states").map(|field| States::read(field, engine)).transpose()?.unwrap_or_default();
-        let document = Document {
-            name: root.text("name")?.unwrap_or_else(|| name.to_owned()),
-            fencing: root.get("fencing")?.unwrap_or(Fencing::Unknown),
-            schema: root.text("schema")?,
-            tables,
-            time: root.get_or_default("time")?,
-            time_zone: root.get("time_zone")?,
-            finished: root.take("finished").map(|field| FinishedDoc::read(field, &states)).transpose()?,
-            states,
-            claim,
-            owner,
-            attempts: root.get_or_default("attempts")?,
-            rules: root.get_or_default("rules")?,
-            sql: root.named::<Fragment>("sql")?.into_iter().map(|(name, fragment)| (name, fragment.sql)).collect(),
-            actions: root.take("action").map(ActionDoc::all).transpose()?.unwrap_or_default(),
-            waiting: root.take("waiting").map(ActionDoc::all_of_waiting).transpose()?.unwrap_or_default(),
-            skips: root.named("skip")?,
-            checks: root.named("check")?,
-            notify: root.named("notify")?.into_iter().map(|(_, notify)| notify).collect(),
-            cautions: root.named("caution")?,
-            show: root.named("show")?,
-            advice: root.get("advice")?,
-            no_ledger: root.text("no_ledger")?,
-        };
-        root.finish()?;
-        Ok(document)
+        for (_, action) in &mut read.waiting {
+            // A job that never ran has lost no attempt.
+            action.attempts.get_or_insert(AttemptsChange::Keep);
+        }
+        if let Some(finished) = &mut read.finished {
+            finished.find_states(&read.states)?;
+        }
+        Ok(read)
+    }
+
+    /// A fragment with the fragments that it names put in.
+    pub(crate) fn expanded(&self, template: &Template) -> Result<Template, String> {
+        let mut pieces = Vec::new();
+        self.expand_into(template, &mut Vec::new(), &mut pieces)?;
+        Ok(Template(pieces))
+    }
+
+    fn expand_into<'d>(
+        &'d self,
+        template: &'d Template,
+        path: &mut Vec<&'d str>,
+        pieces: &mut Vec<Piece>,
+    ) -> Result<(), String> {
+        for piece in &template.0 {
+            let Piece::Fragment(name) = piece else {
+                pieces.push(piece.clone());
+                continue;
+            };
+            if path.contains(&name.as_str()) {
+                return Err(format!("`{{sql.{name}}}` contains itself"));
+            }
+            let inner = self.sql.get(name).ok_or_else(|| format!("there is no fragment `{name}` in [sql]"))?;
+            path.push(name);
+            self.expand_into(&inner.sql, path, pieces)?;
+            path.pop();
+        }
+        Ok(())
+    }
+
+    /// A table's name in the database.
+    pub(crate) fn table_name<'d>(&'d self, logical: &'d str) -> &'d str {
+        self.tables.iter().find(|(known, _)| known == logical).map_or(logical, |(_, name)| name)
+    }
+
+    /// The aliases of the claim's FROM clause with their tables, in order. A sub-select has no table.
+    pub(crate) fn aliases(&self) -> Vec<(String, Option<String>)> {
+        aliases_of(&self.claim.from.sql)
+    }
+
+    /// The table whose rows are the jobs, by its logical name, and its alias.
+    pub(crate) fn row(&self) -> (String, String) {
+        let lock = self.claim.lock.as_ref().map(|lock| lock.text.as_str());
+        let found = self.aliases().into_iter().find(|(alias, _)| lock.is_none_or(|lock| lock == alias));
+        found.map_or_else(Default::default, |(alias, table)| (table.unwrap_or_default(), alias))
     }
 }
 
-impl Word for Fencing {
-    const WORDS: &'static [(&'static str, Fencing)] = &[
-        ("fenced", Fencing::Fenced),
-        ("by state", Fencing::ByState),
-        ("by id", Fencing::ById),
-        ("unknown", Fencing::Unknown),
-    ];
+impl ClaimDoc {
+    fn complete(&mut self) -> Result<(), &'static str> {
+        if self.key.is_empty() {
+            return Err("`key` is missing");
+        }
+        match (&self.table, self.from.sql.0.is_empty()) {
+            (Some(table), true) => {
+                let sql = Template(vec![Piece::Name(table.text.clone()), Piece::Text(" AS j".to_owned())]);
+                self.from = Fragment { written: table.clone(), sql };
+            }
+            (None, false) => {}
+            _ => return Err("needs either `table` or `from`, and not both"),
+        }
+        if self.state.is_none() && self.filter.is_none() {
+            return Err("needs `state` or `where`: what makes a row in flight?");
+        }
+        for source in &mut self.liveness {
+            if let Liveness::Age { column, .. } = source
+                && *column == Written::default()
+            {
+                // The age of a claim is the time since its beginning.
+                let claimed_at = self.claimed_at.clone();
+                *column =
+                    claimed_at.ok_or("liveness by `age` needs `claimed_at` in [claim], or a `column` of its own")?;
+            }
+        }
+        Ok(())
+    }
 }
 
-impl Read for AdviceDoc {
-    fn read(field: Field<'_>) -> Result<AdviceDoc, SpecError> {
-        let mut fields = field.table()?;
-        let advice = AdviceDoc { text: fields.text("text")?, sql: fields.text("sql")? };
-        if advice.text.is_none() && advice.sql.is_none() {
-            return Err(fields.error("needs `text`, `sql` or both"));
+impl OwnerDoc {
+    fn complete(&mut self) -> Result<(), &'static str> {
+        let is_log = self.rows == OwnerRows::Newest;
+        match (&self.table, self.matches.is_empty() && self.on.is_none()) {
+            (Some(_), true) => Err("an owners' `table` needs `match` or `on`"),
+            (None, false) => Err("`match` and `on` need an owners' `table`"),
+            (None, true) if self.heartbeat.is_some() || self.started.is_some() => {
+                Err("`heartbeat` and `started` are columns of an owners' `table`")
+            }
+            _ if is_log && (self.matches.is_empty() || self.on.is_some() || self.heartbeat.is_none()) => {
+                Err("`rows = \"newest\"` needs `match` and `heartbeat`, and takes no `on`")
+            }
+            _ if self.on.is_some() && self.key.is_none() => {
+                Err("`on` needs `key`: a column of the owner's row that is never NULL")
+            }
+            _ if self.host_spelling.longest == Some(0) => Err("`longest` of `host_spelling` must be above 0"),
+            _ => Ok(()),
         }
-        fields.finish()?;
-        Ok(advice)
+    }
+}
+
+impl AttemptsDoc {
+    fn complete(&mut self) -> Result<(), &'static str> {
+        match (self.direction, &self.max) {
+            (Direction::Down, None) => Err("`direction = \"down\"` needs `max`: the number that a new job begins with"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl FinishedDoc {
+    fn complete(&mut self) -> Result<(), &'static str> {
+        let says_more = self.started.is_some() || self.named.is_some() || self.filter.is_some();
+        match (&self.none, &self.at) {
+            (Some(_), None) if !says_more => Ok(()),
+            (None, Some(_)) => Ok(()),
+            _ => Err(
+                "needs either `at`, the column with the end of a run, or `none` alone, the reason why there is no such thing",
+            ),
+        }
+    }
+
+    /// Looks the states up that a job comes to when it ends well.
+    fn find_states(&mut self, known: &States) -> Result<(), SpecError> {
+        let find = |name: &Written| {
+            let found = known.all().find(|state| state.name == name.text).cloned();
+            let hint = || did_you_mean(&name.text, known.all().map(|state| state.name.as_str()));
+            found.ok_or_else(|| name.error(format!("[states] has no state `{}`{}", name.text, hint())))
+        };
+        self.states = match &self.named {
+            Some(named) => named.iter().map(find).collect::<Result<_, _>>()?,
+            None => known.done.clone(),
+        };
+        if self.at.is_some() && self.states.is_empty() && self.filter.is_none() {
+            return Err(self.table.error("needs `states` or `where`: what makes a row one that has ended well?"));
+        }
+        Ok(())
+    }
+}
+
+impl NotifyDoc {
+    fn complete(&mut self) -> Result<(), &'static str> {
+        match (&self.channel, &self.payload, &self.sql) {
+            (Some(_), Some(_), None) => Ok(()),
+            // A database explains no NOTIFY, so that `check` could not vouch for it.
+            (None, None, Some(sql)) if sql.written.text.trim_start().to_uppercase().starts_with("NOTIFY") => {
+                Err("must be a query: write NOTIFY as `SELECT pg_notify('channel', 'payload')`")
+            }
+            (None, None, Some(_)) => Ok(()),
+            _ => Err("needs `channel` and `payload`, or `sql`"),
+        }
+    }
+}
+
+impl AdviceDoc {
+    fn complete(&mut self) -> Result<(), &'static str> {
+        if self.text.is_none() && self.sql.is_none() { Err("needs `text`, `sql` or both") } else { Ok(()) }
     }
 }

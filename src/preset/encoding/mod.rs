@@ -19,7 +19,6 @@ const ALLOWED: &str = "`native`, `native ZONE`, `epoch s`, `epoch ms`, `epoch us
                        or `text PATTERN`";
 const EPOCH: DateTime = datetime(1970, 1, 1, 0, 0, 0, 0);
 
-/// How one time column spells an instant.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Encoding {
     /// A timestamp of the database. `None` needs one with time zone; a column without is read in the zone given.
@@ -28,11 +27,9 @@ pub enum Encoding {
     Epoch(Unit),
     /// Seconds since 1970-01-01T00:00:00Z with a fraction, stored as a real or an integer.
     EpochFloat,
-    /// Text of one exact shape.
     Text(TextPattern),
 }
 
-/// What an epoch integer counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     Seconds,
@@ -52,7 +49,6 @@ enum Side {
 /// A value for a pre-filter, `column < value` or `column > value`, in the column's own encoding.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bound {
-    /// The value to bind as a parameter.
     pub value: Cell,
 }
 
@@ -118,7 +114,6 @@ impl Encodings {
         self.said() == Said::ByNobody && self.read(cell) != self.clone().in_zone(Some(&Zone::elsewhere())).read(cell)
     }
 
-    /// The encoding that is written.
     pub fn first(&self) -> &Encoding {
         &self.first
     }
@@ -133,7 +128,6 @@ impl Encodings {
         self.others.is_empty() && !matches!(&self.first, Encoding::Text(pattern) if pattern.has_offsets())
     }
 
-    /// True when any of them is text.
     pub fn is_text(&self) -> bool {
         self.iter().any(|encoding| matches!(encoding, Encoding::Text(_)))
     }

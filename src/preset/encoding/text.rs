@@ -40,7 +40,6 @@ pub struct TextPattern {
     pub(super) zone: Zone,
 }
 
-/// What is written after the seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fraction {
     None,
@@ -98,7 +97,6 @@ impl TextPattern {
         self.separator
     }
 
-    /// What is written after the seconds.
     pub fn fraction(&self) -> Fraction {
         self.fraction
     }
@@ -117,7 +115,6 @@ impl TextPattern {
         self.suffix == Suffix::Offset
     }
 
-    /// The zone it is written in.
     pub fn zone(&self) -> &Zone {
         &self.zone
     }

@@ -5,7 +5,8 @@ use jiff::{SignedDuration, tz::TimeZone};
 use std::{fmt, time::Duration};
 
 /// A time zone and its name in the IANA database. All spellings of `UTC` are one zone.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Deserialize)]
+#[serde(try_from = "String")]
 pub struct Zone {
     name: String,
     rules: TimeZone,
@@ -40,7 +41,6 @@ impl Said {
     }
 }
 
-/// Which of two possible instants is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Doubt {
     /// The earlier one: the safer reading of an owner's start.
@@ -79,7 +79,6 @@ impl Zone {
         &self.name
     }
 
-    /// Whether it is UTC, under any of its names.
     pub fn is_utc(&self) -> bool {
         self.rules == TimeZone::UTC
     }
@@ -115,6 +114,14 @@ impl Zone {
         let margin = change(cut.minus(reach)).max(change(cut.plus(reach))).max(3 * 3600);
         let margin = SignedDuration::from_secs(margin.into());
         wall.saturating_add(if side == Side::Before { margin } else { -margin })
+    }
+}
+
+impl TryFrom<String> for Zone {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Zone, String> {
+        Zone::parse(&name)
     }
 }
 

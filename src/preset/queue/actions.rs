@@ -5,14 +5,13 @@ use super::{QueueSpec, StateValue};
 use crate::model::{Action, AttemptsChange};
 use crate::preset::WrittenAt;
 use crate::preset::encoding::Encodings;
-use crate::preset::template::Column;
-use crate::preset::template::{Marker, Template};
+use crate::preset::template::{Column, Marker, Template};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone)]
 pub struct ActionSpec {
     pub to: StateValue,
-    /// What happens to the attempts counter.
     pub attempts: AttemptsChange,
     /// The statements, in order; none where the action is refused.
     pub steps: Vec<StepSpec>,
@@ -25,22 +24,18 @@ pub struct ActionSpec {
     pub delayed: Option<Box<ActionSpec>>,
     /// True for a requeue whose jobs are failed where a unique key refuses it.
     pub fails_refused: bool,
-    /// Where it stands in the preset or mapping.
     pub at: WrittenAt,
 }
 
-/// One statement of an action.
 #[derive(Debug, Clone)]
 pub enum StepSpec {
     /// An UPDATE of the claim's row.
     Update(Vec<Assignment>),
     Sql {
         sql: Template,
-        /// How many rows it must touch.
         rows: Rows,
         /// The encodings that `:now.column` and `:run_at.column` may ask for.
         encodings: BTreeMap<String, Encodings>,
-        /// Where it stands in the preset or mapping.
         at: WrittenAt,
     },
 }
@@ -59,51 +54,42 @@ pub struct Assignment {
     pub value: Template,
     /// How `:now` and `:run_at` are spelled in it.
     pub encodings: Option<Encodings>,
-    /// Where it stands in the preset or mapping.
     pub at: WrittenAt,
 }
 
-/// How many rows a statement must touch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Rows {
-    /// One for each key.
     Each,
-    /// At most one for each key.
+    #[serde(rename = "at most each")]
     AtMostEach,
-    /// Any number.
     Any,
 }
 
-/// A condition under which a job is skipped.
-#[derive(Debug, Clone)]
-pub struct Skip {
+#[derive(Debug, Clone, Deserialize)]
+pub struct Skip<Q = Template> {
+    #[serde(skip)]
     pub name: String,
     /// The condition, over the claim's aliases.
-    pub condition: Template,
-    /// The actions it is about.
+    #[serde(rename = "if")]
+    pub condition: Q,
+    #[serde(default = "every_action")]
     pub actions: Vec<Action>,
     pub reason: String,
+}
+
+fn every_action() -> Vec<Action> {
+    Action::ALL.to_vec()
 }
 
 /// A wake-up, sent once for each distinct queue after the commit.
 #[derive(Debug, Clone)]
 pub enum Notify {
-    /// `pg_notify`.
-    Channel {
-        channel: Template,
-        payload: Template,
-        /// Where it stands in the preset or mapping.
-        at: WrittenAt,
-    },
-    Sql {
-        sql: Template,
-        /// Where it stands in the preset or mapping.
-        at: WrittenAt,
-    },
+    Channel { channel: Template, payload: Template, at: WrittenAt },
+    Sql { sql: Template, at: WrittenAt },
 }
 
 impl Notify {
-    /// Where it stands in the preset or mapping.
     pub fn at(&self) -> &WrittenAt {
         match self {
             Notify::Channel { at, .. } | Notify::Sql { at, .. } => at,
@@ -117,15 +103,14 @@ impl Notify {
 }
 
 /// Jobs that never run, or not for hours, although no worker holds them, so that no listing has them: `[check.NAME]`.
-#[derive(Debug, Clone)]
-pub struct CheckSpec {
-    /// Its name in the preset.
+#[derive(Debug, Clone, Deserialize)]
+pub struct CheckSpec<Q = Template> {
+    #[serde(skip)]
     pub name: String,
     /// A query that returns their number: one row, one integer.
-    pub sql: Template,
+    pub sql: Q,
     /// What the number counts, as the beginning of a sentence.
     pub finds: String,
-    /// What the library offers against it.
     pub remedy: String,
 }
 

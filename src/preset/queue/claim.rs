@@ -3,13 +3,12 @@
 use crate::model::{Cell, HostSpelling};
 use crate::preset::encoding::Encodings;
 use crate::preset::template::{Column, Template};
+use serde::Deserialize;
 
-/// What makes a row a claim, and what is read of it.
 #[derive(Debug, Clone)]
 pub struct ClaimSpec {
     /// The FROM clause, without the owner's join.
     pub from: Template,
-    /// The alias whose rows are locked and written.
     pub lock: String,
     /// The table behind that alias, by its logical name.
     pub lock_table: String,
@@ -18,7 +17,6 @@ pub struct ClaimSpec {
     /// True where a unique index proves that a key names one row, and no join may repeat it.
     pub has_unique_key: bool,
     pub key: Vec<Column>,
-    /// Where the state is read.
     pub state: StateSource,
     /// What else makes a row in flight.
     pub filter: Option<Template>,
@@ -103,14 +101,13 @@ pub enum JoinOn {
         /// Columns of the owner's rows and what they equal.
         pairs: Vec<(Column, Expr)>,
         beat: Column,
-        /// True if it may be NULL.
         nullable: bool,
     },
     Sql(Template),
 }
 
-/// What an absent owner means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Absence {
     Dead,
     /// The next liveness source decides.
@@ -122,13 +119,11 @@ pub enum Absence {
 /// A state: what it is called and how it is stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StateValue {
-    /// The queue's own name for it.
     pub name: String,
     /// The stored value: text or an integer.
     pub stored: Cell,
 }
 
-/// The states of a queue, by meaning.
 #[derive(Debug, Clone, Default)]
 pub struct States {
     /// Not claimed yet.
@@ -186,7 +181,6 @@ pub struct Table {
     pub declares_conflict: bool,
 }
 
-/// A time column and how it is spelled.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimeColumn {
     pub column: Column,

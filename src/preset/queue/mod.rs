@@ -2,25 +2,18 @@
 
 mod actions;
 mod claim;
-mod ledger;
 mod rules;
 mod utc;
 
-pub use actions::{ActionSpec, Assignment, CheckSpec, Notify, Rows, Skip, StepSpec};
-pub use claim::{
-    Absence, ClaimSpec, Expr, JoinOn, OwnerRowSpec, OwnerSpec, StateSource, StateValue, States, Table, TimeColumn,
-};
-pub use ledger::{LEDGER, LEDGER_COLUMNS, LEDGER_STEP, LedgerKind, LedgerSpec};
-pub use rules::{
-    Attempts, CancelRequested, Counted, EARLIEST_MICROS, Exhausted, Finished, Free, LEASE_AHEAD, Liveness, Max,
-    MaxCounts, MaxRuntime, Rules, Runs, SilentAfter, silence_allowed,
-};
-
+pub use actions::*;
+pub use claim::*;
+pub use rules::*;
 pub use utc::UtcEvidence;
 
-use super::fields::Word;
 pub use super::template::Column;
 use crate::model::{Action, Engine};
+use LedgerKind::{Instant, Json, MaybeInteger, MaybeText, Text};
+use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Why tables of these names do not count.
@@ -29,24 +22,18 @@ pub type Ignored = BTreeMap<String, String>;
 /// One queue, as it stands in one database.
 #[derive(Debug, Clone)]
 pub struct QueueSpec {
-    /// The preset's or mapping's name.
     pub preset: String,
-    /// The variants that the probes chose.
     pub variants: Vec<String>,
-    /// How a late worker's write is guarded.
     pub fencing: Fencing,
-    /// The engine it was resolved for.
     pub engine: Engine,
     /// The schema its tables live in; `main` on SQLite.
     pub schema: String,
     /// The tables by the name the preset gives them.
     pub tables: BTreeMap<String, Table>,
-    /// The states and what they mean.
     pub states: States,
     /// True for jobs that wait ([`Waits`](super::Waits)): their one state stands for the ones in flight, and the time
     /// since when they wait for the time of the claim.
     pub waits: bool,
-    /// What makes a row a claim, and what is read of it.
     pub claim: ClaimSpec,
     pub owner: OwnerSpec,
     /// What shows life, best source first.
@@ -65,17 +52,13 @@ pub struct QueueSpec {
     pub rules: Rules,
     /// What the tables keep of jobs that have ended well.
     pub finished: Finished,
-    /// What may be done to a job.
     pub actions: BTreeMap<Action, ActionSpec>,
     /// Why no statement can be written that does what an action says and no more, if so.
     pub unwritable: Option<String>,
-    /// What may be done to a job that waits.
     pub waiting: BTreeMap<Action, ActionSpec>,
-    /// Conditions under which a job is skipped.
     pub skips: Vec<Skip>,
     /// Jobs that never run although no worker holds them: what `check` counts and warns of.
     pub checks: Vec<CheckSpec>,
-    /// How workers are woken after a commit.
     pub notify: Vec<Notify>,
     /// What the dry run prints, by name.
     pub cautions: Vec<(String, String)>,
@@ -84,7 +67,6 @@ pub struct QueueSpec {
     /// The columns of the claim's own table that this role may read, in the catalog's order: what a row's fingerprint
     /// covers.
     pub row: Vec<Column>,
-    /// The ledger in the schema of the tables, if there is one.
     pub ledger: Option<LedgerSpec>,
     /// Tables that would be used because they are there, and do not count.
     pub ignored: Ignored,
@@ -126,30 +108,97 @@ impl QueueSpec {
 }
 
 /// How a preset was checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Proof {
     /// Against the real library, run.
     Live,
     Schema,
     /// Against what was read of it only.
+    #[default]
     Facts,
 }
 
 impl Proof {
-    /// The name used in presets and in JSON.
     pub fn name(self) -> &'static str {
-        Proof::WORDS.iter().find(|(_, proof)| *proof == self).map_or("", |(name, _)| name)
+        match self {
+            Proof::Live => "live",
+            Proof::Schema => "schema",
+            Proof::Facts => "facts",
+        }
     }
 }
 
 /// How the write of a worker that comes back late is guarded by its library.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Fencing {
     /// By a token or owner: it misses.
     Fenced,
     /// By the job's state alone.
+    #[serde(rename = "by state")]
     ByState,
     /// By nothing but the id: it overwrites.
+    #[serde(rename = "by id")]
     ById,
+    #[default]
     Unknown,
+}
+
+/// The name of the ledger's table. It is only ever looked for where the queue's own tables are.
+pub const LEDGER: &str = "jobdoctor_ledger";
+
+/// A column of the ledger, by what it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LedgerKind {
+    /// Text that is always there.
+    Text,
+    /// Text that may not be known.
+    MaybeText,
+    Json,
+    /// An integer that may not be known.
+    MaybeInteger,
+    /// An instant: timestamptz on Postgres, RFC 3339 text on SQLite.
+    Instant,
+}
+
+/// The columns of the ledger, in order: what a run's head says, and what each step says, by the names that a journal
+/// has for it.
+pub const LEDGER_COLUMNS: [(&str, LedgerKind); 23] = [
+    ("run_id", Text),
+    ("moved_at", Instant),
+    ("command", Text),
+    ("version", Text),
+    ("actor", MaybeText),
+    ("host", MaybeText),
+    ("reason", MaybeText),
+    ("undoes", MaybeText),
+    ("preset", Text),
+    ("job_table", Text),
+    ("key_columns", Json),
+    ("id", Text),
+    ("key", Json),
+    ("queue", MaybeText),
+    ("kind", MaybeText),
+    ("owner", MaybeText),
+    ("action", Text),
+    ("state", Text),
+    ("state_after", Text),
+    ("attempts", MaybeInteger),
+    ("attempts_after", MaybeInteger),
+    ("rules", Json),
+    ("row", Json),
+];
+
+/// The first column that is about a step.
+pub const LEDGER_STEP: usize = 11;
+
+/// The ledger in the schema of a queue's tables.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LedgerSpec {
+    pub table: Table,
+    /// The columns that it should have and has not.
+    pub lacks: Vec<String>,
+    pub may_insert: bool,
+    pub may_read: bool,
 }

@@ -1,47 +1,49 @@
 //! What a verdict on a claim rests on: signs of life, thresholds, attempts, rules about trouble, and past run times.
 
 use super::{Expr, StateValue, TimeColumn};
-use crate::model::AttemptsChange;
-use crate::preset::template::Column;
-use crate::preset::template::{Piece, Template};
+use crate::model::{AttemptsChange, is_threshold, parse_duration};
+use crate::preset::field::Written;
+use crate::preset::template::{Column, Piece, Template, is_name};
+use serde::Deserialize;
 use std::time::Duration;
 
-#[derive(Debug, Clone, PartialEq)]
-pub enum Liveness {
+/// What shows life. Times, columns and SQL are those of live tables, or as their author wrote them.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename = "by", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(bound = "T: Deserialize<'de> + Default, C: Deserialize<'de> + From<Written>, Q: Deserialize<'de>")]
+pub enum Liveness<T = TimeColumn, C = Column, Q = Template> {
     /// A lease that ends at `column`, or so many seconds after it as `plus` says.
     Lease {
         /// The end, or the instant that `plus` is added to.
-        column: TimeColumn,
+        column: T,
         /// Seconds on the row.
-        plus: Option<Column>,
+        plus: Option<C>,
     },
-    /// A heartbeat on the row.
     Heartbeat {
-        column: TimeColumn,
-        /// How long a silence means death.
-        silent_after: SilentAfter,
+        column: T,
+        silent_after: SilentAfter<C>,
     },
     Owner {
         /// How long a silence of the owner means death.
-        silent_after: SilentAfter,
+        silent_after: SilentAfter<C>,
     },
     /// Nothing but the time since some instant, the claim as a rule.
     Age {
-        column: TimeColumn,
-        /// How old means death.
-        silent_after: SilentAfter,
+        #[serde(default)]
+        column: T,
+        silent_after: SilentAfter<C>,
     },
     /// A lock that a live worker's session holds, and that the database releases when the session ends.
     Lock {
         /// True while a session holds it; NULL where this claim has no such lock.
-        held: Template,
-        /// What a free lock means.
+        held: Q,
         free: Free,
     },
 }
 
 /// What it means that a claim's lock is free.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Free {
     Dead,
     /// Nothing: the next source decides.
@@ -51,20 +53,22 @@ pub enum Free {
 impl Liveness {
     /// The name of the source that shows no life, only for how long a job has been claimed.
     pub const AGE: &'static str = "age";
+}
 
-    /// The word for it in JSON and in messages.
+impl<T, C, Q> Liveness<T, C, Q> {
+    /// The word for it in presets, in JSON and in messages.
     pub fn name(&self) -> &'static str {
         match self {
             Liveness::Lease { .. } => "lease",
             Liveness::Heartbeat { .. } => "heartbeat",
             Liveness::Owner { .. } => "owner",
-            Liveness::Age { .. } => Liveness::AGE,
+            Liveness::Age { .. } => <Liveness>::AGE,
             Liveness::Lock { .. } => "lock",
         }
     }
 
     /// Its threshold; a lease and a lock have none.
-    pub fn silent_after(&self) -> Option<&SilentAfter> {
+    pub fn silent_after(&self) -> Option<&SilentAfter<C>> {
         match self {
             Liveness::Lease { .. } | Liveness::Lock { .. } => None,
             Liveness::Heartbeat { silent_after, .. }
@@ -74,7 +78,7 @@ impl Liveness {
     }
 
     /// The time column on the claim's own row that it reads.
-    pub fn column(&self) -> Option<&TimeColumn> {
+    pub fn column(&self) -> Option<&T> {
         match self {
             Liveness::Lease { column, .. } | Liveness::Heartbeat { column, .. } | Liveness::Age { column, .. } => {
                 Some(column)
@@ -84,15 +88,38 @@ impl Liveness {
     }
 }
 
-/// How long a silence means death.
-#[derive(Debug, Clone, PartialEq)]
-pub enum SilentAfter {
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "Written", bound = "C: From<Written>")]
+pub enum SilentAfter<C = Column> {
     /// Longer than this: the library's own default.
     Span(Duration),
     /// Longer than the row says, in seconds.
-    Column(Column),
+    Column(C),
     /// The preset knows no default: the operator must say.
     Required,
+}
+
+impl<C: From<Written>> TryFrom<Written> for SilentAfter<C> {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        let text = written.text.as_str();
+        if text == "required" {
+            return Ok(SilentAfter::Required);
+        }
+        let is_plain = is_name(&text.replace('.', "_")) && !text.starts_with(|c: char| c.is_numeric());
+        if is_plain || text.ends_with('"') {
+            return Ok(SilentAfter::Column(written.into()));
+        }
+        // The library's own rule: so many heartbeats of so long each.
+        let (count, each) = text.split_once(" * ").unwrap_or(("1", text));
+        let count: u32 = count.parse().map_err(|_| format!("`{count}` is no number of heartbeats"))?;
+        let span = parse_duration(each)?.saturating_mul(count);
+        if !is_threshold(span) {
+            return Err(format!("`{text}` is no threshold: the shortest is 1s, the longest 10y"));
+        }
+        Ok(SilentAfter::Span(span))
+    }
 }
 
 /// Instants before 2001-01-01T00:00:00Z are another unit read wrongly, not instants. In microseconds since the epoch.
@@ -114,21 +141,51 @@ pub fn silence_allowed(source: &Liveness, older: Option<Duration>, on_row: Optio
     }
 }
 
-#[derive(Debug, Clone)]
-pub struct Attempts {
+#[derive(Debug, Clone, Deserialize)]
+#[serde(remote = "Self", bound = "E: Deserialize<'de> + From<Written>")]
+pub struct Attempts<E = Expr> {
     /// The number of attempts: the counter, or the maximum minus `left`.
-    pub column: Option<Expr>,
+    pub column: Option<E>,
     /// The counter where it counts down: the attempts that are left.
+    #[serde(skip)]
     pub left: Option<Column>,
     /// The most there may be; `None` is no limit that the table knows.
-    pub max: Option<Max>,
+    pub max: Option<Max<E>>,
     /// How often the job was lost before, where the row counts it; NULL there is never.
-    pub stalls: Option<Expr>,
-    /// When a run is counted.
+    pub stalls: Option<E>,
     pub counted: Counted,
     /// What becomes of a job that has used them up.
+    #[serde(default)]
     pub exhausted: Exhausted,
+    #[serde(default)]
     pub max_counts: MaxCounts,
+    #[serde(default)]
+    pub direction: Direction,
+}
+
+/// Where a counter of attempts goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    #[default]
+    Up,
+    Down,
+}
+
+impl Default for Attempts<Written> {
+    /// What holds where nothing is said of attempts.
+    fn default() -> Self {
+        Attempts {
+            column: None,
+            left: None,
+            max: None,
+            stalls: None,
+            counted: Counted::NotInTheTable,
+            exhausted: Exhausted::Leave,
+            max_counts: MaxCounts::Runs,
+            direction: Direction::Up,
+        }
+    }
 }
 
 impl Attempts {
@@ -146,27 +203,38 @@ impl Attempts {
     }
 }
 
-/// Where the maximum of attempts is.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Max {
-    /// One number for all jobs.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(from = "Written", bound = "E: From<Written>")]
+pub enum Max<E = Expr> {
     Number(i64),
-    Expr(Expr),
+    Expr(E),
+}
+
+impl<E: From<Written>> From<Written> for Max<E> {
+    fn from(written: Written) -> Self {
+        written.text.parse().map_or_else(|_| Max::Expr(written.into()), Max::Number)
+    }
 }
 
 /// When a run is counted, so whether a lost one still has to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub enum Counted {
     /// When it begins: a lost run is counted already.
+    #[serde(rename = "at claim")]
     AtClaim,
     /// When the next one begins, which will count it.
+    #[serde(rename = "at next claim")]
     AtNextClaim,
     /// When it ends, which a lost one never does: the reclaim counts it.
+    #[serde(rename = "at end")]
     AtEnd,
     /// When it ends badly: the reclaim counts it.
+    #[serde(rename = "on error")]
     OnError,
+    #[serde(rename = "at reclaim")]
     AtReclaim,
     /// Nowhere that SQL could reach.
+    #[serde(rename = "not in the table")]
     NotInTheTable,
 }
 
@@ -181,47 +249,48 @@ impl Counted {
 }
 
 /// What becomes of a job that has used up its attempts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Exhausted {
+    #[default]
     Fail,
     /// It goes back all the same: the library itself will fail it.
     Leave,
 }
 
 /// What the maximum of attempts counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum MaxCounts {
     /// Runs: the job fails when attempts after the action reach the maximum.
+    #[default]
     Runs,
     /// Retries: the job fails when attempts after the action exceed the maximum.
     Retries,
 }
 
-#[derive(Debug, Clone, Default)]
-pub struct Rules {
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(bound = "T: Deserialize<'de>, E: Deserialize<'de>, C: Deserialize<'de> + From<Written>")]
+pub struct Rules<T = TimeColumn, E = Expr, C = Column> {
     /// The instant after which the job is of no use.
-    pub deadline: Option<TimeColumn>,
-    /// How a request to cancel the job is read.
-    pub cancel_requested: Option<CancelRequested>,
-    /// The longest it may run.
-    pub max_runtime: Option<MaxRuntime>,
+    pub deadline: Option<T>,
+    /// True where the job is to be cancelled; a column of any other type is NULL unless that was requested.
+    pub cancel_requested: Option<E>,
+    pub max_runtime: Option<MaxRuntime<C>>,
 }
 
-/// How a request to cancel is read.
-#[derive(Debug, Clone, PartialEq)]
-pub enum CancelRequested {
-    /// A column that is NULL or false unless it was requested.
-    Column(Column),
-    Sql(Template),
-}
-
-/// The longest a job may run.
-#[derive(Debug, Clone, PartialEq)]
-pub enum MaxRuntime {
-    /// One span for all jobs.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(from = "Written", bound = "C: From<Written>")]
+pub enum MaxRuntime<C = Column> {
     Span(Duration),
     /// Seconds on the row.
-    Column(Column),
+    Column(C),
+}
+
+impl<C: From<Written>> From<Written> for MaxRuntime<C> {
+    fn from(written: Written) -> Self {
+        parse_duration(&written.text).map_or_else(|_| MaxRuntime::Column(written.into()), MaxRuntime::Span)
+    }
 }
 
 /// What the tables keep of jobs that have ended well.
@@ -240,7 +309,6 @@ pub struct Runs {
     pub states: Vec<StateValue>,
     /// What else makes a row one of them.
     pub filter: Option<Template>,
-    /// When its last run began.
     pub started: TimeColumn,
     pub at: TimeColumn,
 }

@@ -3,11 +3,11 @@
 use super::Binder;
 use super::fragments::Within;
 use crate::model::{Action, AttemptsChange, Cell};
-use crate::preset::document::{ActionDoc, StepDoc};
+use crate::preset::document::ActionDoc;
 use crate::preset::encoding::Encodings;
-use crate::preset::fields::{Fragment, Written};
+use crate::preset::field::{Fragment, Written};
 use crate::preset::queue::*;
-use crate::preset::statement_tables::Touch;
+use crate::preset::template::Touch;
 use crate::preset::template::{Marker, Piece, Template};
 use crate::preset::{SpecError, WrittenAt, did_you_mean, qualified};
 use std::collections::BTreeMap;
@@ -53,7 +53,6 @@ impl Binder<'_> {
         sql.names_tables(self.live.engine, &is_table).map_err(|why| at.error(why))
     }
 
-    /// What is done to jobs that wait.
     pub(super) fn waiting(
         &self,
         claim: &ClaimSpec,
@@ -83,42 +82,32 @@ impl Binder<'_> {
                 }
             },
         };
-        let change = self.document.attempts_change(doc);
+        // Its own word, or what `counted` implies.
+        let change = doc.attempts.unwrap_or_else(|| self.document.attempts.counted.change());
         let mut locks_for_update = false;
         let mut steps = Vec::new();
         // What authors do not write out goes into the first UPDATE of the row.
         let to_at = doc.to.as_ref().map_or(&doc.at, |to| &to.at).clone();
         let mut implied = self.implied((&to, to_at), (change, &doc.at), claim, attempts)?;
         for step in &doc.steps {
-            match step {
-                StepDoc::Sql { sql: Fragment { written, sql }, rows, .. } => {
-                    let sql = self.expand(written, sql, Within::Step)?;
-                    self.columns_are_there(written, &sql)?;
-                    // Whatever it does to the locked row, the stronger lock is enough.
-                    locks_for_update = true;
-                    let encodings = self.now_encodings(written, &sql)?;
-                    steps.push(StepSpec::Sql { sql, rows: *rows, encodings, at: written.at.clone() });
-                }
-                StepDoc::Update { clear, stamp, set } => {
-                    let mut assignments = std::mem::take(&mut implied);
-                    let null = Template(vec![Piece::Text("NULL".to_owned())]);
-                    let now = Template(vec![Piece::Marker(Marker::Now(None))]);
-                    for (list, value) in [(clear, &null), (stamp, &now)] {
-                        for written in list {
-                            self.assign(&mut assignments, written, &written.text, value)?;
-                        }
-                    }
-                    for (column, Fragment { written, sql }) in set {
-                        self.assign(&mut assignments, written, column, sql)?;
-                    }
-                    let keys = &self.tables.get(&self.lock_table).map(|table| &table.key_columns);
-                    locks_for_update |=
-                        assignments.iter().any(|a| keys.is_some_and(|keys| keys.contains(&a.column.name)));
-                    // Columns that this table lacks may have been all of it.
-                    if !assignments.is_empty() {
-                        steps.push(StepSpec::Update(assignments));
-                    }
-                }
+            if let (Some(Fragment { written, sql }), Some(rows)) = (&step.sql, step.rows) {
+                let sql = self.expand(written, sql, Within::Step)?;
+                self.columns_are_there(written, &sql)?;
+                // Whatever it does to the locked row, the stronger lock is enough.
+                locks_for_update = true;
+                let encodings = self.now_encodings(written, &sql)?;
+                steps.push(StepSpec::Sql { sql, rows, encodings, at: written.at.clone() });
+                continue;
+            }
+            let mut assignments = std::mem::take(&mut implied);
+            for (column, Fragment { written, sql }) in &step.set {
+                self.assign(&mut assignments, written, column, sql)?;
+            }
+            let keys = &self.tables.get(&self.lock_table).map(|table| &table.key_columns);
+            locks_for_update |= assignments.iter().any(|a| keys.is_some_and(|keys| keys.contains(&a.column.name)));
+            // Columns that this table lacks may have been all of it.
+            if !assignments.is_empty() {
+                steps.push(StepSpec::Update(assignments));
             }
         }
         if let (true, None, Some(to)) = (steps.is_empty(), &doc.refused, &doc.to) {
@@ -142,7 +131,7 @@ impl Binder<'_> {
                 *sql = qualified(sql).map_err(|why| at.error(why))?;
             }
         }
-        let (refused, fails_refused, at) = (doc.refused.clone(), doc.fails_refused, doc.at.clone());
+        let (refused, fails_refused, at) = (doc.refused.clone(), doc.if_refused.is_some(), doc.at.clone());
         Ok(ActionSpec { to, attempts: change, steps, refused, locks_for_update, delayed: None, fails_refused, at })
     }
 
@@ -247,7 +236,7 @@ impl Binder<'_> {
         if action != Action::Requeue {
             return Err(wrong("means nothing: only a job that goes back to the queue runs later"));
         }
-        let mut doc = ActionDoc { delayed: None, ..doc.clone() };
+        let mut doc = doc.clone();
         if delayed.refused.is_some() {
             doc.refused.clone_from(&delayed.refused);
             return self.action_named(&doc, claim, attempts).map(Some);
@@ -255,15 +244,14 @@ impl Binder<'_> {
         if delayed.to.is_some() {
             doc.to.clone_from(&delayed.to);
         }
-        let [StepDoc::Update { clear, stamp, set }] = doc.steps.as_mut_slice() else {
+        let [step] = doc.steps.as_mut_slice() else {
             return Err(wrong("can be laid over an action of one UPDATE only"));
         };
-        for (column, fragment) in &delayed.set {
-            clear.retain(|other| other.text != *column);
-            stamp.retain(|other| other.text != *column);
-            set.retain(|(other, _)| other != column);
-            set.push((column.clone(), fragment.clone()));
+        if step.sql.is_some() {
+            return Err(wrong("can be laid over an action of one UPDATE only"));
         }
+        step.set.retain(|(column, _)| delayed.set.iter().all(|(other, _)| other != column));
+        step.set.extend(delayed.set.iter().cloned());
         self.action_named(&doc, claim, attempts).map(Some)
     }
 

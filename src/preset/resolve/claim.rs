@@ -4,8 +4,7 @@
 use super::Binder;
 use super::columns::{literal, may_hold_integers};
 use crate::preset::SpecError;
-use crate::preset::document::{ClaimFrom, FinishedDoc, MaxDoc, MaxRuntimeDoc};
-use crate::preset::fields::{Fragment, Written};
+use crate::preset::field::{Fragment, Written};
 use crate::preset::queue::*;
 use crate::preset::template::{Piece, Template};
 
@@ -32,13 +31,10 @@ impl Binder<'_> {
             return Err(SpecError::whole(self.name, "[states] names no `in_flight` state"));
         }
         Ok(ClaimSpec {
-            from: match &claim.from {
-                ClaimFrom::Table(_) => self.from.clone(),
-                ClaimFrom::From(from) => self.read_sql(from)?,
-            },
+            from: if claim.table.is_some() { self.from.clone() } else { self.read_sql(&claim.from)? },
             lock: self.lock.clone(),
             lock_table: self.lock_table.clone(),
-            may_repeat: matches!(claim.from, ClaimFrom::From(..)),
+            may_repeat: claim.table.is_none(),
             has_unique_key: false,
             key,
             state,
@@ -98,16 +94,17 @@ impl Binder<'_> {
             column: self.optional_expr(&attempts.column)?,
             max: match &attempts.max {
                 None => None,
-                Some(MaxDoc::Number(number)) => Some(Max::Number(*number)),
-                Some(MaxDoc::Column(written)) => self.expr(written, &self.lock)?.map(Max::Expr),
+                Some(Max::Number(number)) => Some(Max::Number(*number)),
+                Some(Max::Expr(written)) => self.expr(written, &self.lock)?.map(Max::Expr),
             },
             stalls: self.optional_expr(&attempts.stalls)?,
             counted: attempts.counted,
             exhausted: attempts.exhausted,
             max_counts: attempts.max_counts,
+            direction: attempts.direction,
         };
         let max = match (&spec.max, &attempts.max) {
-            (Some(Max::Expr(expr)), Some(MaxDoc::Column(written))) => (Some(expr), Some(written), "their maximum"),
+            (Some(Max::Expr(expr)), Some(Max::Expr(written))) => (Some(expr), Some(written), "their maximum"),
             _ => (None, None, ""),
         };
         for (counter, written, what) in [
@@ -121,7 +118,7 @@ impl Binder<'_> {
                 return Err(written.error(format!("is {}, and {what} must be an integer", column.type_name)));
             }
         }
-        if let Some(counter) = spec.column.take_if(|_| attempts.counts_down) {
+        if let Some(counter) = spec.column.take_if(|_| attempts.direction == Direction::Down) {
             let (Expr::Column(left), Some(written)) = (counter, &attempts.column) else {
                 let message = "attempts that are counted down must be a column, and this is an expression";
                 return Err(SpecError::whole(self.name, message));
@@ -153,17 +150,11 @@ impl Binder<'_> {
         let rules = &self.document.rules;
         Ok(Rules {
             deadline: self.optional_time(&rules.deadline, &self.lock)?,
-            cancel_requested: match &rules.cancel_requested {
-                None => None,
-                Some(written) => self.expr(written, &self.lock)?.map(|expr| match expr {
-                    Expr::Column(column) => CancelRequested::Column(column),
-                    Expr::Sql(sql) => CancelRequested::Sql(sql),
-                }),
-            },
+            cancel_requested: self.optional_expr(&rules.cancel_requested)?,
             max_runtime: match &rules.max_runtime {
                 None => None,
-                Some(MaxRuntimeDoc::Span(span)) => Some(MaxRuntime::Span(*span)),
-                Some(MaxRuntimeDoc::Column(written)) => self.seconds(written)?.map(MaxRuntime::Column),
+                Some(MaxRuntime::Span(span)) => Some(MaxRuntime::Span(*span)),
+                Some(MaxRuntime::Column(written)) => self.seconds(written)?.map(MaxRuntime::Column),
             },
         })
     }
@@ -171,20 +162,20 @@ impl Binder<'_> {
     /// Where run times are read. A table without both instants is no error: nothing but statistics needs them.
     pub(super) fn finished(&self, claim: &ClaimSpec) -> Result<Finished, SpecError> {
         let name = &self.document.name;
-        let doc = match &self.document.finished {
-            Some(FinishedDoc::Kept(doc)) => doc,
-            Some(FinishedDoc::Untold(why)) => return Ok(Finished::Untold(format!("preset {name}: {why}"))),
-            None => {
-                return Ok(Finished::Untold(format!(
-                    "preset {name} does not say where the end of a run is kept ([finished] in a mapping)"
-                )));
-            }
+        let finished = self.document.finished.as_ref();
+        if let Some(why) = finished.and_then(|doc| doc.none.as_ref()) {
+            return Ok(Finished::Untold(format!("preset {name}: {why}")));
+        }
+        let Some((doc, at)) = finished.and_then(|doc| Some((doc, doc.at.as_ref()?))) else {
+            return Ok(Finished::Untold(format!(
+                "preset {name} does not say where the end of a run is kept ([finished] in a mapping)"
+            )));
         };
         let table = || self.tables.get(&self.lock_table).map_or(self.lock_table.as_str(), |table| table.name.as_str());
         let lacks = |column: &str| Ok(Finished::Untold(format!("table {} has no column {column}", table())));
-        let Some(end) = self.optional_time(&Some(doc.at.clone()), &self.lock)? else { return lacks(&doc.at.text) };
+        let Some(end) = self.time(at, &self.lock)? else { return lacks(&at.text) };
         let started = match &doc.started {
-            Some(began) => match self.optional_time(&Some(began.clone()), &self.lock)? {
+            Some(began) => match self.time(began, &self.lock)? {
                 Some(started) => started,
                 None => return lacks(&began.text),
             },
@@ -202,9 +193,7 @@ impl Binder<'_> {
         };
         let filter = doc.filter.as_ref().map(|filter| self.read_sql(filter)).transpose()?;
         if states.is_empty() && filter.is_none() {
-            return Err(doc
-                .at
-                .error("needs `where`: here a row's place is its state, which tells only jobs in flight"));
+            return Err(at.error("needs `where`: here a row's place is its state, which tells only jobs in flight"));
         }
         Ok(Finished::Kept(Box::new(Runs { states, filter, started, at: end })))
     }
@@ -218,49 +207,38 @@ impl Binder<'_> {
         attempts: &Attempts,
         rules: &Rules,
     ) -> Result<Vec<Expr>, SpecError> {
-        let mut precondition = Vec::new();
-        let mut add = |expr: Expr| {
+        let mut read: Vec<Expr> = Vec::new();
+        let state = if let StateSource::Column(column) = &claim.state { Some(column) } else { None };
+        read.extend(state.cloned().map(Expr::Column));
+        read.extend(owner.id.clone());
+        let times = claim.claimed_at.iter().chain(liveness.iter().filter_map(Liveness::column)).chain(&rules.deadline);
+        read.extend(times.map(|time| Expr::Column(time.column.clone())));
+        for source in liveness {
+            let plus = if let Liveness::Lease { plus, .. } = source { plus.as_ref() } else { None };
+            let allowed =
+                if let Some(SilentAfter::Column(column)) = source.silent_after() { Some(column) } else { None };
+            read.extend(plus.into_iter().chain(allowed).cloned().map(Expr::Column));
+        }
+        if let Some(row) = &owner.row {
+            let times = row.heartbeat.iter().chain(&row.started).map(|time| &time.column);
+            read.extend([&row.key].into_iter().chain(times).cloned().map(Expr::Column));
+        }
+        // Whether a job fails or goes back rests on its maximum as much as on its attempts; and on how often it was
+        // lost, where a budget of that is asked for.
+        let max = if let Some(Max::Expr(max)) = &attempts.max { Some(max) } else { None };
+        read.extend(attempts.column.iter().chain(max).chain(&attempts.stalls).chain(&rules.cancel_requested).cloned());
+        if let Some(MaxRuntime::Column(column)) = &rules.max_runtime {
+            read.push(Expr::Column(column.clone()));
+        }
+        read.extend(claim.progress.iter().cloned());
+        for written in &self.document.claim.precondition {
+            read.extend(self.expr(written, &self.lock)?);
+        }
+        let mut precondition: Vec<Expr> = Vec::new();
+        for expr in read {
             if !precondition.contains(&expr) {
                 precondition.push(expr);
             }
-        };
-        if let StateSource::Column(column) = &claim.state {
-            add(Expr::Column(column.clone()));
-        }
-        owner.id.iter().cloned().for_each(&mut add);
-        let times = claim.claimed_at.iter().chain(liveness.iter().filter_map(Liveness::column)).chain(&rules.deadline);
-        times.map(|time| Expr::Column(time.column.clone())).for_each(&mut add);
-        for source in liveness {
-            if let Liveness::Lease { plus: Some(column), .. } = source {
-                add(Expr::Column(column.clone()));
-            }
-            if let Some(SilentAfter::Column(column)) = source.silent_after() {
-                add(Expr::Column(column.clone()));
-            }
-        }
-        if let Some(row) = &owner.row {
-            add(Expr::Column(row.key.clone()));
-            let times = row.heartbeat.iter().chain(&row.started);
-            times.map(|time| Expr::Column(time.column.clone())).for_each(&mut add);
-        }
-        attempts.column.iter().cloned().for_each(&mut add);
-        // Whether a job fails or goes back rests on its maximum as much as on its attempts.
-        if let Some(Max::Expr(max)) = &attempts.max {
-            add(max.clone());
-        }
-        // And on how often it was lost, where a budget of that is asked for.
-        attempts.stalls.iter().cloned().for_each(&mut add);
-        match &rules.cancel_requested {
-            Some(CancelRequested::Column(column)) => add(Expr::Column(column.clone())),
-            Some(CancelRequested::Sql(sql)) => add(Expr::Sql(sql.clone())),
-            None => {}
-        }
-        if let Some(MaxRuntime::Column(column)) = &rules.max_runtime {
-            add(Expr::Column(column.clone()));
-        }
-        claim.progress.iter().cloned().for_each(&mut add);
-        for written in &self.document.claim.precondition {
-            self.expr(written, &self.lock)?.into_iter().for_each(&mut add);
         }
         Ok(precondition)
     }

@@ -2,7 +2,7 @@
 
 use super::Binder;
 use crate::preset::SpecError;
-use crate::preset::fields::{Fragment, Written};
+use crate::preset::field::{Fragment, Written};
 use crate::preset::template::{Marker, Piece, Template, is_name};
 
 /// Where a fragment stands, which decides what it may ask for.
@@ -11,7 +11,6 @@ pub(super) enum Within {
     /// A statement that only reads: nothing.
     Snapshot,
     Assignment,
-    /// A statement of an action.
     Step,
     WakeUp,
 }

@@ -6,24 +6,22 @@ mod claim;
 mod columns;
 mod fragments;
 mod owner;
-mod place;
-mod waiting;
 
+pub(super) use columns::{STRANGER, distrusted, ignored, physical_tables};
 pub(super) use fragments::aliases_of;
-pub(super) use place::{STRANGER, distrusted, ignored, physical_tables};
-pub use waiting::Waits;
 
-use super::SpecError;
 use super::catalog::Preset;
-use super::document::{ClaimFrom, Document, WakeUpDoc};
-use super::fields::Fragment;
+use super::document::{Document, NotifyDoc};
+use super::field::{Fragment, Written};
+use super::ident::meanings;
 use super::live::{LiveSchema, LiveTable};
-use super::probe::{Ask, Tables, choose};
 use super::queue::*;
-use super::table_name::meanings;
-use super::template::{Piece, Template};
+use super::template::Template;
+use super::variant::{Ask, Tables, choose};
+use super::{SpecError, WrittenAt, did_you_mean};
+use crate::model::{Action, AttemptsChange};
+use columns::missing_table;
 use fragments::Within;
-use place::missing_table;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,7 +57,6 @@ impl<E> From<SpecError> for ResolveError<E> {
     }
 }
 
-/// Resolves a preset against the live tables.
 pub fn resolve<E>(
     preset: &Preset,
     live: &LiveSchema,
@@ -89,7 +86,7 @@ fn resolved<E>(
 ) -> Result<QueueSpec, ResolveError<E>> {
     let (node, variants, ignored) = choose(preset, preset.for_engine(live.engine)?, live, place, ask)?;
     let node = preset.filled_with(node, &place.options)?;
-    let mut document = Document::of(&preset.document, &preset.name, node, live.engine)?;
+    let mut document = Document::of(&preset.document, &preset.name, &node, live.engine)?;
     // A caution that is called like an option asks for it.
     document.cautions.retain(|(name, _)| !place.options.contains_key(name));
     if let Some(waits) = waits {
@@ -138,13 +135,10 @@ impl<'a> Binder<'a> {
             }
         }
         let aliases = document.aliases();
-        let from = match &document.claim.from {
-            ClaimFrom::Table(table) => Template(vec![Piece::Name(table.text.clone()), Piece::Text(" AS j".to_owned())]),
-            ClaimFrom::From(from) if aliases.first().is_none_or(|(_, table)| table.is_none()) => {
-                return Err(from.written.error("must begin with `{table} AS alias`: the row's own table comes first"));
-            }
-            ClaimFrom::From(from) => from.sql.clone(),
-        };
+        let from = &document.claim.from;
+        if aliases.first().is_none_or(|(_, table)| table.is_none()) {
+            return Err(from.written.error("must begin with `{table} AS alias`: the row's own table comes first"));
+        }
         let lock = match &document.claim.lock {
             Some(lock) if !aliases.iter().any(|(alias, _)| *alias == lock.text) => {
                 return Err(lock.error(format!("`{}` is not an alias of `from`", lock.text)));
@@ -176,7 +170,7 @@ impl<'a> Binder<'a> {
             aliases: by_alias,
             lock,
             lock_table,
-            from,
+            from: from.sql.clone(),
             computed: RefCell::default(),
         })
     }
@@ -225,50 +219,11 @@ impl<'a> Binder<'a> {
             utc: UtcEvidence::default(),
             attempts,
             rules,
-            skips: document
-                .skips
-                .iter()
-                .map(|(name, skip)| {
-                    let (name, reason) = (name.clone(), skip.reason.clone());
-                    Ok(Skip { name, condition: self.read_sql(&skip.condition)?, actions: skip.actions.clone(), reason })
-                })
-                .collect::<Result<_, SpecError>>()?,
-            checks: document
-                .checks
-                .iter()
-                .map(|(name, check)| {
-                    let (finds, remedy) = (check.finds.clone(), check.remedy.clone());
-                    Ok(CheckSpec { name: name.clone(), sql: self.read_sql(&check.sql)?, finds, remedy })
-                })
-                .collect::<Result<_, SpecError>>()?,
-            notify: document
-                .notify
-                .iter()
-                .map(|notify| {
-                    Ok(match &notify.wake_up {
-                        WakeUpDoc::Channel { channel, payload } => Notify::Channel {
-                            channel: self.expand(&channel.written, &channel.sql, Within::WakeUp)?,
-                            payload: self.expand(&payload.written, &payload.sql, Within::WakeUp)?,
-                            at: channel.written.at.clone(),
-                        },
-                        WakeUpDoc::Sql(Fragment { written, sql }) => {
-                            let sql = self.expand(written, sql, Within::WakeUp)?;
-                            self.names_tables(&sql, &written.at)?;
-                            Notify::Sql { sql, at: written.at.clone() }
-                        }
-                    })
-                })
-                .collect::<Result<_, SpecError>>()?,
+            skips: self.skips()?,
+            checks: self.checks()?,
+            notify: self.wake_ups()?,
             cautions: document.cautions.clone(),
-            show: document
-                .show
-                .iter()
-                .filter_map(|(name, written)| match self.expr(written, &self.lock) {
-                    Ok(Some(expr)) => Some(Ok((name.clone(), expr))),
-                    Ok(None) => None,
-                    Err(error) => Some(Err(error)),
-                })
-                .collect::<Result<_, SpecError>>()?,
+            show: self.shown()?,
             row: self.row(),
             ledger: self.ledger(&mut ignored),
             ignored,
@@ -276,5 +231,99 @@ impl<'a> Binder<'a> {
         };
         let unwritable = self.unwritable(&spec);
         Ok(QueueSpec { computed: self.computed.take().into_iter().collect(), unwritable, ..spec })
+    }
+
+    fn skips(&self) -> Result<Vec<Skip>, SpecError> {
+        let skip = |(name, Skip { condition, actions, reason, .. }): &(String, Skip<Fragment>)| {
+            let (condition, actions) = (self.read_sql(condition)?, actions.clone());
+            Ok(Skip { name: name.clone(), condition, actions, reason: reason.clone() })
+        };
+        self.document.skips.iter().map(skip).collect()
+    }
+
+    fn checks(&self) -> Result<Vec<CheckSpec>, SpecError> {
+        let check = |(name, CheckSpec { sql, finds, remedy, .. }): &(String, CheckSpec<Fragment>)| {
+            let (finds, remedy) = (finds.clone(), remedy.clone());
+            Ok(CheckSpec { name: name.clone(), sql: self.read_sql(sql)?, finds, remedy })
+        };
+        self.document.checks.iter().map(check).collect()
+    }
+
+    fn wake_ups(&self) -> Result<Vec<Notify>, SpecError> {
+        let expand = |fragment: &Fragment| self.expand(&fragment.written, &fragment.sql, Within::WakeUp);
+        let mut wake_ups = Vec::new();
+        for (_, NotifyDoc { channel, payload, sql }) in &self.document.notify {
+            if let (Some(channel), Some(payload)) = (channel, payload) {
+                let at = channel.written.at.clone();
+                wake_ups.push(Notify::Channel { channel: expand(channel)?, payload: expand(payload)?, at });
+            }
+            if let Some(fragment) = sql {
+                let (sql, at) = (expand(fragment)?, fragment.written.at.clone());
+                self.names_tables(&sql, &at)?;
+                wake_ups.push(Notify::Sql { sql, at });
+            }
+        }
+        Ok(wake_ups)
+    }
+
+    fn shown(&self) -> Result<Vec<(String, Expr)>, SpecError> {
+        let mut shown = Vec::new();
+        for (name, written) in &self.document.show {
+            shown.extend(self.expr(written, &self.lock)?.map(|expr| (name.clone(), expr)));
+        }
+        Ok(shown)
+    }
+}
+
+/// Jobs that wait in one state. No worker holds them, so no sign of life is read; what is left is since when they wait,
+/// and what `[waiting]` of the preset does to them.
+#[derive(Debug, Clone)]
+pub struct Waits {
+    pub state: Written,
+    /// The column that says since when; what is NULL there does not wait.
+    pub since: Written,
+}
+
+impl Waits {
+    /// Turns a document about claims into one about these jobs.
+    fn turn(&self, document: &mut Document) -> Result<(), SpecError> {
+        let states = &mut document.states;
+        let Some(at) = states.waiting.iter().position(|state| state.name == self.state.text) else {
+            let hint = did_you_mean(&self.state.text, states.waiting.iter().map(|state| state.name.as_str()));
+            return Err(self.state.error(format!("`{}` is not one of the waiting states{hint}", self.state.text)));
+        };
+        let state = states.waiting.remove(at);
+        // Known all the same: an action may lead there.
+        states.waiting.append(&mut states.in_flight);
+        states.in_flight.push(state);
+        document.claim.claimed_at = Some(self.since.clone());
+        // Age is what the limit is about. What else shows life is asked: a worker may hold a job before it says so.
+        document.claim.liveness.retain(|source| !matches!(source, Liveness::Age { .. }));
+        document.claim.progress.clear();
+        document.rules = Default::default();
+        document.finished = None;
+        document.cautions.clear();
+        // A job that never ran has used up nothing.
+        document.attempts.exhausted = Exhausted::Leave;
+        document.attempts.stalls = None;
+        Ok(())
+    }
+
+    fn complete(mut spec: QueueSpec) -> QueueSpec {
+        spec.actions = std::mem::take(&mut spec.waiting);
+        if let (false, Some(state)) = (spec.notify.is_empty(), spec.states.in_flight.first()) {
+            let stays = ActionSpec {
+                to: state.clone(),
+                attempts: AttemptsChange::Keep,
+                steps: Vec::new(),
+                refused: None,
+                locks_for_update: false,
+                delayed: None,
+                fails_refused: false,
+                at: WrittenAt::default(),
+            };
+            spec.actions.insert(Action::Wake, stays);
+        }
+        QueueSpec { waits: true, ..spec }
     }
 }

@@ -3,8 +3,8 @@
 use super::Binder;
 use super::fragments::sub_selects_read;
 use crate::preset::SpecError;
-use crate::preset::document::{By, ClaimFrom, LivenessDoc, OwnerRows, SilentAfterDoc};
-use crate::preset::fields::Written;
+use crate::preset::document::{LivenessDoc, OwnerRows};
+use crate::preset::field::Written;
 use crate::preset::live::LiveTable;
 use crate::preset::queue::*;
 
@@ -146,40 +146,38 @@ impl Binder<'_> {
 
     /// `None` if the source's column is an optional one that this table lacks.
     fn source(&self, doc: &LivenessDoc) -> Result<Option<Liveness>, SpecError> {
-        let silent_after = match &doc.silent_after {
-            None => SilentAfter::Required,
-            Some(SilentAfterDoc::Required) => SilentAfter::Required,
-            Some(SilentAfterDoc::Span(span)) => SilentAfter::Span(*span),
-            Some(SilentAfterDoc::Column(written)) => match self.seconds(written)? {
+        let silent_after = match doc.silent_after() {
+            None | Some(SilentAfter::Required) => SilentAfter::Required,
+            Some(SilentAfter::Span(span)) => SilentAfter::Span(*span),
+            Some(SilentAfter::Column(written)) => match self.seconds(written)? {
                 Some(column) => SilentAfter::Column(column),
                 None => return Ok(None),
             },
         };
-        if let (Some(held), Some(free)) = (&doc.held, doc.free) {
-            let actions = self.document.actions.iter().any(|(_, doc)| doc.refused.is_none());
-            if actions && self.document.claim.guard.is_none() {
-                // No precondition covers a lock: a worker may take it after the verify without a change to the row.
-                return Err(held
-                    .written
-                    .error("needs a `guard` in [claim] that takes the same lock, or is refused it"));
-            }
-            return Ok(Some(Liveness::Lock { held: self.lock_sql(held)?, free }));
-        }
-        if doc.by == By::Owner {
-            return Ok(Some(Liveness::Owner { silent_after }));
-        }
-        let Some(column) = self.optional_time(&doc.column, &self.lock)? else { return Ok(None) };
-        Ok(Some(match doc.by {
-            By::Lease => Liveness::Lease {
-                column,
-                plus: match &doc.plus {
-                    Some(plus) => self.seconds(plus)?,
-                    None => None,
-                },
+        let time = |column: &Written| self.time(column, &self.lock);
+        Ok(match doc {
+            Liveness::Lease { column, plus } => match time(column)? {
+                Some(column) => {
+                    let plus = plus.as_ref().map(|plus| self.seconds(plus)).transpose()?.flatten();
+                    Some(Liveness::Lease { column, plus })
+                }
+                None => None,
             },
-            By::Heartbeat => Liveness::Heartbeat { column, silent_after },
-            By::Age | By::Owner | By::Lock => Liveness::Age { column, silent_after },
-        }))
+            Liveness::Heartbeat { column, .. } => {
+                time(column)?.map(|column| Liveness::Heartbeat { column, silent_after })
+            }
+            Liveness::Age { column, .. } => time(column)?.map(|column| Liveness::Age { column, silent_after }),
+            Liveness::Owner { .. } => Some(Liveness::Owner { silent_after }),
+            Liveness::Lock { held, free } => {
+                let actions = self.document.actions.iter().any(|(_, doc)| doc.refused.is_none());
+                if actions && self.document.claim.guard.is_none() {
+                    // No precondition covers a lock: a worker may take it after the verify without a change to the row.
+                    let message = "needs a `guard` in [claim] that takes the same lock, or is refused it";
+                    return Err(held.written.error(message));
+                }
+                Some(Liveness::Lock { held: self.lock_sql(held)?, free: *free })
+            }
+        })
     }
 
     /// Where a sign of life stands in rows that cannot be locked, as [`QueueSpec::unlocked`] words it. The time of the
@@ -188,11 +186,7 @@ impl Binder<'_> {
     /// # Errors
     /// Where that is a materialized view: it does not show what is, but what was at its last refresh.
     pub(super) fn unlocked(&self, liveness: &[Liveness]) -> Result<Option<String>, SpecError> {
-        let claim = &self.document.claim;
-        let place = match &claim.from {
-            ClaimFrom::Table(table) => table,
-            ClaimFrom::From(from) => &from.written,
-        };
+        let place = &self.document.claim.from.written;
         let mut unlocked = None;
         if let Some(table) = &self.document.owner.table
             && let Some(live) = self.tables.get(&table.text)

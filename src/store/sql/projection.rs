@@ -3,7 +3,7 @@
 use super::builder::{Sql, column_sql};
 use crate::model::{Cell, Claim, EvidenceRow, Key, LockSign, Owner, OwnerRow, Precondition, Reading, Sign, Timestamp};
 use crate::preset::{
-    CancelRequested, Expr, JoinOn, Liveness, Max, MaxRuntime, QueueSpec, SilentAfter, StateSource, Template, TimeColumn,
+    Expr, JoinOn, Liveness, Max, MaxRuntime, QueueSpec, SilentAfter, StateSource, Template, TimeColumn,
 };
 use crate::store::Detail;
 use std::time::Duration;
@@ -240,13 +240,7 @@ fn items_of_row(spec: &QueueSpec, sql: &Sql<'_>, detail: Detail) -> Vec<(Role, S
     }
     optional(&mut items, Role::Stalls, spec.attempts.stalls.as_ref().map(text));
     optional(&mut items, Role::Deadline, spec.rules.deadline.as_ref().map(raw));
-    match &spec.rules.cancel_requested {
-        Some(CancelRequested::Column(column)) => items.push((Role::CancelRequested, column_sql(column))),
-        Some(CancelRequested::Sql(template)) => {
-            items.push((Role::CancelRequested, value(&Expr::Sql(template.clone()))));
-        }
-        None => {}
-    }
+    optional(&mut items, Role::CancelRequested, spec.rules.cancel_requested.as_ref().map(value));
     if let Some(MaxRuntime::Column(column)) = &spec.rules.max_runtime {
         items.push((Role::MaxRuntime, column_sql(column)));
     }

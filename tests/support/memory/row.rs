@@ -6,8 +6,8 @@ use jobdoctor::model::{
     Cell, Claim, EvidenceRow, Key, LockSign, Owner, OwnerRow, Precondition, Reading, Sign, Timestamp, is_blank,
 };
 use jobdoctor::preset::{
-    CancelRequested, Column, Expr, JoinOn, Liveness, Max, MaxRuntime, OwnerRowSpec, Piece, QueueSpec, Runs,
-    SilentAfter, StateSource, TimeColumn,
+    Column, Expr, JoinOn, Liveness, Max, MaxRuntime, OwnerRowSpec, Piece, QueueSpec, Runs, SilentAfter, StateSource,
+    TimeColumn,
 };
 use jobdoctor::store::FinishedRun;
 use std::collections::BTreeMap;
@@ -206,8 +206,8 @@ impl Joined<'_> {
             deadline: self.time(spec.rules.deadline.as_ref()),
             cancel_requested: match &spec.rules.cancel_requested {
                 None => false,
-                Some(CancelRequested::Column(column)) => is_true(&self.cell(column)),
-                Some(CancelRequested::Sql(sql)) => is_true(&self.fragment(sql)),
+                Some(Expr::Column(column)) => is_true(&self.cell(column)),
+                Some(Expr::Sql(sql)) => is_true(&self.fragment(sql)),
             },
             max_runtime: match &spec.rules.max_runtime {
                 None => None,
