@@ -132,6 +132,20 @@ pub fn is_name(text: &str) -> bool {
 }
 
 impl Template {
+    /// SQL in which each `?` stands for the next of these.
+    pub(super) fn around(sql: &str, parts: &[&[Piece]]) -> Template {
+        let mut parts = parts.iter();
+        let mut pieces = Vec::new();
+        for text in sql.split_inclusive('?') {
+            pieces.push(Piece::Text(text.trim_end_matches('?').to_owned()));
+            if text.ends_with('?') {
+                pieces.extend(parts.next().copied().unwrap_or_default().iter().cloned());
+            }
+        }
+        pieces.retain(|piece| *piece != Piece::Text(String::new()));
+        Template(pieces)
+    }
+
     /// Cuts a fragment at its markers.
     pub fn parse(text: &str) -> Result<Template, TemplateError> {
         Scanner { text, at: 0, plain: String::new(), pieces: Vec::new() }.run()

@@ -194,10 +194,7 @@ impl Attempts {
         match &self.max {
             Some(Max::Number(max)) => vec![Piece::Text(max.to_string())],
             Some(Max::Expr(Expr::Column(max))) => vec![Piece::Column(max.clone())],
-            Some(Max::Expr(Expr::Sql(Template(pieces)))) => {
-                let bracket = |text: &str| Piece::Text(text.to_owned());
-                [bracket("(")].into_iter().chain(pieces.iter().cloned()).chain([bracket(")")]).collect()
-            }
+            Some(Max::Expr(Expr::Sql(Template(pieces)))) => Template::around("(?)", &[pieces]).0,
             None => Vec::new(),
         }
     }

@@ -15,16 +15,15 @@ use std::collections::BTreeMap;
 impl Binder<'_> {
     pub(super) fn actions(
         &self,
+        docs: &[(Action, ActionDoc)],
         claim: &ClaimSpec,
         attempts: &Attempts,
     ) -> Result<BTreeMap<Action, ActionSpec>, SpecError> {
-        let mut actions = BTreeMap::new();
-        for (action, doc) in &self.document.actions {
+        let of_one = |(action, doc): &(Action, ActionDoc)| {
             let delayed = self.delayed(*action, doc, claim, attempts)?.map(Box::new);
-            actions.insert(*action, ActionSpec { delayed, ..self.action_named(doc, claim, attempts)? });
-        }
-        self.losses_are_counted(&actions, attempts)?;
-        Ok(actions)
+            Ok((*action, ActionSpec { delayed, ..self.action_named(doc, claim, attempts)? }))
+        };
+        docs.iter().map(of_one).collect()
     }
 
     /// Why an action cannot decide by itself what a conflict does: SQLite carries the `OR ABORT` that a statement needs
@@ -53,21 +52,7 @@ impl Binder<'_> {
         sql.names_tables(self.live.engine, &is_table).map_err(|why| at.error(why))
     }
 
-    pub(super) fn waiting(
-        &self,
-        claim: &ClaimSpec,
-        attempts: &Attempts,
-    ) -> Result<BTreeMap<Action, ActionSpec>, SpecError> {
-        let of_one = |(action, doc): &(Action, ActionDoc)| Ok((*action, self.action_named(doc, claim, attempts)?));
-        self.document.waiting.iter().map(of_one).collect()
-    }
-
-    pub(super) fn action_named(
-        &self,
-        doc: &ActionDoc,
-        claim: &ClaimSpec,
-        attempts: &Attempts,
-    ) -> Result<ActionSpec, SpecError> {
+    fn action_named(&self, doc: &ActionDoc, claim: &ClaimSpec, attempts: &Attempts) -> Result<ActionSpec, SpecError> {
         let to = match &doc.to {
             None => StateValue { name: String::new(), stored: Cell::Null },
             Some(to) => match (&claim.state, self.document.states.all().find(|state| state.name == to.text)) {
@@ -149,35 +134,30 @@ impl Binder<'_> {
             assignments.push(Assignment { column: column.clone(), value, encodings: None, at: to_at });
         }
         if let Some(left) = attempts.left.as_ref().filter(|_| change != AttemptsChange::Keep) {
-            let value = Template(still_left(change, left, attempts));
+            let value = still_left(change, left, attempts);
             assignments.push(Assignment { column: left.clone(), value, encodings: None, at: at.clone() });
             return Ok(assignments);
         }
-        let value = match (change, &attempts.column) {
-            (AttemptsChange::Keep, _) | (_, None) => return Ok(assignments),
-            (_, Some(Expr::Sql(_))) => {
+        let column = match &attempts.column {
+            Some(Expr::Column(column)) if change != AttemptsChange::Keep => column,
+            Some(Expr::Sql(_)) if change != AttemptsChange::Keep => {
                 return Err(SpecError::whole(
                     self.name,
                     "attempts that are an expression cannot be changed: say `attempts = \"keep\"` in the action",
                 ));
             }
-            (AttemptsChange::Zero, Some(Expr::Column(column))) => (column, vec![Piece::Text("0".to_owned())]),
-            (AttemptsChange::ToMax, Some(Expr::Column(column))) => match &attempts.max {
-                Some(Max::Expr(Expr::Column(max))) => (column, vec![Piece::Column(max.clone())]),
-                Some(Max::Number(max)) => (column, vec![Piece::Text(max.to_string())]),
-                _ => return Err(SpecError::whole(self.name, "`attempts = \"max\"` needs a `max` in [attempts]")),
-            },
-            (AttemptsChange::Add(n), Some(Expr::Column(column))) => (
-                column,
-                vec![
-                    Piece::Text("coalesce(".to_owned()),
-                    Piece::Column(column.clone()),
-                    Piece::Text(format!(", 0) + ({n})")),
-                ],
-            ),
+            _ => return Ok(assignments),
         };
-        let (column, pieces) = value;
-        let value = Template(pieces);
+        let value = match (change, &attempts.max) {
+            (AttemptsChange::ToMax, None | Some(Max::Expr(Expr::Sql(_)))) => {
+                return Err(SpecError::whole(self.name, "`attempts = \"max\"` needs a `max` in [attempts]"));
+            }
+            (AttemptsChange::ToMax, _) => Template(attempts.max_sql()),
+            (AttemptsChange::Add(n), _) => {
+                Template::around(&format!("coalesce(?, 0) + ({n})"), &[&[Piece::Column(column.clone())]])
+            }
+            (AttemptsChange::Zero | AttemptsChange::Keep, _) => Template::around("0", &[]),
+        };
         assignments.push(Assignment { column: column.clone(), value, encodings: None, at: at.clone() });
         Ok(assignments)
     }
@@ -224,7 +204,7 @@ impl Binder<'_> {
     }
 
     /// The action with what the preset lays over it for a delay; `None` where nothing is different.
-    pub(super) fn delayed(
+    fn delayed(
         &self,
         action: Action,
         doc: &ActionDoc,
@@ -288,15 +268,12 @@ impl Binder<'_> {
 }
 
 /// The value of a counter of attempts that are left, after that change of the attempts.
-fn still_left(change: AttemptsChange, left: &Column, attempts: &Attempts) -> Vec<Piece> {
-    let text = |text: String| Piece::Text(text);
+fn still_left(change: AttemptsChange, left: &Column, attempts: &Attempts) -> Template {
+    let (left, max) = (&[Piece::Column(left.clone())], attempts.max_sql());
     match change {
-        AttemptsChange::Keep => vec![Piece::Column(left.clone())],
-        AttemptsChange::Zero => attempts.max_sql(),
-        AttemptsChange::ToMax => vec![text("0".to_owned())],
-        AttemptsChange::Add(n) => {
-            let before = [text("coalesce(".to_owned()), Piece::Column(left.clone()), text(", ".to_owned())];
-            before.into_iter().chain(attempts.max_sql()).chain([text(format!(") - ({n})"))]).collect()
-        }
+        AttemptsChange::Keep => Template::around("?", &[left]),
+        AttemptsChange::Zero => Template(max),
+        AttemptsChange::ToMax => Template::around("0", &[]),
+        AttemptsChange::Add(n) => Template::around(&format!("coalesce(?, ?) - ({n})"), &[left, &max]),
     }
 }

@@ -135,15 +135,12 @@ impl Binder<'_> {
     /// The attempts behind a counter of those that are left. Neither engine fails on any value, and no text becomes a
     /// number.
     fn used_up(&self, attempts: &Attempts, left: &Column) -> Template {
-        let (text, left) = (|text: &str| Piece::Text(text.to_owned()), || Piece::Column(left.clone()));
-        let (before, after) = match self.live.engine.has_strict_types() {
-            true => (vec![text("CAST(")], vec![text(" AS numeric) - "), left()]),
-            false => (
-                vec![text("CASE WHEN typeof("), left(), text(") IN ('text', 'blob') THEN "), left(), text(" ELSE ")],
-                vec![text(" - "), left(), text(" END")],
-            ),
-        };
-        Template(before.into_iter().chain(attempts.max_sql()).chain(after).collect())
+        let (left, max) = (&[Piece::Column(left.clone())][..], &attempts.max_sql()[..]);
+        if self.live.engine.has_strict_types() {
+            return Template::around("CAST(? AS numeric) - ?", &[max, left]);
+        }
+        let of_numbers = "CASE WHEN typeof(?) IN ('text', 'blob') THEN ? ELSE ? - ? END";
+        Template::around(of_numbers, &[left, left, max, left])
     }
 
     pub(super) fn rules(&self) -> Result<Rules, SpecError> {

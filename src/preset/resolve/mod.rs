@@ -190,7 +190,8 @@ impl<'a> Binder<'a> {
         if liveness.iter().any(|source| matches!(source, Liveness::Owner { .. })) && owner.row.is_none() {
             return Err(SpecError::whole(self.name, "liveness by `owner` needs an [owner] `table`"));
         }
-        let mut actions = self.actions(&claim, &attempts)?;
+        let mut actions = self.actions(&document.actions, &claim, &attempts)?;
+        self.losses_are_counted(&actions, &attempts)?;
         for refused in actions.values_mut().filter_map(|action| action.refused.as_mut()) {
             // A table that does not count is there.
             if let Some((_, why)) = ignored.iter().find(|(name, _)| refused.contains(name.as_str())) {
@@ -208,7 +209,7 @@ impl<'a> Binder<'a> {
             unwritable: None,
             filled: self.tables.get(&self.lock_table).map(|table| table.filled.clone()).unwrap_or_default(),
             actions,
-            waiting: self.waiting(&claim, &attempts)?,
+            waiting: self.actions(&document.waiting, &claim, &attempts)?,
             states: document.states.clone(),
             waits: false,
             unlocked: self.unlocked(&liveness)?,
