@@ -180,11 +180,6 @@ impl Preset {
         !self.detect.tables.is_empty()
     }
 
-    /// Variants of which exactly one must hold; none if they may all be absent.
-    pub fn exactly_one(&self) -> &[String] {
-        &self.detect.exactly_one
-    }
-
     /// Its document on that engine with these values for its options; with samples where they do not fit, because that
     /// is an error where the preset is resolved, not where it is one of many candidates.
     pub(super) fn sketch(&self, engine: Engine, options: &BTreeMap<String, String>) -> Result<Document, SpecError> {

@@ -28,11 +28,9 @@ pub fn detect<'a>(catalog: &'a Catalog, live: &LiveSchema, place: &Place) -> Res
             Err(error)
         }
         several => {
-            let names: Vec<&str> = several.iter().map(|preset| preset.name.as_str()).collect();
-            Err(SpecError::whole(
-                "detection",
-                format!("more than one queue lives here: {}. Say which one with --preset", names.join(", ")),
-            ))
+            let names = several.iter().map(|preset| preset.name.as_str()).collect::<Vec<_>>().join(", ");
+            let message = format!("more than one queue lives here: {names}. Say which one with --preset");
+            Err(SpecError::whole("detection", message))
         }
     }
 }
@@ -68,12 +66,9 @@ fn on_another_engine(catalog: &Catalog, live: &LiveSchema, place: &Place) -> Opt
     let strange = |preset: &&Preset| preset.is_detectable() && !preset.engines.contains(&live.engine);
     let preset = catalog.iter().filter(strange).find(|preset| fits(preset, live, place))?;
     let (_, tables) = found(preset, live, place)?;
-    let names: Vec<&str> = preset
-        .detect
-        .tables
-        .iter()
-        .filter_map(|wanted| Some(tables.get(&wanted.table)?.as_ref()?.name.as_str()))
-        .collect();
+    let wanted = preset.detect.tables.iter();
+    let names: Vec<&str> =
+        wanted.filter_map(|wanted| Some(tables.get(&wanted.table)?.as_ref()?.name.as_str())).collect();
     Some(format!("the tables of {} are here ({}), but {}", preset.name, names.join(", "), preset.knows_no(live.engine)))
 }
 
@@ -82,13 +77,7 @@ fn fits(preset: &Preset, live: &LiveSchema, place: &Place) -> bool {
     if place.table.is_none() && !live.tables.iter().any(|table| names.contains(&table.name)) {
         return false;
     }
-    found(preset, live, place).is_some_and(|(document, tables)| {
-        let has_all = preset.detect.tables.iter().all(|wanted| {
-            let table = tables.get(&wanted.table).copied().flatten();
-            table.is_some_and(|table| lacking(wanted, table).is_empty())
-        });
-        has_all && out_of_reach(&document, live, &tables).is_none()
-    })
+    differences(preset, live, place).is_some_and(|(differences, _)| differences.is_empty())
 }
 
 /// The preset's document and the tables it names that are here, whatever the engine.
@@ -172,18 +161,11 @@ fn unrecognised(catalog: &Catalog, live: &LiveSchema, place: &Place) -> (String,
     let has_nearest = nearest.is_some();
     let why = match nearest {
         Some((preset, (differences, _))) => {
-            let mut named = String::new();
-            let mut last = "";
-            for (what, column) in differences.iter().take(DIFFERENCES) {
-                let is_same = !named.is_empty() && what == last;
-                named.push_str(&if is_same { format!(", {column}") } else { format!(", {what}{column}") });
-                last = what;
-            }
+            let named = differences.iter().take(DIFFERENCES).map(String::as_str).collect::<Vec<_>>().join(", ");
             let more = match differences.len().saturating_sub(DIFFERENCES) {
                 0 => String::new(),
                 more => format!(" (and {more} more)"),
             };
-            let named = named.trim_start_matches(", ");
             format!("preset {} is the nearest{}, but {named}{more}", preset.name, preset.checked_against())
         }
         None if live.tables.is_empty() => "none of the tables that the known presets use is here".to_owned(),
@@ -196,9 +178,9 @@ fn unrecognised(catalog: &Catalog, live: &LiveSchema, place: &Place) -> (String,
     (format!("no known queue was recognised; {why}"), has_nearest)
 }
 
-/// What keeps tables that have a preset's names from being its, such as another version: what differs, with the column
-/// that is missing; and how far away they are, in columns.
-fn differences(preset: &Preset, live: &LiveSchema, place: &Place) -> Option<(Vec<(String, String)>, usize)> {
+/// What keeps tables that have a preset's names from being its, such as another version: what differs, each missing column
+/// by itself; and how far away they are, in columns.
+fn differences(preset: &Preset, live: &LiveSchema, place: &Place) -> Option<(Vec<String>, usize)> {
     let (document, tables) = found(preset, live, place)?;
     let here = |wanted: &&Detect| tables.get(&wanted.table).copied().flatten().is_some();
     preset.detect.tables.iter().find(here)?;
@@ -207,15 +189,18 @@ fn differences(preset: &Preset, live: &LiveSchema, place: &Place) -> Option<(Vec
         match tables.get(&wanted.table).copied().flatten() {
             None => {
                 distance += wanted.columns.len();
-                differences.push((format!("there is no table for its `{}`", wanted.table), String::new()));
+                differences.push(format!("there is no table for its `{}`", wanted.table));
             }
             Some(table) => {
-                let no_column = || format!("table {} has no column ", table.name);
-                differences.extend(lacking(wanted, table).into_iter().map(|column| (no_column(), column)));
+                let mut lacking = lacking(wanted, table);
+                if let Some(first) = lacking.first_mut() {
+                    *first = format!("table {} has no column {first}", table.name);
+                }
+                differences.append(&mut lacking);
             }
         }
     }
-    differences.extend(out_of_reach(&document, live, &tables).map(|why| (why, String::new())));
+    differences.extend(out_of_reach(&document, live, &tables));
     distance += differences.len();
     Some((differences, distance))
 }

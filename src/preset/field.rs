@@ -76,9 +76,9 @@ impl<'a> Field<'a> {
 
     /// Refuses a table with other keys than these.
     pub fn knows(&self, keys: &[&str]) -> Result<(), SpecError> {
-        let is_known = |key: &str| key == WHY || keys.contains(&key) || self.elsewhere.contains(&key);
+        let is_known = |key: &str| keys.contains(&key) || self.elsewhere.contains(&key);
         let Some((key, field)) = self.entries()?.into_iter().find(|(key, _)| !is_known(key)) else {
-            return self.get::<String>(WHY).map(drop);
+            return Ok(());
         };
         Err(field.error(no_such_key(key, keys, self.elsewhere)))
     }
@@ -191,7 +191,8 @@ impl<'de> Deserializer<'de> for &Field<'de> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, SpecError> {
-        self.knows(fields)?;
+        self.knows(&[fields, &[WHY]].concat())?;
+        self.get::<String>(WHY)?;
         let mut entries = self.entries()?;
         entries.retain(|(key, _)| fields.contains(key));
         if fields.contains(&PLACE) {

@@ -50,7 +50,7 @@ pub fn near_miss(mut error: SpecError, catalog: &Catalog, engine: Engine, column
         }
     }
     let products = products().unwrap_or_default();
-    let products = products.iter().filter_map(|product| product.near_miss(&tables, error.remedy.clone()));
+    let products = products.iter().filter_map(|product| product.near_miss(&tables, error.remedy));
     let presets = catalog.iter().filter_map(|preset| renamed(preset, engine, &tables));
     if let Some(nearest) = products.chain(presets).max_by_key(|near_miss| near_miss.score) {
         error.message = format!("no known queue was recognised; {}", nearest.says);

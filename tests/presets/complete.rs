@@ -1,5 +1,5 @@
 //! Nothing is missing of any built-in preset: versions, a page, fixtures and scenes. The words are counted by a unit test,
-//! `preset::built_in_tests`.
+//! `preset::catalog`.
 
 use jobdoctor::model::Engine;
 use jobdoctor::preset::{Catalog, Preset, Proof};

@@ -1,7 +1,9 @@
 //! The shapes of docs/mapping.md: each is loaded from the page, lists the job that is stuck, and reclaims it.
 
-use super::block::text_of;
+use super::block::{text, text_of};
 use crate::support::shop::Shop;
+use jobdoctor::preset::Preset;
+use std::collections::BTreeSet;
 use std::fs;
 
 /// A shape with a stuck job, a healthy one and one that waits.
@@ -104,4 +106,62 @@ fn they_hold() {
         shop.sql(&format!("ALTER DATABASE {} SET timezone = 'Asia/Tokyo'", shop.server().name()));
         shape.holds(&shop);
     }
+}
+
+/// Each table of the format with a key that it has not, and each key of few words with another one: the errors list what
+/// there is.
+const ASKED: [&str; 32] = [
+    "zz = 1",
+    "fencing = 'zz'",
+    "[claim]\nzz = 1",
+    "[claim]\nliveness = [{ by = 'zz' }]",
+    "[claim]\nliveness = [{ by = 'lease', zz = 1 }]",
+    "[claim]\nliveness = [{ by = 'heartbeat', zz = 1 }]",
+    "[claim]\nliveness = [{ by = 'owner', zz = 1 }]",
+    "[claim]\nliveness = [{ by = 'age', zz = 1 }]",
+    "[claim]\nliveness = [{ by = 'lock', zz = 1 }]",
+    "[claim]\nliveness = [{ by = 'lock', free = 'zz' }]",
+    "[owner]\nzz = 1",
+    "[owner]\nhost_spelling = { zz = 1 }",
+    "[owner]\nrows = 'zz'",
+    "[owner]\nmissing = 'zz'",
+    "[attempts]\nzz = 1",
+    "[attempts]\ncounted = 'zz'",
+    "[attempts]\nexhausted = 'zz'",
+    "[attempts]\nmax_counts = 'zz'",
+    "[attempts]\ndirection = 'zz'",
+    "[rules]\nzz = 1",
+    "[finished]\nzz = 1",
+    "[action]\nzz = 1",
+    "[action.requeue]\nzz = 1",
+    "[action.requeue]\nattempts = 'zz'",
+    "[action.requeue]\nstep = [{ zz = 1 }]",
+    "[action.requeue]\nstep = [{ rows = 'zz' }]",
+    "[action.requeue]\ndelayed = { zz = 1 }",
+    "[skip.one]\nzz = 1",
+    "[skip.one]\nactions = 'zz'",
+    "[check.one]\nzz = 1",
+    "[notify.one]\nzz = 1",
+    "states = { zz = 1 }\n[claim]\ntable = 't'\nkey = 'id'\nwhere = 'true'",
+];
+
+#[test]
+fn every_key_and_every_word_is_on_the_page() {
+    let page = text("docs/mapping.md");
+    let (_, keys) = page.split_once("\n## Keys\n").expect("the keys");
+    let mut missing = BTreeSet::new();
+    for asked in ASKED {
+        let error = Preset::parse("asked", "asked", asked).expect_err(asked).message;
+        let known = error.split_once("known here: ").or_else(|| error.split_once(" is not one of "));
+        let known = known.unwrap_or_else(|| panic!("{asked}: {error}")).1.split(", ");
+        // `name` and `advice` are about libraries, and the rest of the words are those of presets.
+        let of_mappings = known.filter(|key| !["name", "advice"].contains(key));
+        missing.extend(of_mappings.filter(|key| !names(keys, key)).map(str::to_owned));
+    }
+    assert_eq!(missing, BTreeSet::new());
+}
+
+fn names(keys: &str, key: &str) -> bool {
+    let code = keys.split('`').skip(1).step_by(2);
+    code.flat_map(|code| code.split(['.', '"', '='])).any(|part| part.trim() == key)
 }

@@ -31,7 +31,7 @@ impl Binder<'_> {
             return Err(SpecError::whole(self.name, "[states] names no `in_flight` state"));
         }
         Ok(ClaimSpec {
-            from: if claim.table.is_some() { self.from.clone() } else { self.read_sql(&claim.from)? },
+            from: if claim.table.is_some() { claim.from.sql.clone() } else { self.read_sql(&claim.from)? },
             lock: self.lock.clone(),
             lock_table: self.lock_table.clone(),
             may_repeat: claim.table.is_none(),

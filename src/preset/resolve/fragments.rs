@@ -122,31 +122,31 @@ fn of_inserts<'t>(text: &'t str, tables: &[Place<'t>]) -> Vec<(&'t str, &'t str)
     tables.iter().filter_map(list).flatten().collect()
 }
 
+/// The words of a text, each with what is behind it: 1 for a bracket that opens, -1 for one that closes.
+fn words_and_brackets(text: &str) -> impl Iterator<Item = (&str, i32)> {
+    let ends_word = |c: char| c.is_whitespace() || c == '(' || c == ')';
+    text.split_inclusive(ends_word).map(move |word| {
+        let step = i32::from(word.ends_with('(')) - i32::from(word.ends_with(')'));
+        (word.trim_end_matches(ends_word), step)
+    })
+}
+
 /// The aliases of a FROM clause in order: `{table} AS alias` with their table, and `) AS alias` of sub-selects without.
 pub(in crate::preset) fn aliases_of(from: &Template) -> Vec<(String, Option<String>)> {
-    let mut aliases = Vec::new();
-    let mut depth = 0_i32;
-    let mut table: Option<&String> = None;
+    let (mut aliases, mut depth, mut table) = (Vec::new(), 0, None);
     for piece in &from.0 {
         match piece {
-            Piece::Name(name) => table = Some(name).filter(|_| depth == 0),
+            Piece::Name(name) => table = Some(name.clone()).filter(|_| depth == 0),
             Piece::Text(text) => {
-                let words = text.split_inclusive(|c: char| c.is_whitespace() || c == '(' || c == ')').peekable();
                 let mut after_close = false;
-                for word in words {
-                    let bare = word.trim_end_matches(|c: char| c.is_whitespace() || c == '(' || c == ')').trim();
-                    if depth == 0 && (table.is_some() || after_close) && !bare.is_empty() {
-                        let is_as = bare.eq_ignore_ascii_case("as");
-                        if !is_as {
-                            aliases.push((bare.to_owned(), table.cloned()));
-                            table = None;
-                            after_close = false;
-                        }
+                for (word, step) in words_and_brackets(text) {
+                    let may_be_alias = depth == 0 && (table.is_some() || after_close) && !word.is_empty();
+                    if may_be_alias && !word.eq_ignore_ascii_case("as") {
+                        aliases.push((word.to_owned(), table.take()));
+                        after_close = false;
                     }
-                    if word.ends_with('(') {
-                        depth += 1;
-                    } else if word.ends_with(')') {
-                        depth -= 1;
+                    depth += step;
+                    if step < 0 {
                         after_close = depth == 0;
                     }
                 }
@@ -160,19 +160,14 @@ pub(in crate::preset) fn aliases_of(from: &Template) -> Vec<(String, Option<Stri
 /// The tables that the sub-selects of a FROM clause read, as far as they are named in braces; `None` where no
 /// sub-select reads any table.
 pub(super) fn sub_selects_read(from: &Template) -> Option<Vec<&str>> {
-    let (mut depth, mut reads, mut names) = (0_i32, false, Vec::new());
+    let (mut depth, mut reads, mut names) = (0, false, Vec::new());
     for piece in &from.0 {
         match piece {
             Piece::Name(name) if depth > 0 => names.push(name.as_str()),
             Piece::Text(text) => {
-                for word in text.split_inclusive(|c: char| c.is_whitespace() || c == '(' || c == ')') {
-                    let bare = word.trim_end_matches(|c: char| c.is_whitespace() || c == '(' || c == ')');
-                    reads |= depth > 0 && bare.eq_ignore_ascii_case("from");
-                    depth += match word.chars().last() {
-                        Some('(') => 1,
-                        Some(')') => -1,
-                        _ => 0,
-                    };
+                for (word, step) in words_and_brackets(text) {
+                    reads |= depth > 0 && word.eq_ignore_ascii_case("from");
+                    depth += step;
                 }
             }
             _ => {}

@@ -16,7 +16,6 @@ use super::field::{Fragment, Written};
 use super::ident::meanings;
 use super::live::{LiveSchema, LiveTable};
 use super::queue::*;
-use super::template::Template;
 use super::variant::{Ask, Tables, choose};
 use super::{SpecError, WrittenAt, did_you_mean};
 use crate::model::{Action, AttemptsChange};
@@ -112,10 +111,10 @@ struct Binder<'a> {
     aliases: BTreeMap<String, Option<&'a LiveTable>>,
     lock: String,
     lock_table: String,
-    from: Template,
     /// The keys of expressions that were read.
     computed: RefCell<BTreeSet<String>>,
 }
+
 impl<'a> Binder<'a> {
     fn new(
         name: &'a str,
@@ -126,12 +125,11 @@ impl<'a> Binder<'a> {
     ) -> Result<Binder<'a>, SpecError> {
         let mut tables = BTreeMap::new();
         for (logical, table) in found {
-            let named = document.tables.iter().find(|(known, _)| *known == logical).map_or(&logical, |(_, name)| name);
             match table {
                 Some(table) => {
                     tables.insert(logical, table);
                 }
-                None => return Err(missing_table(name, named, live, &schema)),
+                None => return Err(missing_table(name, document.table_name(&logical), live, &schema)),
             }
         }
         let aliases = document.aliases();
@@ -170,7 +168,6 @@ impl<'a> Binder<'a> {
             aliases: by_alias,
             lock,
             lock_table,
-            from: from.sql.clone(),
             computed: RefCell::default(),
         })
     }

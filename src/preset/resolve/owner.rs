@@ -210,7 +210,7 @@ impl Binder<'_> {
             }
             let read: Vec<&LiveTable> = match self.aliases.get(&column.alias).copied().flatten() {
                 Some(live) => vec![live],
-                None => match sub_selects_read(&self.from) {
+                None => match sub_selects_read(&self.document.claim.from.sql) {
                     Some(names) => names.iter().filter_map(|name| self.tables.get(*name).copied()).collect(),
                     None => continue,
                 },
