@@ -129,8 +129,8 @@ fn queue(preset: &PresetEntry) -> String {
     let (name, language) = queue.split_at(queue.find(" (").unwrap_or(queue.len()));
     let linked = preset.home.as_ref().map_or(name.to_owned(), |home| format!("[{name}]({home})"));
     let only = match preset.can.as_slice() {
-        [_] => "; lists and advises",
-        [_, action] if action != "requeue" => "; lists and fails",
+        [_] => "; can list and advise",
+        [_, action] if action != "requeue" => "; can list and fail, cannot requeue",
         _ if !preset.detected => "; only when named",
         _ => "",
     };

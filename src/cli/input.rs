@@ -93,7 +93,7 @@ impl Source<'_> {
                 return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted").into());
             }
             if began.elapsed() >= patience {
-                return Err(wrong(Exit::TryAgain, "did not come to an end within the time limit"));
+                return Err(wrong(Exit::TryAgain, "did not end within the time limit"));
             }
             match receiver.recv_timeout(NOTICE) {
                 Ok(read) => break read.map_err(unreadable)?,

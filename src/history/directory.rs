@@ -139,7 +139,7 @@ fn is_private(file: &File, path: &Path, for_writing: bool) -> Result<(), Journal
     let us = rustix::process::geteuid().as_raw();
     let wrong = |why: String| Err(JournalError::NotPrivate { path: path.to_owned(), why });
     if !metadata.is_dir() && !metadata.is_file() {
-        return wrong("it is no plain file".to_owned());
+        return wrong("it is not a plain file".to_owned());
     }
     if owner != us && (for_writing || owner != 0) {
         return wrong(format!("it belongs to user {owner}, and this is user {us}"));

@@ -44,7 +44,7 @@ impl JournalError {
                  ~/.local/state/jobdoctor"
             }
             JournalError::NotPrivate { .. } => {
-                "a journal says what undo writes back: it must be its owner's alone (directory 0700, files 0600)"
+                "undo writes back what a journal says: it must be its owner's alone (directory 0700, files 0600)"
             }
             JournalError::Malformed { .. } => {
                 "move the file out of the directory to see the other runs; it was altered, or written by another version of jobdoctor"

@@ -36,7 +36,7 @@ pub fn read(directory: &Directory, run_id: &str) -> Result<Option<(RunHead, Jour
         }
         Some(JournalLine::Head { schema, .. }) => Err(lines.foreign(&schema.into())),
         None if lines.is_torn || lines.number == 0 => Ok(None),
-        _ => Err(lines.malformed("the first line is no head")),
+        _ => Err(lines.malformed("the first line is not a head")),
     }
 }
 
@@ -90,7 +90,7 @@ impl JournalLines {
 
     fn foreign(&self, schema: &serde_json::Value) -> JournalError {
         let schema = schema.as_str().unwrap_or_default();
-        self.malformed(&format!("its format is {schema}, and this program reads {SCHEMA} alone"))
+        self.malformed(&format!("its format is {schema}, and jobdoctor reads only {SCHEMA}"))
     }
 
     /// The line that was read last is not what this program writes.

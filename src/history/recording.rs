@@ -135,7 +135,7 @@ impl Recording {
         let trouble = self.trouble.as_ref().filter(|_| self.moved > 0)?;
         Some(match (self.has_ledger, self.path()) {
             (true, _) => {
-                format!("the ledger has this run, but this host's journal has not, or not all of it: {trouble}")
+                format!("the ledger has this run; this host's journal does not, or only in part: {trouble}")
             }
             (false, None) => format!("this run is not recorded and cannot be reverted: {trouble}"),
             (false, Some(path)) => {

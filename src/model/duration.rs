@@ -111,13 +111,13 @@ fn unitless(number: &str) -> String {
 }
 
 fn nothing(text: &str) -> String {
-    format!("{} is no time at all: the shortest is 1s", text.escape_debug())
+    format!("{} is too short: the shortest is 1s", text.escape_debug())
 }
 
 fn reworded(error: &Error, text: &str) -> String {
     match error {
         Error::UnknownUnit { unit, .. } => {
-            format!("`{}` is no unit: write ms, s, m, h, d, w or y, as in 5m or 1h 30m", unit.escape_debug())
+            format!("`{}` is not a unit: write ms, s, m, h, d, w or y, as in 5m or 1h 30m", unit.escape_debug())
         }
         Error::NumberOverflow => {
             format!("{} has too fine a fraction: write it in a smaller unit, as in 90s for 1.5m", text.escape_debug())

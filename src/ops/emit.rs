@@ -36,7 +36,7 @@ impl Snapshot {
 /// The script of what `apply` would do, in the same batches.
 pub fn emit(limits: &Limits, plan: &Plan, order: &ApplyOptions<'_>) -> Result<Emitted, OpsError> {
     if let Some(why) = order.guard.refusal_of_script(plan) {
-        return Err(StoreError::new(StoreErrorKind::Refused, format!("{why}; there is no script of it")).into());
+        return Err(StoreError::new(StoreErrorKind::Refused, format!("{why}; no script can do it")).into());
     }
     let (counts, batches) = counts(plan);
     // Only for the heading: each batch has its own reason.

@@ -138,7 +138,7 @@ fn queues(measured: &Measured) -> Vec<HealthQueue> {
 fn findings(snapshot: &mut Snapshot, summary: &HealthSummary) -> Result<Vec<String>, OpsError> {
     let mut findings = Vec::new();
     if snapshot.target.standby.is_some() {
-        findings.push("this is a standby: it shows what was, and silence is counted up to there".to_owned());
+        findings.push("this is a standby: it shows the past, and silence is measured up to that moment".to_owned());
     }
     if summary.in_flight == 0 {
         findings.extend(caveats(snapshot, None, false, 0)?);

@@ -157,7 +157,8 @@ pub fn prescan(
     let wrong = living.zip(example.filter(|_| matched.is_empty())).map(|(living, owner)| {
         let entries = living.live_owners.examples().join(", ");
         format!(
-            "no owner in flight is on the list of living owners: they are called like {owner}, and it begins {entries}"
+            "no owner in flight is on the list of living owners: owners look like {owner}, but the list starts with \
+             {entries}"
         )
     });
     Ok(Prescan { before, now, list: OddList { wrong, unmatched } })

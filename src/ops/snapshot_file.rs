@@ -29,7 +29,7 @@ impl SnapshotFile {
     /// Reads the file, if there is one, and checks its content; an empty file counts as none.
     ///
     /// # Errors
-    /// When it is no regular file, others may write to it, it is too large, or it is no saved snapshot.
+    /// When it is not a regular file, others may write to it, it is too large, or it is no saved snapshot.
     pub fn read(path: &Path) -> Result<SnapshotFile, OpsError> {
         let nothing = SnapshotFile { path: path.to_owned(), before: None };
         let wrong = |why: String| wrong(path, &why);
@@ -49,11 +49,11 @@ impl SnapshotFile {
             return Ok(nothing);
         }
         if metadata.len() > MOST_BYTES {
-            return Err(wrong(format!("is larger than {} MiB, so it is no saved snapshot", MOST_BYTES >> 20)));
+            return Err(wrong(format!("is larger than {} MiB, so it is not a saved snapshot", MOST_BYTES >> 20)));
         }
         let saved: SavedSnapshot = serde_json::from_reader(BufReader::new(file)).map_err(|error| {
             let why: String = error.to_string().chars().take(200).collect();
-            wrong(format!("is no saved snapshot, or not whole: {why}"))
+            wrong(format!("is not a saved snapshot, or is incomplete: {why}"))
         })?;
         if saved.schema != SNAPSHOT_SCHEMA {
             let schema: String = saved.schema.chars().take(60).collect();
@@ -69,7 +69,7 @@ impl SnapshotFile {
         }
         let plausible = |at: Timestamp| at.micros() >= EARLIEST_MICROS && !at.is_after(saved.store_time, Clocks::One);
         if !saved.claims.iter().all(|claim| plausible(claim.since_at) && plausible(claim.progress_since_at)) {
-            return Err(wrong("names times that cannot be right".to_owned()));
+            return Err(wrong("has times that cannot be right".to_owned()));
         }
         Ok(SnapshotFile { path: path.to_owned(), before: Some(saved) })
     }
@@ -88,7 +88,7 @@ impl SnapshotFile {
         let Some(before) = &self.before else { return Ok(None) };
         if let Some((what, there, here)) = before.target.difference(&snapshot.identified()?) {
             let there: String = there.chars().take(400).collect();
-            let why = format!("is a snapshot of {what} {there}, and this is {here}");
+            let why = format!("is a snapshot of {what} {there}, not of {here}");
             return Err(wrong(&self.path, &why).hint("keep one snapshot file for each queue"));
         }
         let seen = before.claims.iter().map(|claim| {
@@ -108,7 +108,7 @@ impl SnapshotFile {
     pub fn save(&self, snapshot: &mut Snapshot, seen: &EarlierSnapshot) -> Result<(), OpsError> {
         if seen.seen.len() > MOST_CLAIMS {
             let (many, most) = (seen.seen.len(), MOST_CLAIMS);
-            return Err(wrong(&self.path, &format!("would have {many} claims in flight, and {most} are the most")));
+            return Err(wrong(&self.path, &format!("would hold {many} claims in flight, more than {most}")));
         }
         let mut claims: Vec<SavedClaim> = seen.seen.iter().map(|(key, seen)| saved(key, seen)).collect();
         claims.sort_by_key(|claim| claim.key.0);

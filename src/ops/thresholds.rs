@@ -36,13 +36,13 @@ pub(super) fn fit(spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
             [("queue", &entry.queue, spec.claim.queue.is_some()), ("kind", &entry.kind, spec.claim.kind.is_some())]
         {
             if !globs.patterns().is_empty() && !is_known {
-                let why = format!("preset {} does not tell the {key} of a job, so this would never count", spec.preset);
+                let why = format!("preset {} has no {key} column, so this would match no job", spec.preset);
                 return misfit(&what, why);
             }
         }
     }
     if thresholds.shortest_max_runtime().is_some() && spec.claim.claimed_at.is_none() {
-        let why = format!("preset {} does not tell when a job was claimed, so its run time is unknown", spec.preset);
+        let why = format!("preset {} does not say when a job was claimed, so its run time is unknown", spec.preset);
         return misfit("max_runtime", why);
     }
     policy

@@ -15,7 +15,7 @@ pub(super) fn fits(spec: &QueueSpec, entry: &StateLimit, all: &TooLong) -> Resul
         [("queue", &entry.queue, spec.claim.queue.is_some()), ("kind", &entry.kind, spec.claim.kind.is_some())]
     {
         if !globs.patterns().is_empty() && !is_known {
-            let why = format!("preset {} does not tell the {key} of a job, so this would never count", spec.preset);
+            let why = format!("preset {} has no {key} column, so this would match no job", spec.preset);
             return Err(entry.state.error(why));
         }
     }
@@ -34,7 +34,7 @@ pub(super) fn fits(spec: &QueueSpec, entry: &StateLimit, all: &TooLong) -> Resul
             Some(_) => is_offered(spec, entry).and_then(|()| ends(spec, entry, all)),
             None => Err(entry
                 .state
-                .error(format!("jobs in {state} wait, without a claim: say in `since` which column tells since when"))),
+                .error(format!("jobs in {state} wait without a claim: name the column in `since` that says how long"))),
         };
     }
     let known: Vec<&str> = in_flight.iter().map(String::as_str).chain(waiting).collect();
@@ -64,7 +64,7 @@ pub fn unfit(session: &Session<'_>, spec: &QueueSpec, too_long: &TooLong) -> Res
             }
             Err(OpsError::Spec(misfit)) => unfit.push(misfit.to_string()),
             Err(OpsError::Store(error)) if error.kind == StoreErrorKind::Denied => {
-                unfit.push(format!("{}: {error}", group.waits.state.error("cannot be looked at")));
+                unfit.push(format!("{}: {error}", group.waits.state.error("cannot be checked")));
             }
             Err(error) => return Err(error),
         }
@@ -74,18 +74,15 @@ pub fn unfit(session: &Session<'_>, spec: &QueueSpec, too_long: &TooLong) -> Res
 
 fn fits_in_flight(spec: &QueueSpec, entry: &StateLimit) -> Result<(), SpecError> {
     if let Some(since) = &entry.since {
-        let why =
-            format!("jobs in {} are in flight, and are so since their claim: leave `since` out", entry.state.text);
+        let why = format!("jobs in {} are in flight since their claim: leave `since` out", entry.state.text);
         return Err(since.error(why));
     }
     if spec.claim.claimed_at.is_none() {
-        let why = format!("preset {} does not tell when a job was claimed, so its run time is unknown", spec.preset);
+        let why = format!("preset {} does not say when a job was claimed, so its run time is unknown", spec.preset);
         return Err(entry.state.error(why));
     }
     if entry.action == Action::Wake {
-        return Err(entry
-            .state
-            .error(format!("a job in {} is held by a worker: it cannot be woken", entry.state.text)));
+        return Err(entry.state.error(format!("a worker holds a job in {}: it cannot be woken", entry.state.text)));
     }
     is_offered(spec, entry)
 }

@@ -44,7 +44,7 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str, from: u64) -> Result<P
         warnings.push(format!("run {run_id} was reverted already, or in part: by {}", undone.join(", ")));
     }
     let Some(snapshot) = records.snapshot.as_deref_mut() else {
-        return Err(OpsError::usage("no database is at hand", advice::NAME_DATABASE));
+        return Err(OpsError::usage("no database is named", advice::NAME_DATABASE));
     };
     belongs(snapshot, &run_id, &loaded.head.target)?;
     is_writable(&snapshot.spec)?;
@@ -147,8 +147,8 @@ impl Drafts<'_> {
             None => Ok(()),
             Some(value) => {
                 let message = format!(
-                    "column {} of job {} is none that a {} of preset {} writes here",
-                    value.column, step.id, step.action, spec.preset
+                    "a {} of preset {} does not write column {} of job {} here",
+                    step.action, spec.preset, value.column, step.id
                 );
                 Err(SpecError::whole(&format!("run {}", self.run_id), message).into())
             }

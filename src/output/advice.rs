@@ -7,20 +7,20 @@ use crate::policy::{Allowed, Policy, SetBy};
 use crate::preset::QueueSpec;
 
 /// For a ledger that jobdoctor has not made.
-pub const REPLACE_LEDGER: &str = "rename or drop that table, and make the ledger with `jobdoctor init --ledger`";
+pub const REPLACE_LEDGER: &str = "rename or drop that table, and create the ledger with `jobdoctor init --ledger`";
 /// For a queue without a ledger.
-pub const NO_LEDGER: &str = "there is no ledger here; `jobdoctor init --ledger` would make one";
+pub const NO_LEDGER: &str = "there is no ledger here; `jobdoctor init --ledger` would create one";
 /// For a ledger that was made on Postgres.
-pub const LEDGER_COUNTS: &str = "it counts as long as its owner is a superuser, owns the queue's table or the database, or is a role of which \
-    one of these owners or the role that applies is a member";
+pub const LEDGER_COUNTS: &str = "jobdoctor uses it only if its owner is a superuser, owns the queue's table or the \
+                                 database, or is a role that one of these owners or the applying role is a member of";
 /// For a queue without a threshold.
-pub const SAY_THRESHOLD: &str = "say it with --older, or with `older` of the target in the config file";
+pub const SAY_THRESHOLD: &str = "set it with --older, or with `older` of the target in the config file";
 /// For claims with values that do not fit their declaration.
 pub const CORRECT_VALUES: &str = "set the clock that wrote these values, or correct their columns in the mapping ([time], `time_zone`, \
                                   `silent_after`); if all of them are right, another library made the tables";
 /// For times without a zone.
 pub const SAY_TIME_ZONE: &str =
-    "say their zone with --option time_zone=..., with `options` of the target, or with `time_zone` in a mapping";
+    "name their zone with --option time_zone=..., with `options` of the target, or with `time_zone` in a mapping";
 /// For a queue without a sign of life.
 pub const RESTART_ALL: &str = "stop every worker and use `jobdoctor sweep --restart --all-owners`";
 /// For a mapping without a sign of life and without a claim time.
@@ -32,16 +32,16 @@ pub const NAME_TABLE: &str = "name the table behind the view with --table";
 /// For a relation whose rows cannot be updated.
 pub const NAME_TABLE_OR_SCHEMA: &str = "name the table behind it with --table or --schema";
 /// For a run that waited for another sweep until its time was up.
-pub const WAITED: &str = "this one has waited for it until --lock-wait or --timeout was over; it does the same work, so that the \
-                          next run has less to do";
+pub const WAITED: &str = "gave up waiting for the other sweep (--lock-wait, --timeout); it does the same \
+                          work, so the next run has less to do";
 /// For a run that nothing here records.
 pub const WHERE_RUNS_ARE: &str =
-    "`jobdoctor history` lists the runs; a run of another host is known there, or in the ledger (--db)";
+    "`jobdoctor history` lists the runs; another host's run is in the journal there, or in the ledger (--db)";
 /// For a run whose journal is empty.
-pub const NO_JOURNAL_OF_RUN: &str = "look at the jobs themselves; a ledger has the run, if the queue has one (--db)";
+pub const NO_JOURNAL_OF_RUN: &str = "look at the jobs themselves; if the queue has a ledger, the run is in it (--db)";
 /// For a ledger table that lacks columns.
 pub const FOREIGN_LEDGER: &str =
-    "it was made by something else: rename it, and make the ledger with `jobdoctor init --ledger`";
+    "something else created it: rename it, and create the ledger with `jobdoctor init --ledger`";
 /// For an undo without a database.
 pub const NAME_DATABASE: &str = "name it with --db";
 /// The options that name the queue of a run.
@@ -126,12 +126,12 @@ pub fn unmatched_filter(field: Field, written: &str, similar: &str, names: &[&st
 
 /// The warning of a dry run about a live-owner list that may be that of another queue.
 pub fn wrong_list(why: &str) -> String {
-    format!("{why}. It is applied only with --max-jobs")
+    format!("{why}. jobdoctor applies it only with --max-jobs")
 }
 
 /// The warning of a script whose plan the brake would refuse.
 pub fn braked_script(why: &[String]) -> String {
-    format!("--apply would be refused by the brake: {}", why.join("; "))
+    format!("the brake would refuse --apply: {}", why.join("; "))
 }
 
 /// Jobs that a script leaves out.
@@ -144,9 +144,10 @@ pub fn unique_key(policy: &Policy, spec: &QueueSpec) -> &'static str {
     match (policy.instead_of_requeue(spec), spec.actions.get(&Action::Fail)) {
         (Some(_), _) => "",
         (None, Some(fail)) if fail.refused.is_none() => {
-            "fail them with --to fail --id ID; where jobs hold the keys, --if-refused fail does so, or let those run first"
+            "fail them with --to fail --id ID; if other jobs hold the keys, --if-refused fail does so, or let those \
+             run first"
         }
-        _ => "where jobs hold the keys, let those run first",
+        _ => "if other jobs hold the keys, let those run first",
     }
 }
 
@@ -157,7 +158,7 @@ pub fn refused_beforehand(constraint: &str, ids: &[String], policy: &Policy, spe
     let shown = ids.iter().take(NAMES).cloned().collect::<Vec<_>>().join(", ");
     let what = match (policy.fails_refused, unique_key(policy, spec)) {
         (Some(false), _) => "a script cannot fail them instead, and its batch with one of them changes nothing",
-        (_, "") => "these are failed instead",
+        (_, "") => "jobdoctor fails these instead",
         (_, left) => left,
     };
     format!("{constraint} will refuse to requeue {shown}{more}: {what}")

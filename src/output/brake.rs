@@ -53,9 +53,9 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refusal::ReadOnly(target) => write!(f, "target {target} is read-only in the config file"),
-            Refusal::Standby => f.write_str("this is a standby; its primary is the place to apply"),
+            Refusal::Standby => f.write_str("this is a standby; apply on its primary"),
             Refusal::OtherPlan { expected, digest } => {
-                write!(f, "the plan is no longer the one expected: {expected} was said, and it is {digest} now")
+                write!(f, "the plan is no longer the expected one: its digest is {digest} now, not {expected}")
             }
             Refusal::TooLarge { steps, max } => write!(f, "the plan has {steps} steps and --max-jobs allows {max}"),
             Refusal::WrongList(why) => write!(f, "{why}. If that is right, say with --max-jobs how many jobs may move"),

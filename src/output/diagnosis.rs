@@ -143,8 +143,8 @@ fn text(of: &policy::Diagnosis, now: Timestamp) -> String {
 fn doubt(doubt: Option<Doubt>) -> &'static str {
     match doubt {
         None => "",
-        Some(Doubt::PartlyUnknown) => "; some of what it holds cannot be judged",
-        Some(Doubt::ByAge) => "; judged by age alone, so slow looks like dead",
+        Some(Doubt::PartlyUnknown) => "; some of its jobs cannot be judged",
+        Some(Doubt::ByAge) => "; judged by age alone, so a slow job looks dead",
         Some(Doubt::NoSignOfLife) => "; nothing shows whether the owner lives",
     }
 }
@@ -239,7 +239,7 @@ fn ago(time: Timestamp, now: Timestamp) -> String {
 }
 
 fn between(first: Option<Timestamp>, last: Option<Timestamp>, now: Timestamp) -> String {
-    let (Some(first), Some(last)) = (first, last) else { return "at a time that nothing tells".to_owned() };
+    let (Some(first), Some(last)) = (first, last) else { return "at an unknown time".to_owned() };
     let (from, to) = (clock(first, now), clock(last, now));
     if from == to { ago(last, now) } else { format!("{} ago, between {from} and {to} UTC", age(now.since(last))) }
 }

@@ -34,7 +34,7 @@ impl Wording {
             _ => format!("{before}{}{after}", age(*silence)),
         };
         match finding {
-            NullKey => "its key is NULL, so it cannot be told from others".into(),
+            NullKey => "its key is NULL, so jobdoctor cannot tell it from others".into(),
             Unfit(column, raw, why) => format!("{} `{raw}` {why}", column.as_deref().unwrap_or("the value")),
             TooEarly(column, time) => format!("{column} is implausibly early, as if in another unit: {}", at(time)),
             Ahead(column, time, by, has_no_zone) => {
@@ -45,14 +45,16 @@ impl Wording {
             IfUtc(death, column, owner) => {
                 let whose = owner.as_ref().map_or_else(String::new, |owner| format!(" of owner {owner}"));
                 let unless =
-                    format!("no value{whose} of the last 10 minutes shows that: say its zone with `time_zone`");
+                    format!("no value{whose} of the last 10 minutes shows that: name its zone with `time_zone`");
                 format!("{}, if {column} is in UTC; {unless}", part(death))
             }
             NotAsked => "a better source has judged".into(),
             Nothing => "nothing there".into(),
             NoThreshold => "no threshold is known".into(),
             NoThresholdOnRow => "the row names no threshold for it".into(),
-            OddThreshold(silence) => format!("the row allows it a silence of {}, which is no threshold", span(silence)),
+            OddThreshold(silence) => {
+                format!("the row allows it a silence of {}, which is not a threshold", span(silence))
+            }
             LeaseRuns(left) => format!("runs for another {}", span(left)),
             // It ended at most as long ago as the job has been silent.
             LeaseEnded(_) if self.silence.is_some() => "lease ran out".into(),
@@ -68,16 +70,14 @@ impl Wording {
             Young(held, limit) => format!("claimed {} ago, {}", span(held), older(limit)),
             Lock(LockSign::Held) => "a session holds its lock".into(),
             Lock(LockSign::Free) => "no session holds its lock".into(),
-            Lock(LockSign::Absent) => "the lock tells nothing of it".into(),
+            Lock(LockSign::Absent) => "the lock says nothing about it".into(),
             Lock(LockSign::OutOfSight) => "a standby does not see the locks that are held on its primary".into(),
             OwnerMissing(owner) => format!("the owner {owner} has no row"),
             OwnerUnset => "the claim names no owner".into(),
             OwnerWithoutHeartbeat => "the owner has no heartbeat".into(),
             NothingIn(sources) => format!("no sign of life to judge by: nothing in {}", sources.join(", ")),
             NoLiveness(Some(line)) => format!("no liveness is declared; add {line}"),
-            NoLiveness(None) => {
-                "this queue shows no sign of life; only a restart sweep can tell, by who its owners are".into()
-            }
+            NoLiveness(None) => "this queue records no sign of life; only a restart sweep can judge its claims".into(),
             Preset(text) => text.clone(),
             But(death, life) => {
                 let its = if matches!(**life, LeaseRuns(_)) { "its lease " } else { "" };
@@ -86,22 +86,22 @@ impl Wording {
             SilentOnly(silence, limit) => {
                 format!("silent for {} only, not longer than asked{}", span(silence), origin(limit, "older"))
             }
-            SilenceUnknown => "nothing tells for how long it has been silent".into(),
+            SilenceUnknown => "the row does not say how long it has been silent".into(),
             OwnerRestarted => {
                 "the owner started after the claim was made: it is another process under the same name".into()
             }
             OwnerNotRestarted => "the owner did not start more than a minute after the claim".into(),
-            OwnerStartUnknown => "it does not say when the owner started, or when the job was claimed".into(),
+            OwnerStartUnknown => "the time of the claim, or of its owner's start, is missing".into(),
             List(owner, standing) => listed(owner, standing),
-            Unchanged(still, None) => format!("nothing changed for {} of looking so far", span(still)),
+            Unchanged(still, None) => format!("nothing changed for {} of watching so far", span(still)),
             Unchanged(still, Some(most)) => {
-                format!("nothing changed for {} of looking, allowed {}", span(still), span(most))
+                format!("nothing changed for {} of watching, allowed {}", span(still), span(most))
             }
             ChangedSince(snapshot) => {
                 format!("its clock is wrong, but it showed life since the snapshot {} ago", span(snapshot))
             }
             ChangedAgo(still) => format!("its clock is wrong, but it was seen to show life {} ago", span(still)),
-            NoProgress(still, most) => format!("no progress for {} of looking, allowed {}", span(still), span(most)),
+            NoProgress(still, most) => format!("no progress for {} of watching, allowed {}", span(still), span(most)),
             ProgressSince(snapshot) => format!("it made progress since the snapshot {} ago", span(snapshot)),
             DeclaredDead(owner) => format!("restart sweep: {owner} is declared dead"),
             OutOfScope => "the owner is not in the scope of this sweep".into(),
@@ -109,7 +109,7 @@ impl Wording {
             ClaimedAfterSweep => {
                 "claimed after the sweep began, by the row's own time: it may be a new worker's".into()
             }
-            ClaimTimeUnknown => "it does not say when it was claimed: that may be after the sweep began".into(),
+            ClaimTimeUnknown => "the row does not say when it was claimed: perhaps after the sweep began".into(),
             NotAmongFirst => "it was not in flight, or was another claim, when the sweep began".into(),
             ClaimedBefore(death, time, end) => format!("{}; claimed {}, before {}", part(death), at(time), at(end)),
             ClaimedLater(time, end) => {
@@ -121,17 +121,17 @@ impl Wording {
             DeadlineAhead => "the deadline has not passed".into(),
             DeadlinePassed(over) => format!("deadline passed {} ago", span(over)),
             Runs(time, limit) => format!("runs for {}, {}", span(time), allowed(limit, "max_runtime")),
-            RunTimeUnknown => "it is not known since when it runs".into(),
+            RunTimeUnknown => "the row does not say since when it runs".into(),
             NoRunLimit => "no limit is set".into(),
-            StateTimeUnknown(state) => format!("nothing tells since when it is in {state}"),
+            StateTimeUnknown(state) => format!("the row does not say since when it is in {state}"),
             InState(state, time, limit) => format!("in {state} for {}, {}", span(time), allowed(limit, "")),
             Waits(state, since, time, limit) => {
                 format!("waits in {state}, {} past {since}, {}", span(time), allowed(limit, ""))
             }
             NotOffered(preset, action) => format!("preset {preset} has no {action}"),
             NoInteger(what, kind, value) => format!("{what} is {kind}, not an integer: `{value}`"),
-            Uncountable(attempts) => format!("attempts is {attempts} and cannot be counted on"),
-            LossesUnknown(most) => format!("nothing tells how often it was lost before, and {most} is the most"),
+            Uncountable(attempts) => format!("attempts is {attempts}, which cannot be incremented"),
+            LossesUnknown(most) => format!("no record says how often it was lost before, {most} allowed"),
             Lost(0, _) => "lost for the first time, 0 allowed".into(),
             Lost(1, most) => format!("lost once already, {most} allowed"),
             Lost(times, most) => format!("lost {times} times already, {most} allowed"),
@@ -142,7 +142,7 @@ impl Wording {
             RowChanged => "its row has changed".into(),
             Skipped(skipped) => self.skipped(skipped.reason, &skipped.findings),
             RowNotRecorded => {
-                "what it was before is not recorded: the journal has gaps, or its columns could not be read".into()
+                "the record lacks its former values: the journal has gaps, or its columns could not be read".into()
             }
             ManyUpdates => "it was changed by more than one UPDATE of one table".into(),
             AsBefore => "already what it was before that run".into(),
@@ -155,8 +155,8 @@ impl Wording {
     pub(super) fn check(self, check: &Check) -> String {
         let next = match (check.result, &check.finding) {
             (CheckResult::NoValue, Finding::Unchanged(..) | Finding::OwnerStartUnknown | Finding::But(..)) => "",
-            (CheckResult::NoValue, Finding::List(..)) => "; the sources are asked",
-            (CheckResult::NoValue, _) => "; the next source is asked",
+            (CheckResult::NoValue, Finding::List(..)) => "; jobdoctor asks the sources",
+            (CheckResult::NoValue, _) => "; jobdoctor asks the next source",
             _ => "",
         };
         self.finding(&check.finding) + next
@@ -210,7 +210,7 @@ fn listed(owner: &str, standing: &Standing) -> String {
         Standing::Resembles(entry) => {
             format!("{is_missing}, but resembles its entry {entry}: list owners as their jobs name them")
         }
-        Standing::NoOwner => "the claim names no owner, so no list tells whether it is dead".to_owned(),
+        Standing::NoOwner => "the claim names no owner, so no list can say whether it is dead".to_owned(),
         Standing::ClaimedLater => format!("{is_missing}, but may have claimed the job after the list was made"),
         Standing::BeatLater => format!("{is_missing}, but may have shown life after the list was made"),
         Standing::NoClaimTime => format!("{is_missing}, and its claim does not say when it was made"),

@@ -97,7 +97,7 @@ impl Document for HistoryOne {
         facts.add("undo", undo(run));
         facts.add("recorded in", run.recorded_in.join(", "));
         if run.complete == Some(false) {
-            let words = "not recorded: the run was stopped, could not write its journal, or is still at work";
+            let words = "not recorded: the run was stopped, could not write its journal, or is still running";
             facts.add("end", Cell::new(words, Tone::Warn));
         }
         if let Some(stop) = &run.stop {

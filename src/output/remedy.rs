@@ -4,17 +4,18 @@ use crate::model::Remedy;
 pub fn remedy(remedy: Remedy) -> &'static str {
     match remedy {
         Remedy::GivePassword => "PGPASSWORD, a password file (~/.pgpass) or --password-file can give one",
-        Remedy::AllowMoreTime => "give it longer with --timeout, or narrow what is asked",
-        Remedy::LimitJobs => "try again, or with --limit",
+        Remedy::AllowMoreTime => "allow more time with --timeout, or narrow the selection",
+        Remedy::LimitJobs => "try again, perhaps with --limit",
         Remedy::AllowNetworkFiles => {
-            "run it on the host whose disk it is, or say --network-files if every process that opens the file runs on \
-             this one"
+            "run it on the host that has the disk, or add --network-files if every process that opens the \
+             file runs on this host"
         }
         Remedy::AllowSecondName { is_mount: true } => {
-            "mount the directory instead of the file; or say --second-name if every process that uses the file opens it by this path"
+            "mount the directory instead of the file; or add --second-name if every process that uses the file opens it \
+             by this path"
         }
         Remedy::AllowSecondName { is_mount: false } => {
-            "remove the other name; or say --second-name if every process that uses the file opens it by this path"
+            "remove the other name; or add --second-name if every process that uses the file opens it by this path"
         }
         Remedy::Write => "or run `jobdoctor reclaim --apply`",
         Remedy::ApplyInstead => "let jobdoctor do it: --apply instead of --emit-sql",
@@ -28,6 +29,6 @@ pub fn remedy(remedy: Remedy) -> &'static str {
             "draft a mapping of your own table with `jobdoctor adopt TABLE` (`jobdoctor help mapping`); or name a preset with \
              --preset (`jobdoctor presets` lists them)"
         }
-        Remedy::MakeLedger => "then make the ledger anew with `jobdoctor init --ledger`",
+        Remedy::MakeLedger => "then create the ledger again with `jobdoctor init --ledger`",
     }
 }

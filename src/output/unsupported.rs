@@ -126,14 +126,14 @@ impl fmt::Display for Unsupported {
             Request::Hosts { .. } => write!(f, "--host: owners of preset {preset} do not name their host"),
             Request::Pattern(field) => {
                 let field = field.name();
-                write!(f, "--{field}: preset {preset} does not tell {field}s, so no job would ever be meant")
+                write!(f, "--{field}: preset {preset} has no {field} column, so it would match nothing")
             }
             Request::Payload => {
-                write!(f, "--payload: preset {preset} does not tell payloads, or this role may not read them")
+                write!(f, "--payload: preset {preset} has no payload column, or this role may not read it")
             }
             Request::GroupBy(field) => {
                 let field = field.name();
-                write!(f, "--by {field}: preset {preset} does not tell {field}s")
+                write!(f, "--by {field}: preset {preset} has no {field} column")
             }
             Request::State { state, similar, .. } => {
                 write!(f, "--state {state}: jobs of preset {preset} are not in flight in that state{similar}")
@@ -150,7 +150,7 @@ impl fmt::Display for Unsupported {
                 write!(f, "--max-stalls: nothing counts how often a job of preset {preset} was lost before")
             }
             Request::RunTimes(why) => write!(f, "--runtimes: {why}"),
-            Request::Script => f.write_str("--emit-sql: scripts are written for psql alone"),
+            Request::Script => f.write_str("--emit-sql: jobdoctor writes scripts only for psql"),
         }
     }
 }
@@ -162,28 +162,28 @@ impl Unsupported {
         match &self.request {
             Request::LiveOwners => "stop every worker and sweep with --restart --all-owners",
             Request::RestartByOwner => "stop every worker and sweep with --all-owners",
-            Request::StartedBefore => "say who is dead instead, with --host, --owner, --alive-from or --all-owners",
+            Request::StartedBefore => "name the dead owners, with --host, --owner, --alive-from or --all-owners",
             Request::OneHost { .. } => {
                 "name each host with --host or a pattern of its own, as in 'web1:*'; for all of them there is --all-owners"
             }
             Request::WholeHostName { .. } => "name the owners with --owner instead; `jobdoctor owners` lists them",
             Request::Hosts { has_owners: true } => "select by --owner instead; `jobdoctor owners` lists them",
-            Request::Hosts { has_owners: false } => "this table does not say who holds a job at all",
+            Request::Hosts { has_owners: false } => "this table records no owner of a job",
             Request::Payload => {
                 "a mapping names the column: `payload` in [claim]; a role needs SELECT on it: see docs/rights.md"
             }
             Request::GroupBy(_) => {
-                return format!("`jobdoctor presets show {}` says what is known of a job", self.preset);
+                return format!("`jobdoctor presets show {}` lists what the preset knows of a job", self.preset);
             }
             Request::Pattern(field) => {
                 let preset = &self.preset;
                 return format!(
-                    "leave --{} out; `jobdoctor presets show {preset}` says what is known of a job",
+                    "leave --{} out; `jobdoctor presets show {preset}` lists what the preset knows of a job",
                     field.name()
                 );
             }
             Request::State { in_flight, .. } => return format!("states in flight are: {}", in_flight.join(", ")),
-            Request::Threshold => "say it with --older 5m, or with `older` of the target in the config file",
+            Request::Threshold => "set it with --older 5m, or with `older` of the target in the config file",
             Request::Action { offered, .. } => return format!("it has {}", offered.join(", ")),
             Request::Delay { .. } => {
                 "leave --delay and --jitter out, in the config file too; --limit N requeues a few at a time"
@@ -194,7 +194,7 @@ impl Unsupported {
             }
             Request::Script => "review a plan instead: `jobdoctor reclaim --save-plan FILE` writes it, --plan FILE --apply carries it out",
             Request::RunTimes(_) => {
-                "run times are told only by tables that keep, of a job that has ended well, when it began and ended"
+                "run times need a start and a finish time for completed jobs; this table does not keep them"
             }
         }
         .to_owned()

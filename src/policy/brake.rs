@@ -132,7 +132,7 @@ impl Brake {
     /// The brake on a plan of so many steps. Without a gauge nothing was measured, because the plan is too small.
     pub fn on(steps: u64, gauge: Option<&Gauge>, circumstances: &Circumstances) -> Brake {
         if circumstances.is_standby {
-            let why = "this is a standby: it shows what was, and its primary is the place to apply".to_owned();
+            let why = "this is a standby: it shows the past; apply on its primary".to_owned();
             return Brake { pulled: steps > 0, why: vec![why], overridden_by: None };
         }
         let judged = gauge.filter(|_| steps > FREE && !circumstances.is_scoped);

@@ -44,7 +44,7 @@ pub enum LiveOwnersError {
     #[error("is empty, and would call every owner dead")]
     Empty,
     /// It is a table with a line of column titles.
-    #[error("begins with a line of column titles, so its lines are no names")]
+    #[error("begins with a line of column titles, so its lines are not names")]
     Titles,
 }
 

@@ -213,7 +213,7 @@ pub enum CheckResult {
     Fires,
     /// The rule sees life, or nothing wrong.
     Clear,
-    /// There was nothing to judge by; the next source is asked.
+    /// There was nothing to judge by; jobdoctor asks the next source.
     NoValue,
     /// The value cannot be used: the verdict is unknown.
     Unusable,

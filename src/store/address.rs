@@ -116,9 +116,9 @@ impl Address {
         }
         if looks_like_an_address(text) && !Path::new(text).exists() {
             return Err(AddressError::new(
-                "this is no Postgres address, though it looks like one, and there is no such file (it is not shown: it may \
-                 hold a password). A URL begins with postgres://, a libpq string with one of libpq's keys; a path to a new file \
-                 can be written as sqlite:PATH",
+                "this is not a Postgres address, though it looks like one, and there is no such file (it is not shown: \
+                 it may hold a password). A URL begins with postgres://, a libpq string with one of libpq's keys; a \
+                 path to a new file can be written as sqlite:PATH",
             ));
         }
         if text == ":memory:" {

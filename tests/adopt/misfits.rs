@@ -86,7 +86,7 @@ fn a_table_that_is_no_queue_is_called_so() {
                 "{:#?}",
                 draft.ran
             );
-            assert!(draft.ran.stderr.contains("no queue"), "{:#?}", draft.ran);
+            assert!(draft.ran.stderr.contains("is not a queue"), "{:#?}", draft.ran);
             // To list its rows is all that is offered.
             let answers = ["actions=none".to_owned(), in_flight.to_owned()];
             let listing = Draft::of(shop, table, &answers, &[]);

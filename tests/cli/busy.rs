@@ -11,7 +11,7 @@ fn a_look_that_takes_too_long() {
     let arguments = ["stale", "--db", "queue.db", "--config", "config.toml", "--preset", "slow", "--timeout", "1s"];
     assert_snapshot!(fails(&doctor, &arguments, 75).stderr, @r"
 error: the time limit ran out
-hint: give it longer with --timeout, or narrow what is asked
+hint: allow more time with --timeout, or narrow the selection
 ");
 }
 

@@ -126,7 +126,7 @@ fn a_frameworks_words_are_dropped_from_its_own_variable_alone() {
     );
     fails(&Doctor::new(), &["env", "--db", url], 2);
     let ran = fails(&Doctor::new(), &["env", "--db", "postgres://ops@db/app?pool=5"], 2);
-    assert_snapshot!(ran.stderr, @"error: `pool` is a word of Rails that says nothing to a server: leave it out. From DATABASE_URL, where frameworks look, it would have been dropped");
+    assert_snapshot!(ran.stderr, @"error: `pool` is a word of Rails that means nothing to a server: leave it out. jobdoctor drops it only from DATABASE_URL, where frameworks look");
     // Whom to trust is never dropped.
     fails(&Doctor::new().env("DATABASE_URL", "postgres://ops@db/app?ssl=no-verify"), &["env"], 2);
 }
@@ -167,13 +167,13 @@ fn a_service_that_is_not_there() {
     fs::write(doctor.path("services"), "[app]\nhost=h\nbogus\n").unwrap();
     let doctor = doctor.env("PGSERVICEFILE", "services");
     let ran = fails(&doctor, &["env", "--db", "service=app"], 78);
-    assert_snapshot!(ran.stderr, @"error: service file services, line 3: it is no key=value pair");
+    assert_snapshot!(ran.stderr, @"error: service file services, line 3: it is not a key=value pair");
     // A pipe that nobody writes to would be read for ever.
     let services = doctor.path("services");
     fs::remove_file(&services).unwrap();
     rustix::fs::mkfifoat(rustix::fs::CWD, &services, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
     let ran = fails(&doctor, &["env", "--db", "service=app"], 78);
-    assert_snapshot!(ran.stderr, @"error: service file services cannot be read: it is no plain file");
+    assert_snapshot!(ran.stderr, @"error: service file services cannot be read: it is not a plain file");
 }
 
 #[test]

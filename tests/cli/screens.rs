@@ -170,7 +170,7 @@ fn an_unknown_column_is_refused_before_anything_is_done() {
         assert!(ran.stderr.contains(&format!("its columns are {columns}")) || ran.stderr.contains(columns), "{ran:#?}");
     }
     let machine = doctor.run(&["stale", "--db", "queue.db", "--sort", "id", "-o", "csv"]).exits(2);
-    assert!(machine.stderr.contains("-o csv is none"), "{machine:#?}");
+    assert!(machine.stderr.contains("-o csv is not one"), "{machine:#?}");
     assert_eq!(doctor.rows("queue.db", "SELECT * FROM jobs"), before);
 }
 

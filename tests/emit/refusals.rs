@@ -22,7 +22,7 @@ fn with_apply_or_a_format_it_makes_no_sense() {
 #[test]
 fn there_is_none_for_a_file() {
     let ran = incident().run(&["reclaim", "--db", "queue.db", "--emit-sql"]).exits(2);
-    assert!(ran.stdout.is_empty() && ran.stderr.contains("for psql alone"), "{ran:#?}");
+    assert!(ran.stdout.is_empty() && ran.stderr.contains("only for psql"), "{ran:#?}");
     assert!(ran.stderr.contains("--save-plan"), "{ran:#?}");
 }
 

@@ -74,9 +74,9 @@ fn what_is_something_else() {
     is_refused(&doctor, ".", 66, &[". is a directory"]);
     let made = std::process::Command::new("mkfifo").arg(doctor.path("pipe")).status().unwrap();
     assert!(made.success());
-    is_refused(&doctor, "pipe", 66, &["pipe is no regular file", "hint: "]);
-    is_refused(&doctor, "/dev/null", 66, &["/dev/null is no regular file"]);
-    is_refused(&doctor, "/dev/zero", 66, &["/dev/zero is no regular file"]);
+    is_refused(&doctor, "pipe", 66, &["pipe is not a regular file", "hint: "]);
+    is_refused(&doctor, "/dev/null", 66, &["/dev/null is not a regular file"]);
+    is_refused(&doctor, "/dev/zero", 66, &["/dev/zero is not a regular file"]);
     let text = "this is a text of more than a hundred bytes, ".repeat(9);
     for (name, bytes) in [("text", text.as_bytes()), ("short", b"SQLite"), ("noughts", &[0; 4096])] {
         fs::write(doctor.path(name), bytes).unwrap();

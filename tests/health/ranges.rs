@@ -46,7 +46,7 @@ fn ranges_that_make_no_sense() {
     }
     for (text, why) in [
         ("age=5", "`age` is not measured: stuck, silence, share, unknown are"),
-        ("stuck=x", "'stuck=x' for '--warning <RANGES>': stuck: `x` is no number"),
+        ("stuck=x", "'stuck=x' for '--warning <RANGES>': stuck: `x` is not a number"),
         ("stuck=5,silence=5M", "'stuck=5,silence=5M' for '--warning <RANGES>': silence: 5 minutes is 5m"),
         ("unknown=7:", ""),
     ] {

@@ -71,7 +71,7 @@ fn undo_finds_the_database_of_the_run() {
         assert_eq!(queue.dump("jobs"), before);
         // One that is named decides, and is refused where it is another one.
         let other = fails(&queue.doctor, &["undo", &run, "--db", "other.db"], 78);
-        assert!(other.stderr.contains("it was on "), "{other:#?}");
+        assert!(other.stderr.contains("it was made on "), "{other:#?}");
     });
 }
 

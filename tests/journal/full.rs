@@ -61,11 +61,14 @@ fn an_empty_file_says_nothing() {
         fs::write(queue.journal(&run), "{\"type\":\"he").expect("the journal");
         for words in [&["history", &run][..], &["undo", &run, "--apply"]] {
             let ran = fails(&queue.doctor, &[words, &["--db", &queue.url]].concat(), 66);
-            assert!(ran.stderr.contains("it is not recorded what the run did"), "{ran:#?}");
+            assert!(ran.stderr.contains("it does not say what the run did"), "{ran:#?}");
         }
         let listed = queue.json(&["history"], 0);
         assert_eq!(listed["summary"]["runs"], 0);
-        assert!(listed["warnings"][0].as_str().is_some_and(|said| said.contains("is not recorded")), "{listed}");
+        assert!(
+            listed["warnings"][0].as_str().is_some_and(|said| said.contains("does not say what the run did")),
+            "{listed}"
+        );
     });
 }
 

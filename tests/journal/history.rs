@@ -110,7 +110,7 @@ fn a_run_by_the_beginning_of_its_id() {
     }
 }
 
-/// A database that nobody named on the command line and that cannot be looked at does not hide the journal.
+/// A database that nobody named on the command line and that cannot be checked does not hide the journal.
 #[test]
 fn a_database_that_is_away() {
     let queue = Queue::sqlite();
@@ -118,7 +118,7 @@ fn a_database_that_is_away() {
     let ran = queue.doctor.command(&["history", "--json"]).env("JOBDOCTOR_DB", "gone.db").output().unwrap();
     let document: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
     assert_eq!(document["summary"]["runs"], 1);
-    assert!(String::from_utf8_lossy(&ran.stderr).contains("only the journal is read"));
+    assert!(String::from_utf8_lossy(&ran.stderr).contains("only the journal counts"));
     fails(&queue.doctor, &["history", "--db", "gone.db"], 66);
 }
 

@@ -30,7 +30,7 @@ fn another_database() {
     here.reclaimed();
     let before = here.dump("jobs");
     let ran = fails(&here.doctor, &["undo", &run, "--apply", "--db", "queue.db"], 78);
-    assert!(ran.stderr.contains("it was on database"), "{ran:#?}");
+    assert!(ran.stderr.contains("it was made on database"), "{ran:#?}");
     assert_eq!(here.dump("jobs"), before);
     // A copy is another database too, and nothing is compared with it.
     let told = here.json(&["history", &run], 0);

@@ -48,7 +48,7 @@ fn a_world_that_has_moved_is_refused() {
             let before = shop.jobs();
             let ran = shop.run(&["reclaim", "--expect", &digest, "--apply", "--json"]).exits(4);
             assert_eq!(ran.json()["applied"], false, "{change}");
-            assert!(ran.stderr.contains("no longer the one expected"), "{ran:#?}");
+            assert!(ran.stderr.contains("no longer the expected one"), "{ran:#?}");
             assert_eq!(shop.jobs(), before, "{change}");
         });
     }
@@ -95,6 +95,6 @@ fn a_script_of_another_plan_is_refused() {
     queue(&shop);
     let digest = digest(&shop);
     let ran = shop.run(&["reclaim", "--emit-sql", "--expect", "12345678"]).exits(4);
-    assert!(ran.stdout.is_empty() && ran.stderr.contains("no longer the one expected"), "{ran:#?}");
+    assert!(ran.stdout.is_empty() && ran.stderr.contains("no longer the expected one"), "{ran:#?}");
     assert!(shop.run(&["reclaim", "--emit-sql", "--expect", &digest]).exits(0).stdout.contains("BEGIN"));
 }

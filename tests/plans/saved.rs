@@ -140,8 +140,8 @@ fn files_that_are_no_plan_for_this_queue() {
     refuses(altered("/target/preset", json!("river")), 78, "preset river");
     refuses(altered("/target/identity", json!("/elsewhere.db")), 78, "another database");
     refuses(altered("/target/table", json!("main.other")), 78, "another table");
-    refuses(altered("/policy/older_seconds", json!(-1.0)), 78, "no threshold");
-    refuses(altered("/policy/older_seconds", json!(1e300)), 78, "no threshold");
+    refuses(altered("/policy/older_seconds", json!(-1.0)), 78, "not a threshold");
+    refuses(altered("/policy/older_seconds", json!(1e300)), 78, "not a threshold");
     refuses(altered("/policy/rules", json!(["nonsense"])), 78, "there is no rule `nonsense`");
     refuses(altered("/policy/to", json!("delete")), 78, "unknown variant `delete`");
     refuses(altered("/steps/0/action", json!("delete")), 78, "unknown variant `delete`");

@@ -43,7 +43,7 @@ fn what_is_no_saved_look() {
         };
         for cut in [1, whole.len() / 2, whole.len() - 3] {
             put(&whole.as_bytes()[..cut]);
-            refused(queue, "look.json", "is no saved snapshot, or not whole");
+            refused(queue, "look.json", "is not a saved snapshot, or is incomplete");
         }
         let with = |change: &dyn Fn(&mut Value)| {
             let mut look = good.clone();
@@ -57,18 +57,18 @@ fn what_is_no_saved_look() {
             (&|look| look["claims"][0]["since_at"] = json!("9999-01-01T00:00:00Z"), "times that cannot be right"),
             (&|look| look["claims"][0]["progress_since_at"] = json!("1970-01-01T00:00:00Z"), "times that cannot"),
             (&|look| look["claims"][0]["key"] = json!("+f".repeat(16)), "not 32 hexadecimal digits"),
-            (&|look| look["claims"][0]["values"] = json!("\u{1b}]0;x\u{7}".repeat(50_000)), "is no saved snapshot"),
-            (&|look| look["claims"] = json!({"a": 1}), "is no saved snapshot"),
-            (&|look| look["store_time"] = json!(12), "is no saved snapshot"),
+            (&|look| look["claims"][0]["values"] = json!("\u{1b}]0;x\u{7}".repeat(50_000)), "is not a saved snapshot"),
+            (&|look| look["claims"] = json!({"a": 1}), "is not a saved snapshot"),
+            (&|look| look["store_time"] = json!(12), "is not a saved snapshot"),
         ];
         for (change, why) in hostile {
             with(change);
             refused(queue, "look.json", why);
         }
         put("[".repeat(100_000).as_bytes());
-        refused(queue, "look.json", "is no saved snapshot");
+        refused(queue, "look.json", "is not a saved snapshot");
         put(b"\xff\xfe\x00");
-        refused(queue, "look.json", "is no saved snapshot");
+        refused(queue, "look.json", "is not a saved snapshot");
         // A file that holds nothing has nothing to lose.
         put(b"");
         queue.run(&["stale", "--snapshot-file", "look.json"]).exits(0);
@@ -88,7 +88,7 @@ fn what_is_no_file_to_write_to() {
         File::create(queue.doctor.path("huge.json")).unwrap().set_len(200 << 20).unwrap();
         refused(queue, "huge.json", "is larger than 128 MiB");
         if !queue.is_postgres() {
-            refused(queue, "queue.db", "is no saved snapshot");
+            refused(queue, "queue.db", "is not a saved snapshot");
         }
         fs::set_permissions(queue.doctor.path("look.json"), Permissions::from_mode(0o620)).unwrap();
         refused(queue, "look.json", "may be written by others (mode 0620)");

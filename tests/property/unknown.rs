@@ -48,7 +48,7 @@ fn a_queue_without_any_sign_of_life() {
         r#"no liveness is declared; add liveness = [{ by = "age", column = "claimed_at", silent_after = "30m" }]"#;
     assert_eq!(lacking(&spec, &claim, &Policy::default()), add);
     let spec = QueueSpec { claim: ClaimSpec { claimed_at: None, ..spec.claim.clone() }, ..spec };
-    assert!(lacking(&spec, &claim, &Policy::default()).contains("only a restart sweep can tell"));
+    assert!(lacking(&spec, &claim, &Policy::default()).contains("only a restart sweep can judge its claims"));
 }
 
 #[test]

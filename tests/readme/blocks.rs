@@ -235,7 +235,7 @@ fn the_wrapper_of_cron_keeps_the_status() {
         ("echo held >&2; exit 75", 0, ""),
         ("exit 3", 3, ""),
         ("echo 'error: no' >&2; exit 69", 69, "error: no"),
-        ("kill -9 $$", 137, "ended with 137"),
+        ("kill -9 $$", 137, "exited with 137"),
     ] {
         let bench = Bench::new();
         bench.program("jobdoctor", ends);

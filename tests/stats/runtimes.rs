@@ -74,8 +74,8 @@ fn for_people() {
         ResizeVideo  1,000  8m 20s  15m 42s  16m 20s  16m 40s        100  ▁▁▁▁▁▁▂▄▆█
         SendInvoice    100      2s       2s       2s       2s          0  ·█········
         spread: up to 1s, 2s, 5s, 10s, 30s, 1m, 2m, 5m, 10m, 30m
-        ! a claim here is judged by its lease first: a job that shows life may run for longer than the
-            threshold
+        ! jobdoctor judges a claim here by its lease first: a job that shows life may run for longer
+            than the threshold
         ");
         }
         assert_eq!(
@@ -127,13 +127,13 @@ fn the_window_is_by_the_end_of_a_run() {
         assert!(
             ran.stdout
                 .replace("\n    ", " ")
-                .starts_with("! no job has ended well within the last 5m; the last of all jobs to do so ended at 2"),
+                .starts_with("! no job ended well within the last 5m; the last one of all ended at 2"),
             "{}",
             ran.stdout
         );
         let document = runtimes(place, &["--kind", "C"]);
         assert_eq!((&document["summary"]["jobs"], &document["kinds"]), (&0.into(), &json!([])));
-        assert!(document["findings"][0].as_str().unwrap().starts_with("no job of those asked for has ended well"));
+        assert!(document["findings"][0].as_str().unwrap().starts_with("no selected job ended well"));
     });
 }
 
@@ -145,11 +145,11 @@ fn no_finished_job_at_all_is_said() {
         assert_eq!(
             document["findings"],
             json!([
-                "no job has ended well within the last 7 days; the table holds no finished job whose end is known, or none was found in time"
+                "no job ended well within the last 7 days; the table holds no finished job whose end is known, or none was found in time"
             ])
         );
         let ran = place.run(&["stats", "--runtimes"]).exits(0);
-        assert!(ran.stdout.starts_with("! no job has ended well"), "{}", ran.stdout);
+        assert!(ran.stdout.starts_with("! no job ended well"), "{}", ran.stdout);
     });
 }
 

@@ -207,17 +207,15 @@ fn entries_that_could_never_count_here() {
         let said = complaint("[[target.shop.threshold]]\nqueue = \"mail\"\nolder = \"5m\"");
         assert_eq!(
             said.lines().next(),
-            Some(
-                "error: threshold 1 of target shop: preset work does not tell the queue of a job, so this would never count"
-            )
+            Some("error: threshold 1 of target shop: preset work has no queue column, so this would match no job")
         );
         let said = complaint("[[target.shop.threshold]]\nkind = \"A\"\nolder = \"5m\"");
-        assert!(said.contains("does not tell the kind of a job"), "{said}");
+        assert!(said.contains("has no kind column"), "{said}");
         let said = complaint("max_runtime = \"5m\"");
         assert_eq!(
             said.lines().next(),
             Some(
-                "error: max_runtime of target shop: preset work does not tell when a job was claimed, so its run time is unknown"
+                "error: max_runtime of target shop: preset work does not say when a job was claimed, so its run time is unknown"
             )
         );
     });

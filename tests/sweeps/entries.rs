@@ -38,7 +38,7 @@ fn what_the_queue_does_not_know() {
         ("state = \"SUCCEEDED\"\nafter = \"5m\"\naction = \"fail\"", "known here: CLAIMED, RUNNING, QUEUED"),
         ("state = \"RUNNING\"\nsince = \"run_at\"\nafter = \"5m\"\naction = \"fail\"", "leave `since` out"),
         ("state = \"RUNNING\"\nafter = \"5m\"\naction = \"wake\"", "cannot be woken"),
-        ("state = \"QUEUED\"\nafter = \"5m\"\naction = \"fail\"", "say in `since`"),
+        ("state = \"QUEUED\"\nafter = \"5m\"\naction = \"fail\"", "name the column in `since`"),
         ("state = \"QUEUED\"\nsince = \"runat\"\nafter = \"5m\"\naction = \"fail\"", "run_at"),
         ("state = \"QUEUED\"\nsince = \"run_at\"\nafter = \"5m\"\naction = \"wake\"", "no worker can be woken"),
         ("state = \"QUEUED\"\nsince = \"run_at\"\nafter = \"5m\"\naction = \"cancel\"", "[waiting.cancel]"),

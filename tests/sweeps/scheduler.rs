@@ -135,7 +135,7 @@ fn a_dry_run_says_why_and_writes_nothing() {
         let digest = document["digest"].as_str().unwrap();
         shop.sql("UPDATE scheduled_jobs SET state = 'PENDING' WHERE id = 'chosen and stuck'");
         let refused = shop.run(&sweep(&["--apply", "--expect", digest])).exits(4);
-        assert!(refused.stderr.contains("no longer the one expected"), "{}", refused.stderr);
+        assert!(refused.stderr.contains("no longer the expected one"), "{}", refused.stderr);
     });
 }
 

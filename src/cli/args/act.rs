@@ -135,7 +135,7 @@ impl PlanArgs {
 fn actions() -> impl TypedValueParser<Value = Action> {
     let actions = || Action::ALL.into_iter().filter(|action| *action != Action::Wake);
     PossibleValuesParser::new(actions().map(Action::name))
-        .try_map(move |name| actions().find(|action| action.name() == name).ok_or("it is no action"))
+        .try_map(move |name| actions().find(|action| action.name() == name).ok_or("it is not an action"))
 }
 
 fn parse_trouble(text: &str) -> Result<Rule, String> {

@@ -11,14 +11,14 @@ pub struct AdoptArgs {
     /// The table, perhaps with its schema: app.jobs
     #[arg(id = "adopted", value_name = "TABLE", value_parser = NonEmptyStringValueParser::new())]
     pub table: String,
-    /// Call the mapping so [default: the table's name]
+    /// Name of the mapping [default: the table's name]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub name: Option<String>,
     /// Settle a key of the mapping, such as states.in_flight=working or claim.liveness='heartbeat pinged 2m'; none
     /// leaves it out (can be repeated)
     #[arg(long = "answer", value_name = "KEY=VALUE", value_parser = parse_answer)]
     pub answers: Vec<(String, String)>,
-    /// Watch the rows for this long: a time that goes forward on rows in flight is the heartbeat
+    /// Watch the rows for this long: a timestamp that advances on rows in flight is taken as the heartbeat
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub watch: Option<Duration>,
     /// Let the database try each action on one stuck job, in a transaction that is rolled back: server

@@ -62,7 +62,7 @@ fn one(text: &str) -> Result<(Measure, Range), String> {
 fn number(text: &str) -> Result<f64, String> {
     let is_plain = text.len() <= 20 && text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '-'));
     text.parse().ok().filter(|_| is_plain).ok_or_else(|| {
-        format!("`{}` is no number: write a range as in 10, 10:, ~:10, 10:20 or @10:20", text.escape_debug())
+        format!("`{}` is not a number: write a range as in 10, 10:, ~:10, 10:20 or @10:20", text.escape_debug())
     })
 }
 

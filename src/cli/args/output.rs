@@ -134,7 +134,7 @@ impl RowArgs {
         let Some(sort) = &self.sort else { return Ok(()) };
         let refused = |message: String, hint: String| Err(CliError::new(Exit::Usage, message).hint(hint));
         if !matches!(format, Format::Table | Format::Wide) {
-            let message = format!("--sort orders the rows of a table, and -o {} is none", format.name());
+            let message = format!("--sort orders the rows of a table, and -o {} is not one", format.name());
             return refused(message, "leave one of them out".to_owned());
         }
         let columns: Vec<String> = columns.iter().map(|title| title.replace(' ', "-")).collect();
@@ -208,7 +208,7 @@ pub fn text_or_json(name: &'static str, help: &'static str) -> impl TypedValuePa
 fn one_of(is_known: impl Fn(Format) -> bool) -> impl TypedValueParser<Value = Format> {
     let known = Format::ALL.into_iter().filter(|format| is_known(*format));
     let values = known.map(|format| PossibleValue::new(format.name()).help(help(format)));
-    let named = |name: String| Format::ALL.into_iter().find(|format| format.name() == name).ok_or("it is no format");
+    let named = |name: String| Format::ALL.into_iter().find(|format| format.name() == name).ok_or("it is not a format");
     PossibleValuesParser::new(values).try_map(named)
 }
 

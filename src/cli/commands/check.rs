@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     }
     context.ui.note(match document.can_reclaim {
         true => "jobdoctor can list and reclaim here",
-        false => "jobdoctor can list and advise here; nothing can be reclaimed in such a queue",
+        false => "jobdoctor can list and advise here; it cannot reclaim in such a queue",
     });
     Ok(Exit::Done)
 }

@@ -79,7 +79,7 @@ fn snapshot(args: &Args, context: &Context) -> Result<Option<Snapshot>, CliError
             let from = settings.address_origin();
             context
                 .ui
-                .warn(&format!("the database of {from} is left out, only the journal is read: {}", error.message));
+                .warn(&format!("the database of {from} is left out, so only the journal counts: {}", error.message));
             Ok(None)
         }
         other => other,

@@ -93,8 +93,8 @@ impl From<By> for Field {
 impl Args {
     pub(super) fn several(&mut self) -> Several<'_> {
         Several::of("stale", &mut self.list.store, &mut self.targets)
-            .single_only("--watch", self.watch.is_some(), "one picture shows one queue")
-            .single_only("--wait", self.wait.is_some(), "one command waits for one queue")
+            .single_only("--watch", self.watch.is_some(), "it shows one queue")
+            .single_only("--wait", self.wait.is_some(), "it waits for one queue")
             .file("--snapshot-file", self.evidence.snapshot_file.as_mut())
             .list("--alive-from", self.evidence.alive_from.as_deref())
     }

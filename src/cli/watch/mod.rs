@@ -51,9 +51,7 @@ impl Watch<'_> {
             true => {
                 ("--watch redraws the terminal, but this one cannot move its cursor (TERM=dumb)", "leave --watch out")
             }
-            false => {
-                ("--watch needs a table on a terminal", "a script runs `jobdoctor stale -o jsonl` once for each look")
-            }
+            false => ("--watch needs a table on a terminal", "a script can run `jobdoctor stale -o jsonl` in a loop"),
         };
         Err(CliError::new(Exit::Usage, what).hint(hint))
     }

@@ -35,7 +35,7 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft) -> (bool, Vec<String>)
     };
     let in_flight = facts.rows(Meaning::InFlight).rows.len();
     let shown = |rows: &Rows, what: &str| match rows.rows.len() {
-        0 => (Grade::Likely, "by name and type: no such row was read".to_owned()),
+        0 => (Grade::Likely, "by name and type: the sample has no such row".to_owned()),
         read => {
             let grade = if read.min(in_flight) >= ENOUGH { Grade::Shown } else { Grade::Likely };
             (grade, format!("so in {}, and not in flight", counted(rows, what)))

@@ -71,7 +71,7 @@ impl Answers {
             if !KEYS.contains(&key.as_str()) && !key.starts_with("time.") {
                 let hint = did_you_mean(key, KEYS);
                 return Err(OpsError::usage(
-                    format!("`{key}` is no key that can be answered{hint}"),
+                    format!("`{key}` is not a key that can be answered{hint}"),
                     "the keys are those of a mapping: jobdoctor help mapping",
                 ));
             }

@@ -130,7 +130,7 @@ fn write(facts: &Facts<'_>, draft: &mut Draft, no_queue: Option<&str>) {
     }
     if let Some(why) = no_queue {
         let question =
-            format!("table {} looks like no queue ({why}); list it all the same, without actions?", subject.written);
+            format!("table {} does not look like a queue ({why}); list it anyway, without actions?", subject.written);
         draft.ask("actions", question, Vec::new(), "none", true);
     }
     states::draft(facts, draft);
@@ -193,7 +193,7 @@ fn answers_fit(subject: &Subject, answers: &Answers) -> Result<(), OpsError> {
             "claim.state" | "claim.claimed_at" | "attempts.column" => must_be_there(subject, key, answer)?,
             "claim.liveness" => {
                 let source = Source::parse(answer).ok_or_else(|| {
-                    let message = format!("the answer to claim.liveness: `{answer}` is no source of life");
+                    let message = format!("the answer to claim.liveness: `{answer}` is not a source of life");
                     OpsError::usage(message, "say heartbeat COLUMN 2m, lease COLUMN, age COLUMN 30m, owner 2m, or none")
                 })?;
                 source.column.iter().try_for_each(|column| must_be_there(subject, key, column))?;

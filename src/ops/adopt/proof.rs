@@ -79,7 +79,12 @@ fn tried_on_one(
 ) -> Result<Tried, OpsError> {
     let name = action.name().to_owned();
     let Some(job) = job else {
-        return Ok(Tried { action: name, id: None, ok: None, detail: "no stuck job is there to try it on".to_owned() });
+        return Ok(Tried {
+            action: name,
+            id: None,
+            ok: None,
+            detail: "the table has no stuck job to try it on".to_owned(),
+        });
     };
     let mut snapshot = session.snapshot()?;
     let selection = Selection { ids: vec![job.id.clone()], ..Selection::default() };

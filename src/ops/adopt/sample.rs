@@ -104,7 +104,7 @@ impl<'a> Sampler<'a> {
             None | Some(Err(_)) => {
                 let name = &self.subject.live.name;
                 self.note =
-                    Some(format!("some samples of table {name} took too long: less is shown than its rows would show"));
+                    Some(format!("some samples of table {name} took too long: the draft may miss what its rows show"));
                 Ok(Vec::new())
             }
         }

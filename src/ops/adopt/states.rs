@@ -356,8 +356,10 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft) {
         let seen = rest.iter().map(|state| described(state)).collect();
         draft.ask(
             "states.ignored",
-            "what do these states mean? name them under waiting, done, failed or cancelled, or as no matter of the queue",
-            seen, form, true,
+            "what do these states mean? name them under waiting, done, failed or cancelled, or `ignored`",
+            seen,
+            form,
+            true,
         );
     }
 }

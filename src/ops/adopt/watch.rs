@@ -147,8 +147,7 @@ impl Watched {
         let mut columns: Vec<&str> = self.changes.iter().map(|change| change.column.as_str()).collect();
         columns.sort_unstable();
         columns.dedup();
-        let of =
-            |column: &&str| format!("{column} went forward while it was watched, and is set while a job waits too");
+        let of = |column: &&str| format!("{column} advanced while it was watched, and is set while a job waits too");
         columns.iter().map(of).collect()
     }
 
@@ -158,7 +157,7 @@ impl Watched {
         let longest = beats.iter().map(|change| change.step).max()?;
         let silence = (longest * STEPS).max(SILENCE);
         let reason = format!(
-            "it went forward on {} while it was watched, at most {} s at a time",
+            "it advanced on {} while it was watched, at most {} s at a time",
             crate::output::format::count(beats.len() as u64, "row", "rows"),
             longest.as_secs_f64().ceil()
         );

@@ -42,7 +42,7 @@ pub fn check(
     server(&mut findings, snapshot);
     if snapshot.target.standby.is_some() {
         let fix = "name its primary, or several hosts and target_session_attrs=read-write".to_owned();
-        let detail = "this is a standby: it can be listed, and nothing can be applied".to_owned();
+        let detail = "this is a standby: jobdoctor can list it and apply nothing".to_owned();
         findings.add(Severity::Error, "standby", detail, Some(fix));
     }
     let has_roles = snapshot.spec.engine.has_roles();
@@ -64,16 +64,14 @@ pub fn check(
             match &snapshot.states_at {
                 Some(at) => format!("{at}: it does not name the states of {rows}: {states}"),
                 None => format!(
-                    "preset {} does not have the states of {rows} and never looks at them: {states}",
+                    "preset {} does not have the states of {rows} and never reads them: {states}",
                     snapshot.spec.preset
                 ),
             },
             Some(match &snapshot.states_at {
-                Some(_) => {
-                    "name each of them there: waiting, in_flight, done, failed or cancelled; or ignored, for those \
-                            that are no matter of the queue"
-                        .to_owned()
-                }
+                Some(_) => "name each of them there: waiting, in_flight, done, failed or cancelled; or ignored, for \
+                            those that do not belong to the queue"
+                    .to_owned(),
                 None => {
                     "if some of them mean that a worker holds the job, this is another preset, or a mapping is needed"
                         .to_owned()
@@ -194,7 +192,7 @@ fn server(findings: &mut Findings, snapshot: &Snapshot) {
     match snapshot.reader.server_version() {
         None => {}
         Some(server) if server.is_tested => {
-            findings.ok("server", format!("{} answered, a version that jobdoctor is tested on", server.name));
+            findings.ok("server", format!("{} answered, a tested version", server.name));
         }
         Some(server) if server.is_postgres => {
             let detail = format!("{} answered, and jobdoctor is tested on Postgres 13 to 18", server.name);
@@ -202,7 +200,7 @@ fn server(findings: &mut Findings, snapshot: &Snapshot) {
         }
         Some(server) => {
             let detail =
-                format!("{} answered, which is not Postgres: it can be listed, and nothing is applied", server.name);
+                format!("{} answered, which is not Postgres: jobdoctor lists it and applies nothing", server.name);
             findings.add(Severity::Error, "server", detail, None);
         }
     }

@@ -207,7 +207,7 @@ pub(super) fn ledger(findings: &mut Findings, snapshot: &Snapshot) {
             Severity::Error,
             "ledger",
             format!(
-                "the ledger {schema}.{name} lacks columns, so that nothing can be applied: {}",
+                "the ledger {schema}.{name} lacks columns, so jobdoctor can apply nothing: {}",
                 ledger.lacks.join(", ")
             ),
             Some(advice::REPLACE_LEDGER.to_owned()),

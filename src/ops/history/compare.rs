@@ -60,7 +60,6 @@ pub(in crate::ops) fn belongs(snapshot: &mut Snapshot, run_id: &str, target: &Ta
         true => "; if that file was renamed, move it to its old path until this is done",
         false => "",
     };
-    let message =
-        format!("it was on {what} {there}, and this is {here}: name the one that it was on ({QUEUE_OPTIONS}){renamed}");
+    let message = format!("it was made on {what} {there}, not {here}: name that one ({QUEUE_OPTIONS}){renamed}");
     Err(SpecError::whole(&format!("run {run_id}"), message).into())
 }

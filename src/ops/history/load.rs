@@ -73,7 +73,7 @@ pub(in crate::ops) fn load(records: &mut Records<'_>, run_id: &str) -> Result<Lo
 pub(super) fn tells_nothing(journals: &Directory, run_id: &str) -> String {
     let path = journals.file(run_id);
     format!(
-        "{} has no whole line, so it is not recorded what the run did, and nothing of it can be reverted",
+        "{} has no complete line, so it does not say what the run did, and nothing of it can be reverted",
         path.display()
     )
 }

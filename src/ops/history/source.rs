@@ -70,7 +70,7 @@ impl Records<'_> {
                 let more = if found.len() > SHOWN { ", ..." } else { "" };
                 Err(OpsError::usage(
                     format!("several runs begin with {prefix}: {}{more}", shown.join(", ")),
-                    "say more of the id",
+                    "give more of the id",
                 ))
             }
         }

@@ -31,7 +31,7 @@ pub(super) fn forecast(snapshot: &mut Snapshot, policy: &Policy, part: &mut Part
                 Err(error) if error.kind == StoreErrorKind::Interrupted => return Err(error.into()),
                 Err(error) => {
                     return Ok(vec![format!(
-                        "whether a unique key refuses these requeues could not be asked: {}",
+                        "jobdoctor could not ask whether a unique key refuses these requeues: {}",
                         error.message
                     )]);
                 }

@@ -45,7 +45,7 @@ pub(super) fn saved_policy(name: &str, saved: &SavedPolicy, policy: Policy) -> R
             Duration::try_from_secs_f64(seconds)
                 .ok()
                 .filter(|older| *older >= Duration::from_secs(1))
-                .ok_or_else(|| broken(format!("older_seconds is {seconds}, which is no threshold")))?,
+                .ok_or_else(|| broken(format!("older_seconds is {seconds}, which is not a threshold")))?,
         ),
     };
     let rule = |name: &String| Rule::ALL.into_iter().find(|rule| rule.name() == name);
@@ -75,7 +75,7 @@ pub(super) fn fits(name: &str, saved: &SavedPlan, here: &Target) -> Result<(), O
     }
     let digest = digest.finish();
     if digest != saved.digest {
-        return broken("its steps are not those of its digest: it was altered or damaged. Make a new plan".to_owned());
+        return broken("its digest does not match its steps: it was altered or damaged. Make a new plan".to_owned());
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use crate::model::{Action, age};
 use crate::ops::session::Snapshot;
 use crate::ops::stats::run_time;
 use crate::output::advice;
-use crate::policy::{Policy, Proves, SetBy};
+use crate::policy::{Policy, SetBy};
 use crate::preset::{Fencing, Finished, Liveness, QueueSpec, SilentAfter};
 use crate::store::WantedRuns;
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,7 +51,7 @@ pub(super) fn warnings(
     }
     warnings.extend(spec.zone().map(|(_, said)| format!("{}: {}", said.caution(), advice::SAY_TIME_ZONE)));
     if troubled {
-        warnings.push(format!("some of these jobs show {} only: their workers may still be running", Proves::Trouble));
+        warnings.push("some of these jobs only hang or are late: their workers may still be running".to_owned());
     }
     // The preset's own caution says more than the fencing alone.
     let late = spec.cautions.iter().find(|(name, _)| name == "late").map(|(_, text)| text.as_str());
@@ -73,7 +73,7 @@ pub(super) fn lost_before(jobs: u64) -> Option<String> {
 fn late_in_short(fencing: Fencing) -> Option<&'static str> {
     match fencing {
         Fencing::Fenced => None,
-        Fencing::ByState => Some("a worker that comes back late is stopped by the job's state alone"),
+        Fencing::ByState => Some("only the job's state stops a worker that comes back late"),
         Fencing::ById => Some("a worker that comes back late overwrites what happened meanwhile"),
         Fencing::Unknown => Some("no fencing declared: a worker that wakes up late may overwrite this job"),
     }

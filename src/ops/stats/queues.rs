@@ -60,7 +60,7 @@ impl Counts {
         let mut findings = Vec::new();
         if !has_states {
             findings.push(format!(
-                "preset {}: a row's place is its state, so only jobs in flight are counted here",
+                "preset {}: the table that holds a row is its state, so this counts only jobs in flight",
                 spec.preset
             ));
         }

@@ -81,11 +81,11 @@ fn nothing(latest: Option<Timestamp>, selection: &Selection, since: Duration) ->
     let of_those = if selection.queues.patterns().is_empty() && selection.kinds.patterns().is_empty() {
         "no job"
     } else {
-        "no job of those asked for"
+        "no selected job"
     };
-    let window = format!("{of_those} has ended well within the last {}", age(since));
+    let window = format!("{of_those} ended well within the last {}", age(since));
     match latest {
-        Some(latest) => format!("{window}; the last of all jobs to do so ended at {latest}"),
+        Some(latest) => format!("{window}; the last one of all ended at {latest}"),
         None => format!("{window}; the table holds no finished job whose end is known, or none was found in time"),
     }
 }
@@ -130,20 +130,21 @@ impl Kinds {
         let mut findings = Vec::new();
         if self.total.unusable > 0 {
             findings.push(format!(
-                "finished jobs whose times do not tell a run time, which are counted as unusable: {}",
+                "finished jobs whose times give no run time, counted as unusable: {}",
                 self.total.unusable
             ));
         }
         if self.total.left_out > 0 {
             findings.push(format!(
-                "finished jobs of further kinds, beyond the first {MOST_KINDS} that were met: {}",
+                "finished jobs of other kinds, beyond the first {MOST_KINDS} found: {}",
                 self.total.left_out
             ));
         }
         let best = spec.liveness.first().filter(|source| !matches!(source, Liveness::Age { .. }));
         if let (Some(best), Some(1..)) = (best, self.total.would_hit) {
             findings.push(format!(
-                "a claim here is judged by its {} first: a job that shows life may run for longer than the threshold",
+                "jobdoctor judges a claim here by its {} first: a job that shows life may run for longer than the \
+                 threshold",
                 best.name()
             ));
         }

@@ -123,7 +123,7 @@ pub(super) fn must_fit(touched: u64, rows: Rows, each: u64) -> Result<(), StoreE
     if fits {
         return Ok(());
     }
-    let why = if touched > each { "the key is not unique" } else { "a trigger or rule stands in the way" };
+    let why = if touched > each { "the key is not unique" } else { "a trigger or rule interferes" };
     let message = format!("the statement touched {touched} rows instead of {each}: {why}");
     Err(StoreError::new(StoreErrorKind::RowData, message))
 }

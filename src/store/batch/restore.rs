@@ -22,7 +22,7 @@ pub(super) fn restored<'s>(spec: &'s QueueSpec, batch: &Batch<'_>) -> Result<Opt
     let columns = row.values.iter().map(|value| {
         written.iter().copied().find(|column| column.name == value.column).ok_or_else(|| {
             let column = &value.column;
-            unfit(format!("column {column} is none that a {} of preset {} writes", batch.action, spec.preset))
+            unfit(format!("a {} of preset {} does not write column {column}", batch.action, spec.preset))
         })
     });
     columns.collect::<Result<_, _>>().map(Some)
@@ -90,7 +90,7 @@ pub(super) fn set_back<S: Session>(
     if rows.iter().enumerate().all(is_restored) {
         return Ok(());
     }
-    let message = "the row is not what it was set back to: a trigger changed it";
+    let message = "a trigger changed the row after it was set back";
     Err(StoreError::new(StoreErrorKind::RowData, message))
 }
 

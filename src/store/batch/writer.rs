@@ -194,7 +194,7 @@ fn only_with_key_holders<S: WriteSession>(
     })?;
     let (found, why) = match found {
         Ok(found) => (found, "no job that holds its key was seen".to_owned()),
-        Err(error) => (Vec::new(), format!("which job holds its key could not be asked ({})", error.message)),
+        Err(error) => (Vec::new(), format!("jobdoctor could not ask which job holds its key ({})", error.message)),
     };
     for (n, refusal) in batch.instead.iter().enumerate() {
         let is_seen = found.iter().any(|(of, held)| *of == n && held.constraint == refusal.constraint);

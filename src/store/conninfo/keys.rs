@@ -23,7 +23,7 @@ pub(super) enum Treatment {
 
 use Treatment::{Honoured, Only, Refused};
 
-const GSS: &str = "GSSAPI and Kerberos are not spoken";
+const GSS: &str = "GSSAPI and Kerberos are not supported";
 
 const fn key(name: &'static str, variable: Option<&'static str>, treatment: Treatment) -> Key {
     Key { name, variable, treatment }
@@ -38,13 +38,13 @@ pub(super) const KEYS: [Key; 41] = [
     key("user", Some("PGUSER"), Honoured),
     key("password", Some("PGPASSWORD"), Honoured),
     key("passfile", Some("PGPASSFILE"), Honoured),
-    key("require_auth", Some("PGREQUIREAUTH"), Refused("the driver does not tell how it was authenticated")),
+    key("require_auth", Some("PGREQUIREAUTH"), Refused("the driver does not say how it was authenticated")),
     key("channel_binding", Some("PGCHANNELBINDING"), Honoured),
     key("connect_timeout", Some("PGCONNECT_TIMEOUT"), Honoured),
     key(
         "client_encoding",
         Some("PGCLIENTENCODING"),
-        Only(&["auto", "utf8", "utf-8", "unicode"], "this program speaks UTF-8 alone; the server converts"),
+        Only(&["auto", "utf8", "utf-8", "unicode"], "jobdoctor uses only UTF-8; the server converts"),
     ),
     key("options", Some("PGOPTIONS"), Honoured),
     key("application_name", Some("PGAPPNAME"), Honoured),
@@ -65,7 +65,7 @@ pub(super) const KEYS: [Key; 41] = [
     key("sslcompression", Some("PGSSLCOMPRESSION"), Only(&["0"], "TLS is never compressed: that leaks secrets")),
     key("sslcert", Some("PGSSLCERT"), Honoured),
     key("sslkey", Some("PGSSLKEY"), Honoured),
-    key("sslcertmode", Some("PGSSLCERTMODE"), Only(&["disable", "allow"], "TLS does not tell whether it was asked")),
+    key("sslcertmode", Some("PGSSLCERTMODE"), Only(&["disable", "allow"], "TLS does not say whether the server asked")),
     key(
         "sslpassword",
         None,

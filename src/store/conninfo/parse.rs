@@ -104,7 +104,7 @@ pub(super) fn url_pairs(rest: &str) -> Result<Vec<(String, String)>, AddressErro
     add("host", &hosts)?;
     add("port", &ports)?;
     if end_of_user_info.is_none() && rest.split('?').next().is_some_and(|path| path.contains('@')) {
-        return Err(malformed("an @ comes after a / that no user name comes before"));
+        return Err(malformed("an @ follows a / without a user name before it"));
     }
     let (database, parameters) = match rest.strip_prefix('/') {
         Some(path) => path.split_once('?').map_or((path, None), |(database, rest)| (database, Some(rest))),
@@ -123,9 +123,10 @@ fn url_hosts(mut rest: &str) -> Result<(String, String, &str), AddressError> {
     loop {
         let end = match rest.strip_prefix('[') {
             Some(inside) => {
-                let end = inside.find(']').filter(|end| *end > 0).ok_or_else(|| {
-                    malformed("an IPv6 address in it stands in brackets that are empty or have no end")
-                })?;
+                let end = inside
+                    .find(']')
+                    .filter(|end| *end > 0)
+                    .ok_or_else(|| malformed("an IPv6 address in it has empty or unclosed brackets"))?;
                 hosts.push_str(&inside[..end]);
                 end + 2
             }
@@ -148,7 +149,7 @@ fn url_hosts(mut rest: &str) -> Result<(String, String, &str), AddressError> {
                 rest = &rest[1..];
             }
             None | Some('/' | '?') => return Ok((hosts, ports, rest)),
-            Some(_) => return Err(malformed("after the bracket of an IPv6 address comes neither : nor / nor ? nor ,")),
+            Some(_) => return Err(malformed("only : / ? or , may follow the bracket of an IPv6 address")),
         }
     }
 }

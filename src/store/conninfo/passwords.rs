@@ -96,11 +96,11 @@ fn default_path(surroundings: &Surroundings) -> Option<PathBuf> {
 /// Reads a password file; `None` if it does not exist.
 ///
 /// # Errors
-/// When libpq would not use the file: other users may read it, or it is no plain file.
+/// When libpq would not use the file: other users may read it, or it is not a plain file.
 fn read_file(path: &Path) -> Result<Option<PassFile>, String> {
     let Ok(metadata) = fs::metadata(path) else { return Ok(None) };
     if !metadata.is_file() {
-        return Err(format!("password file {} is no plain file and was not used", path.display()));
+        return Err(format!("password file {} is not a plain file and was not used", path.display()));
     }
     let mode = metadata.permissions().mode() & 0o777;
     if mode & 0o077 != 0 {

@@ -68,11 +68,11 @@ pub(super) fn servers(settings: &Settings) -> Result<Vec<Server>, AddressError> 
     let (hosts, addresses, ports) = (list("host"), list("hostaddr"), list("port"));
     let count = if addresses.is_empty() { hosts.len().max(1) } else { addresses.len() };
     if !hosts.is_empty() && hosts.len() != count {
-        let must = format!("names {} hosts, and `hostaddr` {count}: they must be as many", hosts.len());
+        let must = format!("names {} hosts, and `hostaddr` {count}: the numbers must be equal", hosts.len());
         return Err(settings.error("host", &must));
     }
     if ports.len() > 1 && ports.len() != count {
-        let must = format!("names {} ports for {count} hosts: it must be one, or as many", ports.len());
+        let must = format!("names {} ports for {count} hosts: there must be one, or one for each host", ports.len());
         return Err(settings.error("port", &must));
     }
     let item = |list: &[String], n: usize| list.get(n).filter(|item| !item.is_empty()).cloned();

@@ -54,7 +54,7 @@ pub(super) fn find(name: &str, surroundings: &Surroundings) -> Result<(PathBuf, 
 pub(in crate::store) fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
     match fs::metadata(path)?.is_file() {
         true => fs::read(path),
-        false => Err(io::Error::other("it is no plain file")),
+        false => Err(io::Error::other("it is not a plain file")),
     }
 }
 
@@ -85,15 +85,15 @@ fn group(name: &str, text: &str) -> Result<Option<Vec<Entry>>, (usize, String)> 
 
 fn entry(line: usize, text: &str) -> Result<Entry, String> {
     if text.starts_with("ldap") {
-        return Err("services from LDAP are not looked up: write the keys into the file".to_owned());
+        return Err("jobdoctor does not look up services in LDAP: write the keys into the file".to_owned());
     }
     // libpq takes blanks around the equals sign as part of key and value, so they are not trimmed.
-    let (key, value) = text.split_once('=').ok_or_else(|| "it is no key=value pair".to_owned())?;
+    let (key, value) = text.split_once('=').ok_or_else(|| "it is not a key=value pair".to_owned())?;
     match key {
         "service" => Err("a service cannot lead to another service".to_owned()),
         key => match super::keys::find(key) {
             Some(_) => Ok(Entry { key: key.to_owned(), value: value.to_owned(), line }),
-            None => Err("its key is not one that libpq has; no blanks may stand around the =".to_owned()),
+            None => Err("libpq has no such key; leave no blanks around the =".to_owned()),
         },
     }
 }

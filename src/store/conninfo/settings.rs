@@ -184,8 +184,8 @@ fn unknown(source: &str, name: &str) -> AddressError {
     let close = KEYS.iter().map(|key| key.name).find(|known| strsim::damerau_levenshtein(known, name) <= 2);
     AddressError::new(match (keys::framework_of(name), close) {
         (Some(whose), _) => format!(
-            "`{name}` is a word of {whose} that says nothing to a server: leave it out. From DATABASE_URL, where frameworks \
-             look, it would have been dropped"
+            "`{name}` is a word of {whose} that means nothing to a server: leave it out. jobdoctor drops it only \
+             from DATABASE_URL, where frameworks look"
         ),
         (None, Some(known)) => format!("{source} has a key that libpq does not know; did you mean `{known}`?"),
         (None, None) => {

@@ -97,7 +97,7 @@ pub(super) fn tls(settings: &Settings, surroundings: &Surroundings) -> Result<Tl
     let mode = settings.word("sslmode", &words, if system { SslMode::VerifyFull } else { SslMode::Prefer })?;
     if system && mode != SslMode::VerifyFull {
         return Err(
-            settings.error("sslmode", "must be verify-full, or left out, where sslrootcert=system trusts so many")
+            settings.error("sslmode", "must be verify-full, or left out, because sslrootcert=system trusts so many")
         );
     }
     let direct = settings.word("sslnegotiation", &[("postgres", false), ("direct", true)], false)?;
@@ -136,7 +136,7 @@ fn version(settings: &Settings, key: &str, default: TlsVersion) -> Result<TlsVer
         Some("tlsv1.2") => Ok(TlsVersion::V12),
         Some("tlsv1.3") => Ok(TlsVersion::V13),
         Some("tlsv1" | "tlsv1.1") if is_oldest => Ok(TlsVersion::V12),
-        Some(_) => Err(settings.error(key, "is TLSv1.2 or TLSv1.3: older versions are not spoken")),
+        Some(_) => Err(settings.error(key, "is TLSv1.2 or TLSv1.3: older versions are not supported")),
     }
 }
 

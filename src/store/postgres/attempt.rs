@@ -56,9 +56,9 @@ impl Attempt<'_> {
         let found = self.in_time(move || (name.as_str(), port).to_socket_addrs().map(Vec::from_iter))?;
         let mut addresses: Vec<Option<IpAddr>> = found
             .map_err(|error| {
-                let message = format!("{}: there is no host of this name: {error}", self.label());
+                let message = format!("{}: no host has this name: {error}", self.label());
                 StoreError::new(StoreErrorKind::Unreachable, message)
-                    .hint("check the name, and that names can be looked up here")
+                    .hint("check the name, and that this host can resolve names")
             })?
             .into_iter()
             .map(|address| Some(address.ip()))

@@ -163,7 +163,7 @@ impl FailedAttempt<'_> {
                 "is the address right, and does a firewall let you through? connect_timeout=SECONDS waits longer",
             ),
             (_, io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable) => {
-                unreachable(format!("there is no way to it: {error}"), "is the network, a VPN or a tunnel up?")
+                unreachable(format!("no route leads there: {error}"), "is the network, a VPN or a tunnel up?")
             }
             (_, io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe) => {
                 unreachable(

@@ -40,8 +40,8 @@ pub(super) fn may_be_written(server: &ServerVersion) -> Result<(), StoreError> {
         false => Err(StoreError::new(
             StoreErrorKind::Refused,
             format!(
-                "{} answered, which is not Postgres: that it keeps living jobs safe by its row locks was never proven, so it is \
-                 listed only",
+                "{} answered, which is not Postgres: we have no proof that its row locks protect a live job, so \
+                 jobdoctor only lists it",
                 server.name
             ),
         )),

@@ -115,7 +115,7 @@ impl PostgresSession {
             Commit::Failed(error) => Err(error),
             Commit::Unknown(error) => Err(StoreError {
                 kind: StoreErrorKind::Unknown,
-                message: format!("{}; whether the tables were created is not known", error.message),
+                message: format!("{}; it is unknown whether the tables were created", error.message),
                 hint: Some("`jobdoctor check` says whether they are there".to_owned()),
                 ..error
             }),
@@ -230,7 +230,7 @@ impl PostgresSession {
         if self.rolls_back() {
             return StoreError::rolled_back();
         }
-        let message = format!("{}: the connection stands, but the server has stopped answering", self.label);
+        let message = format!("{}: the connection is open, but the server has stopped answering", self.label);
         StoreError::new(StoreErrorKind::Lost, message).hint("it may be frozen, or the network between may be gone")
     }
 

@@ -114,8 +114,10 @@ impl DatabaseFile {
         });
         match strange {
             None => Ok(()),
-            Some(suffix) => Err(StoreError::new(StoreErrorKind::Missing, format!("{self}{suffix} is no regular file"))
-                .hint("nothing was opened: SQLite keeps its journal under this name; move the other file away")),
+            Some(suffix) => {
+                Err(StoreError::new(StoreErrorKind::Missing, format!("{self}{suffix} is not a regular file"))
+                    .hint("nothing was opened: SQLite keeps its journal under this name; move the other file away"))
+            }
         }
     }
 
@@ -186,7 +188,7 @@ impl DatabaseFile {
     fn header(&self) -> Result<Vec<u8>, StoreError> {
         let metadata = fs::metadata(&self.real).map_err(|error| unreadable(&self.named, &error))?;
         if !metadata.is_file() {
-            let what = if metadata.is_dir() { "a directory" } else { "no regular file" };
+            let what = if metadata.is_dir() { "a directory" } else { "not a regular file" };
             return Err(StoreError::new(StoreErrorKind::Missing, format!("{self} is {what}"))
                 .hint("name the database file itself, such as queue.db"));
         }

@@ -70,7 +70,7 @@ fn revoked_certificates() {
     // Every certificate of the chain is checked.
     for one in [&root, &ours] {
         scene.settings.revoked = Some(named(scene.file("one.pem", one)));
-        scene.is_refused(&good, "localhost", "is not known");
+        scene.is_refused(&good, "localhost", "no list says whether");
     }
     // A directory adds what is missing, whatever its files are called.
     scene.settings.revoked = Some(named(scene.file("one.pem", &root)));

@@ -21,7 +21,7 @@ pub(super) fn add(settings: &Settings, draft: &Adopt) -> Result<PathBuf, CliErro
     // A link stays a link to the file that is written.
     let file = path.canonicalize().unwrap_or_else(|_| path.clone());
     if file.exists() && !file.is_file() {
-        return Err(CliError::new(Exit::Config, format!("{} is no regular file; nothing was written", what())));
+        return Err(CliError::new(Exit::Config, format!("{} is not a regular file; nothing was written", what())));
     }
     let text = match fs::read_to_string(&file) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),

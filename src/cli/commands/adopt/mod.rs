@@ -35,7 +35,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     if args.store.preset.is_some() || args.store.table.is_some() || !args.store.options.is_empty() {
         return Err(CliError::new(
             Exit::Usage,
-            "adopt drafts a mapping of its own: --preset, --table and --option say nothing here",
+            "adopt drafts a mapping of its own: --preset, --table and --option have no effect here",
         )
         .hint("jobdoctor adopt TABLE --name NAME"));
     }
@@ -112,7 +112,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     }
     if given.len() > args.adopt.answers.len() {
         context.ui.hint(&format!(
-            "the same without questions: {}",
+            "to draft it again without questions: {}",
             command_line(context, &given[args.adopt.answers.len()..])
         ));
     }
@@ -129,7 +129,7 @@ fn ask(context: &Context, question: &Question) {
     question.seen.iter().for_each(|seen| context.ui.note(&format!("  {}", crate::output::format::inert(seen))));
     let form = if question.is_proposal { "proposed" } else { "for example" };
     context.ui.hint(&format!(
-        "  {form}: {} (type the answer; nothing leaves it open)",
+        "  {form}: {} (type the answer; an empty line leaves it open)",
         crate::output::format::inert(&question.form)
     ));
 }
@@ -144,7 +144,7 @@ fn open(context: &Context, draft: &Adopt, was_asked: bool, given: &[(String, Str
     }
     let keys: Vec<&str> = draft.questions.iter().map(|question| question.key.as_str()).collect();
     let message = match &draft.no_queue {
-        Some(why) => format!("table {} is no queue: {why}", draft.table),
+        Some(why) => format!("table {} is not a queue: {why}", draft.table),
         None => {
             let questions = count(keys.len() as u64, "question is open", "questions are open");
             format!("the draft is not complete, {questions}: {}", keys.join(", "))
@@ -157,7 +157,7 @@ fn open(context: &Context, draft: &Adopt, was_asked: bool, given: &[(String, Str
     let mut error = CliError::new(Exit::Config, crate::output::format::inert(&message))
         .hint(format!("check each proposal, then: {}", command_line(context, &answers)));
     if !unproposed.is_empty() {
-        error = error.hint(format!("nothing is proposed for {}: replace what stands there", unproposed.join(", ")));
+        error = error.hint(format!("jobdoctor proposes nothing for {}: fill it in", unproposed.join(", ")));
     }
     error
 }

@@ -90,7 +90,7 @@ impl LockRequest {
             Ok(Ok(())) => {}
             Ok(Err(error)) => context
                 .ui
-                .detail(&format!("the lock of this host is held, but its holder could not be recorded: {error}")),
+                .detail(&format!("this sweep holds this host's lock, but could not record itself there: {error}")),
             Err(why) => context.ui.detail(&format!("going on without a lock on this host: {why}")),
         }
         if let Some(min_interval) = self.min_interval

@@ -92,7 +92,7 @@ fn of_tls(error: &rustls::Error, host: &str) -> (String, String) {
 
 fn no_common_version() -> (String, String) {
     says(
-        "the server and this program have no version of TLS in common",
+        "the server and jobdoctor have no version of TLS in common",
         "supported are TLSv1.2 and TLSv1.3, within ssl_min_protocol_version and ssl_max_protocol_version; the server's \
          settings have the same names",
     )
@@ -144,7 +144,7 @@ fn of_the_certificate(why: &CertificateError, host: &str) -> (String, String) {
             "its authority no longer answers for it: the server needs a new one",
         ),
         CertificateError::UnknownRevocationStatus => says(
-            "whether the server's certificate has been revoked is not known: no list speaks for it",
+            "no list says whether the server's certificate has been revoked",
             "sslcrl and sslcrldir need a list of each authority in its chain, the root's included",
         ),
         CertificateError::ExpiredRevocationListContext { next_update, .. } => says(

@@ -134,7 +134,7 @@ pub(super) fn identity(settings: &TlsSettings) -> Result<Option<Identity>, Store
 }
 
 /// Hint for a certificate without its key.
-const KEY_HINT: &str = "sslkey=FILE names the key; sslcertmode=disable leaves the certificate at home";
+const KEY_HINT: &str = "sslkey=FILE names the key; sslcertmode=disable sends no certificate";
 
 /// Whether the file exists; only a file that a setting names must.
 fn exists(file: &TlsFile) -> Result<bool, StoreError> {
@@ -173,7 +173,7 @@ fn private_key(path: &Path, certificate: &Path) -> Result<PrivateKeyDer<'static>
     }
     let text = read_plain(path).map_err(|error| unreadable(path, "the client's key", &error))?;
     if is_encrypted(&text) {
-        let message = format!("the client's key, {shown}, is encrypted, and there is no way to say its password");
+        let message = format!("the client's key, {shown}, is encrypted, and jobdoctor cannot take its password");
         let hint = format!("(umask 077; openssl pkey -in {shown} -out {shown}.plain), and sslkey={shown}.plain");
         return Err(unfit(message).hint(hint));
     }
