@@ -73,7 +73,7 @@ fn threshold(field: &Field<'_>) -> Result<Threshold, SpecError> {
     let (older, max_runtime) = (duration(field, "older")?, duration(field, "max_runtime")?);
     match (&queue, &kind, older, max_runtime) {
         (None, None, _, _) => {
-            Err(field.error("needs `queue` or `kind`; a threshold for all jobs stands in the target itself"))
+            Err(field.error("needs `queue` or `kind`; a threshold for all jobs belongs in the target itself"))
         }
         (_, _, None, None) => Err(field.error("needs `older` or `max_runtime`")),
         _ => Ok(Threshold { queue: queue.unwrap_or_default(), kind: kind.unwrap_or_default(), older, max_runtime }),

@@ -29,7 +29,7 @@ pub fn detect<'a>(catalog: &'a Catalog, live: &LiveSchema, place: &Place) -> Res
         }
         several => {
             let names = several.iter().map(|preset| preset.name.as_str()).collect::<Vec<_>>().join(", ");
-            let message = format!("more than one queue lives here: {names}. Say which one with --preset");
+            let message = format!("this database holds more than one queue: {names}. Name one with --preset");
             Err(SpecError::whole("detection", message))
         }
     }
@@ -48,12 +48,12 @@ fn missing(catalog: &Catalog, live: &LiveSchema, place: &Place) -> Option<String
     match (&place.table, &place.schema) {
         (Some(table), _) if live.schemas_of(table).is_empty() => Some(format!("there is no table `{table}`")),
         (_, Some(schema)) if !schemas.contains(schema.as_str()) && !schemas.is_empty() => {
-            Some(format!("there is no queue that is known in schema `{schema}`; tables of interest are in {}", known()))
+            Some(format!("jobdoctor knows no queue in schema `{schema}`; tables of interest are in {}", known()))
         }
         (_, None) => match queues() {
             queues if queues.is_empty() => None,
             queues => Some(format!(
-                "no queue is on the search path; there is one in {}: say which with --schema; for several, give each a target with its `schema`",
+                "no queue is on the search path; there is one in {}: name it with --schema; for several, give each a target with its `schema`",
                 queues.join(", ")
             )),
         },
@@ -168,7 +168,7 @@ fn unrecognised(catalog: &Catalog, live: &LiveSchema, place: &Place) -> (String,
             };
             format!("preset {} is the nearest{}, but {named}{more}", preset.name, preset.checked_against())
         }
-        None if live.tables.is_empty() => "none of the tables that the known presets use is here".to_owned(),
+        None if live.tables.is_empty() => "found no table that a known preset uses".to_owned(),
         None => {
             let seen: BTreeSet<String> =
                 live.tables.iter().map(|table| format!("{}.{}", table.schema, table.name)).collect();

@@ -97,7 +97,7 @@ impl Product {
         });
         let ((_, table), _) = its.next()?;
         let (name, cure) = (&self.name, &self.remedy);
-        let says = format!("the tables of {name} are here ({table}), and jobdoctor does nothing for it: {cure}");
+        let says = format!("found the tables of {name} ({table}); jobdoctor does not support it: {cure}");
         Some(NearMiss { score: self.columns.len(), says, remedy })
     }
 
@@ -161,9 +161,9 @@ fn what_to_do(preset: &Preset, document: &Document, engine: Engine, found: &[Ren
     let name = &preset.name;
     match found {
         _ if !preset.engines.contains(&engine) => preset.knows_no(engine),
-        [only] if document.tables.len() == 1 => format!("say so with --preset {name} --table {}", qualified(only)),
+        [only] if document.tables.len() == 1 => format!("name it with --preset {name} --table {}", qualified(only)),
         [table, ..] => match option_within(preset, table.2, table.1) {
-            Some((option, value)) => format!("say so with --preset {name} --option {option}={value}"),
+            Some((option, value)) => format!("name it with --preset {name} --option {option}={value}"),
             None => format!(
                 "preset {name} knows their usual names, and --table renames one table only. Make a mapping from `jobdoctor presets \
                  show {name}`, with your names in its [tables]"

@@ -116,7 +116,7 @@ pub(super) fn chosen(
             (None, Some(default)) => default.clone(),
             (None, None) => {
                 return Err(wrong(format!(
-                    "needs to be told `{name}`: {}; say it with --option {name}=..., or with `options` of the target",
+                    "needs the option `{name}`: {}; set it with --option {name}=..., or with `options` of the target",
                     option.help,
                     name = option.name
                 )));

@@ -298,7 +298,7 @@ impl Probing<'_> {
                 .map(|variant| format!("`{}` wants {}", variant.name, self.wants(variant)))
                 .collect();
             format!(
-                "these tables are of no version that is known ({checked}): {}; {}",
+                "these tables match no known version ({checked}): {}; {}",
                 wanted.join("; "),
                 self.columns(variants)
             )

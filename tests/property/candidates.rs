@@ -39,7 +39,7 @@ fn only_a_handful_is_named() {
 fn a_table_of_another_name_is_told_by_all_its_columns() {
     let all = "id handler attempts last_error run_at locked_at locked_by failed_at";
     let found = said(&[("notes", "id text"), ("background_jobs", all)], Engine::Postgres);
-    let wanted = "; the tables of delayed-job are here under other names (background_jobs for delayed_jobs); say so with --preset \
+    let wanted = "; the tables of delayed-job are here under other names (background_jobs for delayed_jobs); name it with --preset \
                   delayed-job --table background_jobs";
     assert_eq!(found, wanted);
     for table in [("background_jobs", all.trim_end_matches("failed_at")), ("delayed_jobs", all)] {

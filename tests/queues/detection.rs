@@ -96,7 +96,7 @@ fn a_queue_off_the_search_path_is_pointed_at_and_other_tables_of_its_names_are_n
     let sql = tables("river", "v7").sql;
     shop.sql(&format!("CREATE SCHEMA app; SET search_path = app; {sql}"));
     let said = refused(&shop, &[]);
-    assert!(said.contains("there is one in app: say which with --schema"), "{said}");
+    assert!(said.contains("there is one in app: name it with --schema"), "{said}");
     shop.run(&["stale", "--older", "1h", "--schema", "app"]).exits(0);
     let shop = Shop::on_postgres();
     shop.sql("CREATE SCHEMA pgboss; CREATE TABLE pgboss.job (id uuid PRIMARY KEY, name text)");

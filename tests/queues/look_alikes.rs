@@ -109,7 +109,7 @@ fn tables_on_an_engine_that_the_preset_does_not_know_are_named_with_it() {
 #[test]
 fn one_table_of_another_name_is_named_in_every_command_and_taken_with_the_option_that_is_printed() {
     let shop = with(&tables("delayed-job", "4.2.0").sql.replace("delayed_jobs", "background_jobs"));
-    let say = "the tables of delayed-job are here under other names (background_jobs for delayed_jobs); say so with --preset delayed-job \
+    let say = "the tables of delayed-job are here under other names (background_jobs for delayed_jobs); name it with --preset delayed-job \
                --table background_jobs";
     for command in ["stale", "owners", "reclaim", "sweep", "stats", "check", "show 1", "health"] {
         let words: Vec<&str> = command.split(' ').collect();
@@ -130,7 +130,7 @@ fn tables_with_a_prefix_are_named_and_take_the_option_for_it() {
     let refused = said(&shop, &[]);
     let named = "the tables of solid-queue are here under other names (app_solid_queue_jobs for solid_queue_jobs, ";
     assert!(refused.contains(named), "{refused}");
-    assert!(refused.contains("say so with --preset solid-queue --option table_prefix=app_"), "{refused}");
+    assert!(refused.contains("name it with --preset solid-queue --option table_prefix=app_"), "{refused}");
     shop.run(&["stale", "--preset", "solid-queue", "--option", "table_prefix=app_"]).exits(0);
     // Half of the tables are nobody's.
     assert!(!said(&with("CREATE TABLE app_solid_queue_jobs (id bigint)"), &[]).contains("other names"));

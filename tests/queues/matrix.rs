@@ -70,7 +70,7 @@ fn all_at_once(engine: Engine, made: &[Made]) {
     let doctor = Doctor::new();
     let ran = doctor.run(&["reclaim", "--apply", "--older", "1h", "--db", &lab.address()]).exits(78);
     if let [_, _, ..] = presets[..] {
-        let named = format!("more than one queue lives here: {}. Say which one with --preset", presets.join(", "));
+        let named = format!("this database holds more than one queue: {}. Name one with --preset", presets.join(", "));
         assert!(ran.stderr.contains(&named), "{}", ran.whole());
     }
     for preset in presets {

@@ -115,7 +115,7 @@ impl ActionDoc {
             _ => return Err("takes `clear`, `stamp` and `set`, or `step`, or `refused`"),
         }
         match (&self.refused, &self.to, self.if_refused) {
-            (None, None, _) => Err("`to` is missing: which state does the job come to?"),
+            (None, None, _) => Err("`to` is missing: to which state does the job go?"),
             (_, _, None | Some(Action::Fail)) => Ok(()),
             _ => Err("`if_refused` must be \"fail\""),
         }

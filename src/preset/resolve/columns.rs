@@ -269,7 +269,7 @@ pub(super) fn missing_table(document: &str, name: &str, live: &LiveSchema, schem
         ([], "") => format!("there is no table `{name}` in this database"),
         ([], schema) => format!("there is no table `{name}` in schema `{schema}`"),
         (found, "") => format!(
-            "table `{name}` is not on the search path; it is in schema {}: say which with --schema; for several, give each a target with its `schema`",
+            "table `{name}` is not on the search path; it is in schema {}: name it with --schema; for several, give each a target with its `schema`",
             found.join(", ")
         ),
         (found, schema) => {
