@@ -112,7 +112,10 @@ fn one_that_may_wait_does_and_looks_anew() {
     let file = File::open(&lock).expect("the lock");
     file.lock().expect("the lock is free");
     let ran = ran(&shop, &["sweep", "--apply", "--lock-wait", "2s"], 75);
-    assert!(ran.stderr.contains("another sweep of main.jobs") && ran.stderr.contains("gave up waiting for the other sweep"), "{ran:#?}");
+    assert!(
+        ran.stderr.contains("another sweep of main.jobs") && ran.stderr.contains("gave up waiting for the other sweep"),
+        "{ran:#?}"
+    );
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn a_product_is_told_by_its_table_and_its_columns() {
     let found = said(&[airflow], Engine::Postgres);
     assert!(
         found.starts_with(
-            "; the tables of Apache Airflow are here (task_instance), and jobdoctor does nothing for it: "
+            "; found the tables of Apache Airflow (task_instance); jobdoctor does not support it: "
         ),
         "{found}"
     );
