@@ -73,7 +73,7 @@ fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy, limits: [Optio
     if !found.in_flight {
         // No worker holds it, so it cannot be stuck.
         job.verdict = Some(VerdictKind::Healthy);
-        (job.reasons, job.findings) = (Vec::new(), Vec::new());
+        job.reasons = Vec::new();
         job.liveness = None;
     }
     let (extra, mut texts) = claim.extra.split_at_checked(spec.show.len()).unwrap_or_default();
@@ -100,7 +100,7 @@ fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy, limits: [Optio
         },
         skipped: match &draft {
             Draft::Step(_) => None,
-            Draft::Skipped(why) => Some(why.clone().into()),
+            Draft::Skipped(why) => Some(why.into()),
         },
         extra: names.zip(extra.iter().cloned()).chain(options).collect(),
         last_error_left_out_bytes: last_error.as_ref().map(|(_, left_out)| *left_out),

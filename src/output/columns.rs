@@ -185,7 +185,10 @@ pub fn reasons(job: &Job, now: Timestamp, times: Times) -> Cell {
     let silence = job.silence_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let wording = Wording { times: Some((now, times)), is_short: true, silence };
     let death = job.reasons.iter().any(|reason| reason.proves == Some(Proves::Death));
-    Cell::new(wording.findings(&job.findings, "; "), if death { Tone::Plain } else { Tone::Warn })
+    Cell::new(
+        wording.findings(job.reasons.iter().map(|reason| &reason.finding), "; "),
+        if death { Tone::Plain } else { Tone::Warn },
+    )
 }
 
 pub fn action(action: Option<Action>) -> Cell {

@@ -181,8 +181,8 @@ impl Wording {
     }
 
     /// The sentences of findings in one line.
-    pub(super) fn findings(self, findings: &[Finding], between: &str) -> String {
-        findings.iter().map(|finding| self.finding(finding)).collect::<Vec<_>>().join(between)
+    pub(super) fn findings<'a>(self, findings: impl IntoIterator<Item = &'a Finding>, between: &str) -> String {
+        findings.into_iter().map(|finding| self.finding(finding)).collect::<Vec<_>>().join(between)
     }
 
     pub(super) fn value(self, value: &Value) -> String {

@@ -5,7 +5,7 @@ use super::history::{HistoryRun, command, moved, undo, who};
 use super::{Collector, Listing};
 use crate::model::{End, Outcome, Step, Timestamp};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// `jobdoctor.history-run/v1`: one run with its steps.
 #[derive(Serialize, JsonSchema)]
@@ -55,7 +55,7 @@ pub struct HistoryUnsure {
 }
 
 /// One step of a run, as it is recorded.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct HistoryStep {
     /// The step and its end; the outcome is `unknown` where the record does not say.
     #[serde(flatten)]

@@ -1,12 +1,12 @@
 use super::findings::{Wording, sentence};
 use crate::model::{Action, Claim, End, Outcome, RowError, Step, Timestamp};
-use crate::policy::{self, Draft, Finding, Judgement, Policy, Proves, SkipReason, Verdict, VerdictKind, why_failed};
+use crate::policy::{Draft, Finding, Judgement, Policy, Proves, SkipReason, Skipped, Verdict, VerdictKind, why_failed};
 use crate::preset::{Liveness, QueueSpec};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Serialize, Serializer};
 
 /// One job, as every document shows it.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Job {
     /// What identifies it, in one line: the parts of its key, joined by slashes, quoted where they must be.
     pub id: String,
@@ -43,30 +43,33 @@ pub struct Job {
     pub verdict: Option<VerdictKind>,
     /// What judged: `lease`, `heartbeat`, `owner`, `lock` or `age`; `live_owner_list` for a list of living owners;
     /// `change` (of signs of life) or `progress` for what has changed between snapshots.
-    pub liveness: Option<String>,
+    pub liveness: Option<&'static str>,
     /// Why; for an unknown one, what is missing.
     pub reasons: Vec<Reason>,
     /// What `reclaim` would do; null if it would skip the job.
     pub action: Option<Action>,
-    /// What the reasons rest on, for tables.
-    #[serde(skip)]
-    pub(crate) findings: Vec<Finding>,
 }
 
 /// Why a job is called stuck or unknown.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Reason {
     /// The rule; `unknown` where something is missing, `max_stalls` where the stall budget fails the job.
-    pub rule: String,
+    pub rule: &'static str,
     /// What it proves; null where it proves neither death nor trouble.
     pub proves: Option<Proves>,
     /// In words.
-    pub detail: String,
+    #[serde(rename = "detail", serialize_with = "in_words")]
+    #[schemars(rename = "detail", with = "String")]
+    pub finding: Finding,
+}
+
+fn in_words<S: Serializer>(finding: &Finding, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&sentence(finding))
 }
 
 /// A job that is to be moved, or was: the document of a [`Step`](crate::model::Step), which has the stored values that
 /// are compared and is never printed.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StepJob {
     /// The job.
     #[serde(flatten)]
@@ -82,51 +85,50 @@ pub struct StepJob {
     pub error: Option<RowError>,
 }
 
-/// Why a job is not acted on.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Skipped {
-    /// Why.
-    pub reason: SkipReason,
-    /// A sentence for people.
-    pub detail: String,
-    /// What it rests on, for tables.
-    #[serde(skip)]
-    pub(crate) findings: Vec<Finding>,
-}
-
-impl From<policy::Skipped> for Skipped {
-    fn from(policy::Skipped { reason, findings }: policy::Skipped) -> Skipped {
-        Skipped { reason, detail: Wording::default().skipped(reason, &findings), findings }
-    }
-}
-
 /// A job that was examined and is not acted on.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct SkippedJob {
     /// The job.
     #[serde(flatten)]
     pub job: Job,
     /// Why.
-    #[serde(flatten)]
+    #[serde(flatten, serialize_with = "with_detail")]
+    #[schemars(with = "WhySkipped")]
     pub skipped: Skipped,
+}
+
+/// Why a job is not acted on, as documents say it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct WhySkipped {
+    /// Why.
+    pub reason: SkipReason,
+    /// A sentence for people.
+    pub detail: String,
+}
+
+impl From<&Skipped> for WhySkipped {
+    fn from(Skipped { reason, findings }: &Skipped) -> WhySkipped {
+        WhySkipped { reason: *reason, detail: Wording::default().skipped(*reason, findings) }
+    }
+}
+
+fn with_detail<S: Serializer>(skipped: &Skipped, serializer: S) -> Result<S::Ok, S::Error> {
+    WhySkipped::from(skipped).serialize(serializer)
 }
 
 impl Job {
     /// What the judge and the plan say of a claim.
     pub fn of(spec: &QueueSpec, claim: &Claim, policy: &Policy, judgement: &Judgement, draft: &Draft) -> Job {
-        let mut reasons = match &judgement.verdict {
+        let reason = |rule, proves, finding: &Finding| Reason { rule, proves, finding: finding.clone() };
+        let mut reasons: Vec<Reason> = match &judgement.verdict {
             Verdict::Healthy => Vec::new(),
             Verdict::Stuck(reasons) => reasons
                 .iter()
-                .map(|reason| (reason.rule.name(), Some(reason.rule.proves()), reason.finding.clone()))
+                .map(|stuck| reason(stuck.rule.name(), Some(stuck.rule.proves()), &stuck.finding))
                 .collect(),
-            Verdict::Unknown(lacking) => lacking.iter().map(|what| ("unknown", None, what.clone())).collect(),
+            Verdict::Unknown(lacking) => lacking.iter().map(|what| reason("unknown", None, what)).collect(),
         };
-        reasons.extend(why_failed(claim, policy, draft).map(|lost| ("max_stalls", None, lost)));
-        let reason = |(rule, proves, finding): (&str, Option<Proves>, Finding)| {
-            (Reason { rule: rule.to_owned(), proves, detail: sentence(&finding) }, finding)
-        };
-        let (reasons, findings) = reasons.into_iter().map(reason).unzip();
+        reasons.extend(why_failed(claim, policy, draft).map(|lost| reason("max_stalls", None, &lost)));
         let lease = spec.liveness.iter().zip(&claim.signs).find(|(source, _)| matches!(source, Liveness::Lease { .. }));
         Job {
             id: claim.key.to_string(),
@@ -144,13 +146,12 @@ impl Job {
             max_attempts: claim.max_attempts.as_integer(),
             stalls: claim.stalls,
             verdict: Some(judgement.verdict.kind()),
-            liveness: judgement.liveness.map(str::to_owned),
+            liveness: judgement.liveness,
             reasons,
             action: match draft {
                 Draft::Step(step) => Some(step.action),
                 Draft::Skipped(_) => None,
             },
-            findings,
         }
     }
 
@@ -175,7 +176,6 @@ impl Job {
             liveness: None,
             reasons: Vec::new(),
             action: Some(step.action),
-            findings: Vec::new(),
         }
     }
 

@@ -57,7 +57,7 @@ pub use history::{History, HistoryHead, HistoryRun, HistorySummary};
 pub use history_run::{HistoryOne, HistoryOneHead, HistoryOneSummary, HistoryStep, HistoryUnsure};
 pub use init::Init;
 pub use instant::instant;
-pub use job::{Job, Reason, Skipped, SkippedJob, StepJob, order};
+pub use job::{Job, Reason, SkippedJob, StepJob, WhySkipped, order};
 pub use listing::{Collector, Listing};
 pub use measured::{Measured, MeasuredQueue, MeasuredState};
 pub use message::{ErrorDocument, LogLine, Message, no_such_job};

@@ -1,7 +1,7 @@
 use super::columns::{self, Columns};
 use super::findings::Wording;
 use super::format::{Cell, Facts, Page, Screen, Times, Tone, count};
-use super::{Job, Skipped, Target};
+use super::{Job, Target, WhySkipped};
 use crate::model::Timestamp;
 use crate::policy::{Check, VerdictKind};
 use schemars::JsonSchema;
@@ -36,7 +36,7 @@ pub struct ShownJob {
     /// What `reclaim` would do.
     pub would: Option<Would>,
     /// Why `reclaim` would skip it.
-    pub skipped: Option<Skipped>,
+    pub skipped: Option<WhySkipped>,
     /// The error of its last run that failed, cut after 4 KiB; null if there is none, or the preset does not know it.
     pub last_error: Option<String>,
     /// The bytes of it that are left out; null where the preset does not know the last error.

@@ -5,11 +5,10 @@ use super::live_owners::Standing;
 use super::plan::Skipped;
 use super::thresholds::Allowed;
 use crate::model::{Action, LockSign, Timestamp};
-use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// One finding about a claim. It is serialised for the temporary file of a long list alone.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// One finding about a claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
     // A value of the row that cannot be used: the column, and what is wrong.
     NullKey,
@@ -112,7 +111,7 @@ pub enum Finding {
 }
 
 /// A limit, and the target in whose section of the config file it may stand.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limit {
     /// The limit, and what sets it.
     pub allowed: Allowed,

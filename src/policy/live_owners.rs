@@ -3,7 +3,6 @@
 use super::host_names::{cut, dotted, heads, is_address, label, numbered, parts, same_host};
 use super::resemblance::{Form, beginnings, forms};
 use crate::model::{Claim, Clocks, FUTURE_TOLERANCE, Owner, Timestamp};
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
@@ -260,7 +259,7 @@ fn is_comment(line: &str) -> bool {
 }
 
 /// What a live-owner list says of a claim's owner.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
     Listed,
     /// It is not on the list: it was dead when the list was made.

@@ -6,7 +6,7 @@ use super::verdict::{Judgement, Proves, Rule, Verdict};
 use crate::model::{Action, AttemptsChange, Cell, Claim, Step, Write};
 use crate::preset::{ActionSpec, Exhausted, MaxCounts, QueueSpec};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// What is to be done about one job.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,7 +17,7 @@ pub enum Draft {
 }
 
 /// Why a job is not acted on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
     pub reason: SkipReason,
     /// What that rests on; none where the reason says it all.
@@ -25,7 +25,7 @@ pub struct Skipped {
 }
 
 /// Why a job is not acted on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SkipReason {
     /// It cannot be judged.

@@ -4,7 +4,6 @@ use super::rules::Policy;
 use super::scope::Globs;
 use crate::model::{Action, Claim};
 use crate::preset::{Liveness, MaxRuntime, QueueSpec, SilentAfter, Written};
-use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// The thresholds of a target in the config file; empty leaves each source its own.
@@ -33,14 +32,14 @@ pub struct Threshold {
 }
 
 /// How long something is allowed, and what set that limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Allowed {
     pub span: Duration,
     pub set_by: SetBy,
 }
 
 /// What set a limit. Flags come before the config file, and that before the preset.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SetBy {
     /// `--older`.
     Flag,

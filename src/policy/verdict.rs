@@ -4,7 +4,7 @@ use super::finding::Finding;
 use super::thresholds::Allowed;
 use crate::model::{LockSign, Reading, Timestamp};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
 
@@ -89,7 +89,7 @@ impl Rule {
 }
 
 /// What a rule proves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Proves {
     /// The worker is gone.
@@ -125,7 +125,7 @@ pub enum Verdict {
 }
 
 /// A verdict without its reasons, as documents name it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VerdictKind {
     /// It shows life.

@@ -54,9 +54,7 @@ fn a_product_is_told_by_its_table_and_its_columns() {
     let airflow = ("task_instance", "dag_id task_id try_number max_tries hostname");
     let found = said(&[airflow], Engine::Postgres);
     assert!(
-        found.starts_with(
-            "; found the tables of Apache Airflow (task_instance); jobdoctor does not support it: "
-        ),
+        found.starts_with("; found the tables of Apache Airflow (task_instance); jobdoctor does not support it: "),
         "{found}"
     );
     assert_eq!(said(&[("task_instances", airflow.1)], Engine::Postgres), "");

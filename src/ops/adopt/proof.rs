@@ -7,7 +7,7 @@ use crate::ops::reclaim::reclaim;
 use crate::ops::selection::Selection;
 use crate::ops::session::Session;
 use crate::ops::{ApplyOptions, Guard, Mode, OpsError, check, stale};
-use crate::output::{Adopt, Collector, Job, Proof, Severity, SkippedJob, Tried};
+use crate::output::{Adopt, Collector, Job, Proof, Severity, SkippedJob, Tried, WhySkipped};
 use crate::policy::{Delay, Policy};
 use crate::preset::{Catalog, Node, Place, Preset, SpecError};
 use crate::store::{Limits, Store};
@@ -127,7 +127,7 @@ fn tried_on_one(
         };
     }
     if let Some(SkippedJob { skipped, .. }) = done.document.skipped.last() {
-        tried.detail.clone_from(&skipped.detail);
+        tried.detail = WhySkipped::from(skipped).detail;
     }
     Ok(tried)
 }

@@ -63,7 +63,7 @@ impl Default for SkippedJobs {
 impl SkippedJobs {
     pub(in crate::ops) fn add(&mut self, order: i64, skipped: Skipped, job: impl FnOnce() -> Job) {
         *self.by_reason.entry(skipped.reason).or_default() += 1;
-        self.first.add(order, || SkippedJob { job: job(), skipped: skipped.into() });
+        self.first.add(order, || SkippedJob { job: job(), skipped });
     }
 
     /// Adds others behind these.

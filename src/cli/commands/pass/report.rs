@@ -9,7 +9,8 @@ use crate::model::Outcome;
 use crate::ops::{Mode, Reclaimed};
 use crate::output::format::{count, inert};
 use crate::output::{
-    Closing, Reclaim, SkippedJob, StepJob, closing as sentences, left_behind, paragraph, place, skipped_by_reason,
+    Closing, Reclaim, SkippedJob, StepJob, WhySkipped, closing as sentences, left_behind, paragraph, place,
+    skipped_by_reason,
 };
 use crate::policy::SkipReason;
 
@@ -87,7 +88,7 @@ impl Pass<'_> {
         let Some(first) = document.skipped.iter().find(is_unknown) else { return };
         let unknown = document.summary.skipped_by_reason.get(&SkipReason::Unknown).copied().unwrap_or(0);
         let skipped = count(unknown, "unknown claim was", "unknown claims were");
-        let (id, why) = (&first.job.id, &first.skipped.detail);
+        let (id, why) = (&first.job.id, WhySkipped::from(&first.skipped).detail);
         self.context.ui.note(&format!("{skipped} skipped, job {id} for one: {why}. `jobdoctor stale` lists them"));
     }
 
