@@ -281,7 +281,7 @@ fn a_queue_is_recognised_by_its_tables_and_two_are_not_chosen_between() {
             let live = look(&*store).live_schema(&names).unwrap();
             detect(&catalog, &live, &Place::default()).map(|preset| preset.name.clone()).map_err(|e| e.to_string())
         };
-        assert!(detected().unwrap_err().contains("none of the tables"), "{}", lab.name());
+        assert!(detected().unwrap_err().contains("no table that a known preset uses"), "{}", lab.name());
         lab.run("CREATE TABLE jobs (id integer PRIMARY KEY, status text, attempts integer)");
         assert!(detected().unwrap_err().contains("jobs"), "{}: too plain to be told, but seen", lab.name());
         lab.run("ALTER TABLE jobs ADD COLUMN owner_id text");

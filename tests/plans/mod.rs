@@ -3,4 +3,5 @@
 mod expected;
 mod keys;
 mod listed;
+mod passes;
 mod saved;

@@ -48,7 +48,7 @@ fn tables_of_no_version_that_is_known_are_refused_with_what_was_seen_and_expecte
             "ALTER TABLE oban_jobs ALTER errors DROP DEFAULT, ALTER errors TYPE text USING ''",
             &[][..],
             &[
-                "of no version that is known (checked against",
+                "match no known version (checked against",
                 "`Elixir` wants oban_jobs.errors to be jsonb[]",
                 "public.oban_jobs has id bigint",
                 "errors text",

@@ -1,0 +1,106 @@
+//! A plan holds 10,000 steps, and an apply goes on in the same run: with one brake, one beginning, and each job tried once.
+
+use crate::cli::scene::orphans;
+use crate::support::cli::{Doctor, is_valid};
+use crate::support::shop::on_both;
+use serde_json::{Value, json};
+
+const JOBS: u32 = 10_500;
+const APPLY: [&str; 6] = ["--apply", "--fast", "--max-jobs", "10500", "-o", "json"];
+
+#[test]
+fn a_run_goes_on_to_what_a_plan_has_no_room_for() {
+    on_both(|shop| {
+        shop.in_flight(1, JOBS, "'web1:' || (n % 7)", 600);
+        let dry = shop.run(&["reclaim", "-o", "json"]).exits(0).json();
+        is_valid("reclaim", &dry);
+        let counts = |document: &Value| {
+            let summary = &document["summary"];
+            let listed = document["steps"].as_array().unwrap().len();
+            (listed, summary["planned"].clone(), summary["beyond_limit"].clone())
+        };
+        assert_eq!(counts(&dry), (10_000, json!(10_000), json!(500)));
+        let digest = dry["digest"].as_str().unwrap();
+        // The brake and the bound are about all of them.
+        assert_eq!(dry["brake"]["override"], "--max-jobs 10500");
+        let small = ["reclaim", "--expect", digest, "--apply", "--max-jobs", "10499", "-o", "json"];
+        assert!(shop.run(&small).exits(4).json()["refused"].to_string().contains("10500"));
+        let done = shop.run(&[&["reclaim", "--expect", digest], &APPLY[..]].concat()).exits(0).json();
+        is_valid("reclaim", &done);
+        assert_eq!(counts(&done), (10_000, json!(10_500), json!(500)));
+        assert_eq!(done["summary"]["outcomes"]["moved"], JOBS);
+        assert_eq!(done["summary"]["by_action"][0]["moved"], JOBS);
+        let states = "SELECT status, attempts, count(*) FROM jobs GROUP BY 1, 2";
+        assert_eq!(shop.rows(states), [format!("QUEUED 1 {JOBS}")]);
+        let run = done["run_id"].as_str().unwrap();
+        let history = shop.run(&["history", run, "-o", "jsonl"]).exits(0).stdout;
+        assert_eq!(history.lines().count(), JOBS as usize + 2);
+        let undone = shop.run(&["undo", run, "--apply", "--fast", "-o", "json"]).exits(0).json();
+        assert_eq!(undone["summary"]["outcomes"]["moved"], JOBS);
+        assert_eq!(shop.rows(states), [format!("RUNNING 0 {JOBS}")]);
+    });
+}
+
+/// Once job 9000 goes back, workers of the same name claim others: one that waited, and one that was requeued.
+const WORKERS: &str = "CREATE TRIGGER workers AFTER UPDATE ON jobs WHEN new.id = 9000 AND new.status = 'QUEUED' BEGIN
+    INSERT INTO jobs (id, queue, kind, status, owner_id, claimed_at) VALUES (99999, 'q', 'k', 'RUNNING', 'web1:3', $AT);
+    UPDATE jobs SET status = 'RUNNING', owner_id = 'web1:3', claimed_at = $AT, lease_expires_at = NULL WHERE id = 600; END";
+const THEIRS: &str = "SELECT id, status, owner_id FROM jobs WHERE id IN (600, 99999) ORDER BY id";
+
+#[test]
+fn claims_made_since_a_restart_sweep_began_are_later() {
+    let doctor = orphans(JOBS);
+    doctor.sql("queue.db", &WORKERS.replace("$AT", "unixepoch()"));
+    let sweep = [&["sweep", "--restart", "--host", "web1", "--db", "queue.db"], &APPLY[..]].concat();
+    let done = doctor.run(&sweep).exits(0).json();
+    assert_eq!(done["summary"]["outcomes"]["moved"], JOBS);
+    assert_eq!(doctor.rows("queue.db", THEIRS), ["600 RUNNING web1:3", "99999 RUNNING web1:3"]);
+}
+
+/// A table without a claim time: what the first snapshot planned is all that the run acts on.
+#[test]
+fn where_no_claim_time_is_kept_the_first_snapshot_decides() {
+    let doctor = Doctor::new();
+    doctor.sql(
+        "queue.db",
+        &format!(
+            "CREATE TABLE jobs (id INTEGER PRIMARY KEY, status TEXT, owner_id TEXT, tries INTEGER DEFAULT 0, claimed_at, lease_expires_at,
+               queue, kind);
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {JOBS})
+             INSERT INTO jobs (id, status, owner_id) SELECT i, 'RUNNING', 'web1:' || (i % 7) FROM n;
+             {}",
+            WORKERS.replace("$AT", "NULL")
+        ),
+    );
+    let mapping = "[mapping.m]\nstates = { waiting = ['QUEUED'], in_flight = ['RUNNING'], failed = ['FAILED'] }
+claim = { table = 'jobs', key = 'id', state = 'status' }\nowner = { id = 'owner_id' }
+action = { requeue = { to = 'QUEUED', clear = ['owner_id'] }, fail = { to = 'FAILED' } }";
+    std::fs::write(doctor.path("config.toml"), mapping).unwrap();
+    let of = ["--db", "queue.db", "--config", "config.toml", "--preset", "m"];
+    let done = doctor.run(&[&["sweep", "--restart", "--all-owners"], &of[..], &APPLY].concat()).exits(0).json();
+    assert_eq!(done["summary"]["outcomes"]["moved"], JOBS);
+    assert_eq!(doctor.rows("queue.db", THEIRS), ["600 RUNNING web1:3", "99999 RUNNING web1:3"]);
+}
+
+#[test]
+fn what_is_refused_is_tried_once_and_what_is_left_is_counted() {
+    let doctor = orphans(JOBS);
+    let refuse = "CREATE TRIGGER no BEFORE UPDATE ON jobs WHEN old.id % 2500 = 0 OR old.id = 100 BEGIN SELECT raise(ABORT, 'no'); END";
+    doctor.sql("queue.db", refuse);
+    let apply = [&["reclaim", "--db", "queue.db"], &APPLY[..]].concat();
+    let done = doctor.run(&apply).exits(3).json();
+    let outcomes = &done["summary"]["outcomes"];
+    assert_eq!((&outcomes["moved"], &outcomes["refused"]), (&json!(JOBS - 5), &json!(5)));
+    let refused = done["steps"].as_array().unwrap().iter().filter(|step| step["outcome"] == "refused").count();
+    assert_eq!((refused, done["steps"].as_array().unwrap().len()), (5, 10_001), "those of later passes are listed too");
+    doctor.sql("queue.db", "DROP TRIGGER no");
+    let slow = ["reclaim", "--db", "queue.db", "--apply", "--max-jobs", "9", "--json"];
+    doctor.run(&slow).exits(0);
+
+    let doctor = orphans(JOBS);
+    let slow = ["reclaim", "--db", "queue.db", "--apply", "--max-jobs", "10500", "--timeout", "4s", "-o", "json"];
+    let document = doctor.run(&slow).exits(3).json();
+    let outcomes = &document["summary"]["outcomes"];
+    let [moved, not_tried] = ["moved", "not_tried"].map(|name| outcomes[name].as_u64().unwrap());
+    assert!(moved > 0 && moved + not_tried == u64::from(JOBS), "{outcomes}");
+}
