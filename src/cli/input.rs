@@ -1,8 +1,8 @@
 //! Files and pipes that the operator names, read as a whole within a time limit, and the job ids in a list.
 
+use super::config::Identity;
 use super::error::CliError;
 use super::exit::Exit;
-use super::trusted_file::Identity;
 use crate::model::FUTURE_TOLERANCE;
 use crate::store::{Interrupt, StoreError, StoreErrorKind};
 use serde::Deserialize;

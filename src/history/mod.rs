@@ -9,17 +9,13 @@
 //! The lock files of this host are in the same state directory, one a queue.
 
 mod directory;
-mod error;
-mod line;
 mod lock;
 mod reader;
 mod recording;
 mod writer;
 
-pub use directory::{Directory, is_run_id};
-pub use error::JournalError;
-pub use line::{Counts, JournalLine, RunEnd, SCHEMA};
+pub use directory::{Directory, JournalError, is_run_id};
 pub use lock::{LockFile, LockNote, Locked};
-pub use reader::{JournalLines, Summary, read, steps, summary};
+pub use reader::{Counts, JournalLine, JournalLines, RunEnd, SCHEMA, Summary, read, steps, summary};
 pub use recording::{BatchRecorder, Keep, RecordOptions, Recording};
 pub use writer::JournalWriter;

@@ -1,6 +1,6 @@
 //! One record of a run, for two sinks: the journal of this host, and the ledger where the queue has one.
 
-use super::line::{Counts, JournalLine, RunEnd};
+use super::reader::{Counts, JournalLine, RunEnd};
 use super::{Directory, JournalError, JournalWriter};
 use crate::model::{Action, Actor, End, RunHead, Step, Timestamp};
 

@@ -1,4 +1,4 @@
-use super::line::{JournalLine, SCHEMA};
+use super::reader::{JournalLine, SCHEMA};
 use super::{Directory, JournalError};
 use crate::model::RunHead;
 use std::fs::File;

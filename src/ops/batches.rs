@@ -1,9 +1,9 @@
 //! Executes steps batch by batch, each a short transaction of its own.
 
 use super::OpsError;
-use super::pace::Pace;
 use super::passes::{Hashes, STEPS};
 use super::plan::Plan;
+use super::progress::Pace;
 use super::reclaim::Mode;
 use crate::history::{BatchRecorder, Counts, Recording};
 use crate::model::{Action, BatchReport, End, Outcome, Step};

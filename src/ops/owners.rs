@@ -1,10 +1,9 @@
 //! Lists owners and what they hold.
 
 use super::OpsError;
-use super::caveats::caveats;
 use super::progress::{UnderWay, Work};
 use super::scan::detail_for_listing;
-use super::selection::Selection;
+use super::selection::{Selection, caveats};
 use super::session::Snapshot;
 use crate::model::{Claim, Timestamp};
 use crate::output::{OwnerEntry, Owners, OwnersHead, OwnersSummary};

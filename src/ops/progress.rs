@@ -1,6 +1,10 @@
 //! Reports the progress of a use case.
 
+use crate::model::Engine;
+use crate::store::chance;
 use std::cell::Cell;
+use std::ops::Range;
+use std::time::Duration;
 
 /// Receives the progress of a use case: use cases print nothing.
 pub trait Progress {
@@ -66,6 +70,92 @@ impl Drop for UnderWay<'_> {
     }
 }
 
+/// The pause between two batches. A worker that waits for SQLite's lock asks for it again after as much as
+/// 100 ms, so a lock that is free for a moment only may pass it by.
+const PAUSE: Range<Duration> = Duration::from_millis(20)..Duration::from_millis(40);
+
+/// The rows of a run's first batch: a trigger may take 50 ms for each.
+const FIRST: usize = 20;
+
+/// The pace of a run, which learns from each batch.
+#[derive(Debug)]
+pub(super) struct Pace {
+    /// How long the statements of a batch may take, without its beginning and its commit, which are the same for any
+    /// number of rows.
+    budget: Duration,
+    /// The most rows of a batch.
+    most: usize,
+    pauses: Pauses,
+    rows: usize,
+    /// The rows of the last batch, and the seconds that it took.
+    last: Option<(f64, f64)>,
+    has_locked_long: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pauses {
+    Always,
+    /// After a batch that kept owners' rows locked, against their heartbeats, beyond the budget.
+    AfterLongLocks,
+    Never,
+}
+
+impl Pace {
+    /// On SQLite one writer keeps all others out, so a batch takes 5 ms and a pause follows; with four workers that
+    /// write 400 heartbeats a second, 20 ms made them wait up to 630 ms. On Postgres only those wait who want the same
+    /// rows. `fast` is for when all workers are stopped: it never pauses.
+    pub(super) fn new(engine: Engine, fast: bool) -> Pace {
+        let (budget, most, pauses) = match (engine.has_one_writer(), fast) {
+            (true, false) => (5, 2_000, Pauses::Always),
+            (true, true) => (250, 5_000, Pauses::Never),
+            (false, false) => (50, 5_000, Pauses::AfterLongLocks),
+            (false, true) => (50, 5_000, Pauses::Never),
+        };
+        Pace { budget: Duration::from_millis(budget), most, pauses, rows: FIRST, last: None, has_locked_long: false }
+    }
+
+    /// The rows of the next batch.
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Takes in how long the statements of a batch took, and whether it locked the rows of owners; no time at all means
+    /// that it was not carried out.
+    pub(super) fn learn(&mut self, rows: usize, took: Duration, locks_owners: bool) {
+        if took.is_zero() {
+            return;
+        }
+        self.has_locked_long = locks_owners && took > self.budget;
+        let (budget, took, count) = (self.budget.as_secs_f64(), took.as_secs_f64(), rows as f64);
+        let mut fixed = 0.0;
+        // What a statement trigger or a distant server adds to every batch is no reason for smaller ones. Two sizes
+        // that differ little show only noise.
+        if let Some((before, time)) = self.last.replace((count, took))
+            && took > budget
+            && (count >= 2.0 * before || before >= 2.0 * count)
+        {
+            fixed = (took - count * (took - time) / (count - before)).clamp(0.0, took.min(time));
+        }
+        let room = if fixed < budget / 2.0 { budget - fixed } else { budget };
+        let fitting = count * room / (took - fixed);
+        // One quick batch proves little.
+        self.rows = (fitting as usize).min(self.rows.saturating_mul(2)).clamp(1, self.most);
+    }
+
+    /// The pause before the next batch, of another length each time, so that it keeps step with no worker.
+    pub(super) fn pause(&self) -> Duration {
+        let is_due = match self.pauses {
+            Pauses::Always => true,
+            Pauses::AfterLongLocks => self.has_locked_long,
+            Pauses::Never => false,
+        };
+        if !is_due {
+            return Duration::ZERO;
+        }
+        PAUSE.start + (PAUSE.end - PAUSE.start).mul_f64(chance())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,5 +189,80 @@ mod tests {
             under_way.batch(2, 2);
         }
         assert_eq!(heard.0.into_inner(), ["Reading", "256 0", "512 0", "end", "Applying(7)", "5 4", "7 6", "end"]);
+    }
+
+    /// The rows of the batches of a run in which a row takes that long, and each batch a millisecond more.
+    fn batches(pace: &mut Pace, row: Duration) -> Vec<usize> {
+        let mut batches = Vec::new();
+        for _ in 0..12 {
+            let rows = pace.rows();
+            pace.learn(rows, Duration::from_millis(1) + row * rows as u32, false);
+            batches.push(rows);
+        }
+        batches
+    }
+
+    #[test]
+    fn a_batch_stays_within_its_budget() {
+        for (engine, fast, row) in [
+            (Engine::Sqlite, false, 30),
+            (Engine::Sqlite, false, 900),
+            (Engine::Sqlite, true, 30),
+            (Engine::Postgres, false, 20),
+        ] {
+            let row = Duration::from_micros(row);
+            let mut pace = Pace::new(engine, fast);
+            let batches = batches(&mut pace, row);
+            let last = row * batches.last().copied().unwrap_or_default() as u32;
+            assert!(last <= pace.budget && last * 2 >= pace.budget, "{batches:?}: {last:?} of {:?}", pace.budget);
+        }
+    }
+
+    #[test]
+    fn no_batch_but_the_first_exceeds_its_budget_by_more_than_a_row() {
+        for (engine, fast) in [Engine::Sqlite, Engine::Postgres].into_iter().flat_map(|e| [(e, false), (e, true)]) {
+            for row in [10, 30, 100, 700, 5_000, 20_000, 50_000, 200_000, 1_000_000].map(Duration::from_micros) {
+                let mut pace = Pace::new(engine, fast);
+                let batches = batches(&mut pace, row);
+                assert_eq!(batches[0], FIRST);
+                assert!(
+                    batches[1..].iter().all(|rows| row * (*rows as u32) <= pace.budget.max(row)),
+                    "{row:?}: {batches:?}"
+                );
+                assert!(batches.windows(2).all(|pair| pair[1] <= 2 * pair[0]), "{batches:?}");
+            }
+        }
+        let mut postgres = Pace::new(Engine::Postgres, false);
+        let quick = batches(&mut postgres, Duration::from_micros(10));
+        assert!(quick[6] >= 1_000, "{quick:?}");
+        let mut slow_statement = Pace::new(Engine::Postgres, false);
+        for _ in 0..12 {
+            let rows = slow_statement.rows();
+            slow_statement.learn(rows, Duration::from_millis(500) + Duration::from_micros(10) * rows as u32, false);
+        }
+        assert!(slow_statement.rows() >= 1_000, "half a second a batch, whatever its rows: {slow_statement:?}");
+        // Nothing was carried out, so nothing is learnt.
+        let rows = postgres.rows();
+        postgres.learn(1, Duration::ZERO, false);
+        assert_eq!(postgres.rows(), rows);
+    }
+
+    #[test]
+    fn workers_get_their_turn() {
+        let careful = Pace::new(Engine::Sqlite, false);
+        assert!((0..100).all(|_| PAUSE.contains(&careful.pause())));
+        let pauses: std::collections::BTreeSet<Duration> = (0..100).map(|_| careful.pause()).collect();
+        assert!(pauses.len() > 5, "{pauses:?}");
+        for engine in [Engine::Sqlite, Engine::Postgres] {
+            let mut fast = Pace::new(engine, true);
+            fast.learn(100, Duration::from_secs(1), true);
+            assert_eq!(fast.pause(), Duration::ZERO);
+        }
+        let mut postgres = Pace::new(Engine::Postgres, false);
+        assert_eq!(postgres.pause(), Duration::ZERO);
+        postgres.learn(100, Duration::from_millis(51), false);
+        assert_eq!(postgres.pause(), Duration::ZERO, "only a worker that wants one of these jobs waits");
+        postgres.learn(100, Duration::from_millis(51), true);
+        assert!(PAUSE.contains(&postgres.pause()));
     }
 }

@@ -6,7 +6,7 @@ use super::progress::{UnderWay, Work};
 use super::selection::Selection;
 use super::session::Snapshot;
 use super::snapshot_file::SnapshotFile;
-use super::thresholds::cutoffs;
+use super::too_long::cutoffs;
 use crate::model::{Claim, Key};
 use crate::output::Request;
 use crate::output::format::{count, grouped};

@@ -2,17 +2,15 @@
 
 use super::OpsError;
 use super::losses::CountLosses;
-use super::nearest_tables::{with_near_miss, with_seen};
 use super::progress::{Progress, Silent};
-use crate::model::{Cell, Engine, Standby, Target, Timestamp};
-use crate::output::advice;
-use crate::output::advice::UnfamiliarStates;
+use crate::model::{Cell, Engine, Remedy, Standby, Target, Timestamp};
+use crate::output::advice::{self, UnfamiliarStates};
 use crate::preset::ident::qualified;
 use crate::preset::{
     Catalog, LEDGER, LiveColumn, LiveIndex, LiveSchema, LiveTable, Place, Preset, QueueSpec, ResolveError, SpecError,
-    Table, Waits, WrittenAt, detect, resolve, resolve_waiting,
+    Table, Waits, WrittenAt, detect, did_you_mean, near_miss, resolve, resolve_waiting, telling_columns,
 };
-use crate::store::{Caution, Limits, Reader, Store, StoreError};
+use crate::store::{Caution, Limits, Reader, Store, StoreError, catalog};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -247,4 +245,41 @@ fn states_are_known(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpec
 fn has_many_rows(reader: &mut dyn Reader, table: &Table) -> Result<bool, StoreError> {
     let name = qualified(&table.schema, &table.name);
     reader.ask(&format!("SELECT count(*) > {MOST_ROWS} FROM (SELECT 1 FROM {name} LIMIT {MOST_ROWS} + 1) AS counted"))
+}
+
+/// Says more in the error that no queue was recognised; nothing where a table is named.
+pub(super) fn with_seen(
+    error: SpecError,
+    reader: &mut dyn Reader,
+    catalog: &Catalog,
+    engine: Engine,
+    place: &Place,
+) -> SpecError {
+    if !matches!(error.remedy, Some(Remedy::NameOrMap { .. })) || place.table.is_some() {
+        return error;
+    }
+    // The error is worth more than these names, so that a query which fails changes nothing.
+    let columns = reader.texts(&catalog::columns_of_tables(engine, &telling_columns(catalog))).unwrap_or_default();
+    near_miss(error, catalog, engine, &columns)
+}
+
+/// The error with a suggestion where a table is missing and one of a similar name is there.
+pub(super) fn with_near_miss(
+    reader: &mut dyn Reader,
+    engine: Engine,
+    mut error: SpecError,
+) -> Result<SpecError, StoreError> {
+    if let Some(missing) = &error.missing_table {
+        let known: Vec<String> = reader.texts(catalog::all_tables(engine))?.into_iter().flatten().collect();
+        error.message.push_str(&suggestion(&known, missing));
+    }
+    Ok(error)
+}
+
+/// Suggests the table that is spelled in another case, or else a similar one.
+pub(super) fn suggestion(known: &[String], written: &str) -> String {
+    match known.iter().find(|name| name.to_lowercase() == written.to_lowercase()) {
+        Some(name) => format!(", did you mean `{name}`?"),
+        None => did_you_mean(written, known.iter().map(String::as_str)),
+    }
 }

@@ -1,11 +1,9 @@
 //! Lists stuck and unknown claims under the diagnoses that explain them.
 
 use super::OpsError;
-use super::caveats::caveats;
-use super::diagnosis::{Diagnosed, diagnosed};
-use super::groups::Groups;
+use super::diagnosis::{Diagnosed, Groups, diagnosed};
 use super::scan::{detail_for_listing, judged};
-use super::selection::Selection;
+use super::selection::{Selection, caveats};
 use super::session::Snapshot;
 use crate::model::Claim;
 use crate::output::{Collector, Field, First, Job, Stale, StaleHead, StaleSummary, order};

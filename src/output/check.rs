@@ -1,5 +1,5 @@
 use super::format::{Cell, Facts, Tone};
-use super::runtimes::run_time;
+use super::stats::run_time;
 use super::{ErrorDocument, Target};
 use crate::model::Timestamp;
 use schemars::JsonSchema;

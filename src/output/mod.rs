@@ -13,34 +13,28 @@ mod columns;
 mod diagnosis;
 mod document;
 mod env;
+mod errors;
 mod findings;
 mod first;
 pub mod format;
 mod health;
 mod history;
-mod history_run;
 mod init;
 mod instant;
 mod job;
 mod listing;
-mod measured;
-mod message;
 pub mod metrics;
 mod owners;
 pub mod presets;
 mod reclaim;
-mod remedy;
 mod replace_file;
-mod runtimes;
-mod saved_plan;
+mod saved;
 mod schemas;
 mod show;
-mod snapshot;
 mod stale;
 mod stats;
 mod target;
 mod targets;
-mod unsupported;
 mod verified;
 
 pub use crate::model::{Standby, Target};
@@ -50,32 +44,33 @@ pub use check::{Check, CheckFinding, ConfigCheck, Severity};
 pub use diagnosis::{Diagnosis, diagnoses};
 pub use document::{Document, List, ROWS, write};
 pub use env::{Env, EnvSetting};
+pub use errors::{ErrorDocument, Field, LogLine, Message, Request, Unsupported, no_such_job, remedy};
 pub use findings::sentence;
 pub use first::First;
 pub use health::{Health, HealthCheck, HealthError, HealthQueue, HealthReason, HealthSummary};
-pub use history::{History, HistoryHead, HistoryRun, HistorySummary};
-pub use history_run::{HistoryOne, HistoryOneHead, HistoryOneSummary, HistoryStep, HistoryUnsure};
+pub use history::{
+    History, HistoryHead, HistoryOne, HistoryOneHead, HistoryOneSummary, HistoryRun, HistoryStep, HistorySummary,
+    HistoryUnsure,
+};
 pub use init::Init;
 pub use instant::instant;
 pub use job::{Job, Reason, SkippedJob, StepJob, WhySkipped, order};
 pub use listing::{Collector, Listing};
-pub use measured::{Measured, MeasuredQueue, MeasuredState};
-pub use message::{ErrorDocument, LogLine, Message, no_such_job};
+pub use metrics::{Measured, MeasuredQueue, MeasuredState};
 pub use owners::{OwnerEntry, Owners, OwnersHead, OwnersSummary};
 pub use reclaim::{
     ActionCount, Closing, NextCommands, Outcomes, Reclaim, ReclaimHead, ReclaimSummary, Undoes, WarnAbove, closing,
     left_behind, paragraph, place, skipped_by_reason,
 };
-pub use remedy::remedy;
 pub use replace_file::{FileMode, directory_of, replace_file, temporary_beside};
-pub use runtimes::{KindRuntimes, RuntimeBucket, StatsRuntimes, StatsRuntimesHead, StatsRuntimesSummary};
-pub use saved_plan::{SavedPlan, SavedPolicy};
+pub use saved::{Fingerprint, SNAPSHOT_SCHEMA, SavedClaim, SavedPlan, SavedPolicy, SavedSnapshot};
 pub use schemas::{NAMES as SCHEMA_NAMES, derived_schema, schema};
 pub use show::{RuleCheck, Show, ShownJob, Would, show};
-pub use snapshot::{Fingerprint, SNAPSHOT_SCHEMA, SavedClaim, SavedSnapshot};
 pub use stale::{JobGroup, Stale, StaleHead, StaleSummary, marked};
-pub use stats::{JobCounts, QueueStats, StateCount, Stats, StatsHead, StatsSummary};
+pub use stats::{
+    JobCounts, KindRuntimes, QueueStats, RuntimeBucket, StateCount, Stats, StatsHead, StatsRuntimes, StatsRuntimesHead,
+    StatsRuntimesSummary, StatsSummary,
+};
 pub use target::{Filter, FilterThreshold};
 pub use targets::{TargetEnd, Targets, TargetsEnding, TargetsSummary, TargetsWriter};
-pub use unsupported::{Field, Request, Unsupported};
 pub use verified::Verified;

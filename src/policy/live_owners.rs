@@ -1,7 +1,6 @@
 //! The live-owner list: reading it, and whether it lists the owner of a claim.
 
-use super::host_names::{cut, dotted, heads, is_address, label, numbered, parts, same_host};
-use super::resemblance::{Form, beginnings, forms};
+use super::resemblance::{Form, beginnings, cut, dotted, forms, heads, is_address, label, numbered, parts, same_host};
 use crate::model::{Claim, Clocks, FUTURE_TOLERANCE, Owner, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};

@@ -2,9 +2,9 @@
 //! names, types, columns that cannot be written, missing rights. Nothing is run.
 
 use super::StoreError;
-use super::session::ReadSession;
+use super::session::{ReadSession, Session};
 use super::sql::{self, Statement};
-use crate::model::{Action, Cell, Engine, Key, Timestamp};
+use crate::model::{Action, Cell, Engine, Key, RowError, Timestamp};
 use crate::preset::{ActionSpec, Assignment, QueueSpec, StepSpec, WrittenAt};
 use crate::store::StoreErrorKind;
 use std::collections::BTreeSet;
@@ -140,4 +140,39 @@ fn column_named<'m>(moved: &'m ActionSpec, error: &StoreError) -> Option<&'m Wri
         StepSpec::Sql { .. } => &[],
     });
     written.rfind(is_named).map(|assignment| &assignment.at)
+}
+
+/// The jobs, by their place among the keys, whose rows the action cannot write because a row that is there holds a
+/// unique key already; each with the refusal that the database would give, naming that row. Only the keys of `refusals`
+/// are looked at, if there are any.
+pub(super) fn key_holders<S: Session>(
+    session: &mut S,
+    spec: &QueueSpec,
+    action: &ActionSpec,
+    keys: &[&Key],
+    refusals: &[RowError],
+    (now, reason): (Timestamp, &str),
+) -> Result<Vec<(usize, RowError)>, StoreError> {
+    let mut found = Vec::new();
+    let dialect = session.dialect();
+    let Some(statement) = sql::unique_keys(spec, dialect).filter(|_| !keys.is_empty()) else { return Ok(found) };
+    let code = match dialect.engine() {
+        Engine::Postgres => "23505",
+        Engine::Sqlite => "SQLITE_CONSTRAINT_UNIQUE",
+    };
+    let rows = session.query(&statement)?;
+    for index in rows.iter().filter_map(|row| sql::unique_key(spec, dialect, action, row)) {
+        let mut of_index = refusals.iter().filter(|refusal| refusal.constraint.as_ref() == Some(&index.constraint));
+        if !refusals.is_empty() && of_index.next().is_none() {
+            continue;
+        }
+        for row in session.query(&sql::key_holders(spec, dialect, action, &index, keys, (now, reason)))? {
+            let [Cell::Integer(n), holder @ ..] = row.as_slice() else { continue };
+            let message = format!("job {} has its unique key already", Key(holder.to_vec()));
+            let (sqlstate, constraint) = (Some(code.to_owned()), Some(index.constraint.clone()));
+            let place = usize::try_from(*n).ok().and_then(|n| n.checked_sub(1));
+            found.extend(place.map(|place| (place, RowError { sqlstate, constraint, message })));
+        }
+    }
+    Ok(found)
 }

@@ -10,7 +10,6 @@ mod conninfo;
 mod error;
 mod explain;
 mod ids;
-mod key_holders;
 mod limits;
 mod port;
 mod postgres;

@@ -1,8 +1,7 @@
 //! The reader for both engines: runs the statements of `sql` in a session and turns rows into claims.
 
 use super::batch::{images, last_sweep};
-use super::explain::explain_actions;
-use super::key_holders::key_holders;
+use super::explain::{explain_actions, key_holders};
 use super::query::{Detail, FinishedRun, Found, RowCount, ServerVersion, Standby, Wanted, WantedRuns};
 use super::session::{ReadSession, query_count};
 use super::sql::{self, Statement};

@@ -7,9 +7,8 @@ mod claims;
 mod duration;
 mod output;
 mod store;
-mod unattended;
 
-pub use act::{ActArgs, FastArgs, PlanArgs, ReasonArgs};
+pub use act::{ActArgs, FastArgs, PlanArgs, ReasonArgs, UnattendedArgs};
 pub use adopt::AdoptArgs;
 pub use alerts::AlertArgs;
 pub use claims::{ClaimArgs, ConfirmArgs, EvidenceArgs, IdArgs, OlderArgs, SelectArgs};
@@ -18,4 +17,3 @@ pub use output::{
     ColorArg, ListArgs, LogFormat, OutputArgs, TextfileArgs, TimeArg, ToneArgs, few_formats, metrics_too, text_or_json,
 };
 pub use store::{StoreArgs, TargetsArgs};
-pub use unattended::UnattendedArgs;

@@ -2,21 +2,18 @@
 
 mod adopt;
 mod check;
-mod completions;
 mod config;
 mod demo;
 mod env;
 mod generate;
 mod health;
-mod help;
 mod history;
 mod init;
-mod man;
 mod owners;
 mod pass;
 mod presets;
+mod printed;
 mod reclaim;
-mod schema;
 mod selection;
 mod show;
 mod stale;
@@ -85,7 +82,7 @@ pub enum Command {
     /// Check whether jobdoctor can do its work here: preset, rights, indexes, encodings
     Check(check::Args),
     /// Print a shell's completion script
-    Completions(completions::Args),
+    Completions(printed::CompletionsArgs),
     /// Print where the config file is, or check it
     Config(config::Args),
     /// Create a demonstration database with stuck jobs and walk through it
@@ -105,13 +102,13 @@ pub enum Command {
     /// Not for liveness probes of workers: restarting live workers because a queue has orphans makes more of them.
     Health(health::Args),
     /// Print a topic, or the help of a command
-    Help(help::Args),
+    Help(printed::HelpArgs),
     /// List past runs, or show one
     History(history::Args),
     /// Create the reference schema or the ledger
     Init(init::Args),
     /// Print a manual page
-    Man(man::Args),
+    Man(printed::ManArgs),
     /// List owners with their claims, dead ones first
     Owners(owners::Args),
     /// List the known queues, or explain one
@@ -119,7 +116,7 @@ pub enum Command {
     /// Requeue or fail stuck jobs; plans only, unless --apply
     Reclaim(reclaim::Args),
     /// Print the JSON Schema of a document
-    Schema(schema::Args),
+    Schema(printed::SchemaArgs),
     /// Explain jobs: each rule, the value it read, and what reclaim would do
     Show(show::Args),
     /// List stuck claims, longest silent first
@@ -186,20 +183,20 @@ impl Command {
         match self {
             Command::Adopt(args) => adopt::run(args, context),
             Command::Check(args) => check::run(args, context),
-            Command::Completions(args) => completions::run(args, context),
+            Command::Completions(args) => printed::print_completions(args, context),
             Command::Config(args) => config::run(args, context),
             Command::Demo(args) => demo::run(args, context),
             Command::Env(args) => env::run(args, context),
             Command::Generate(args) => generate::run(args, context),
             Command::Health(args) => health::run(args, context),
-            Command::Help(args) => help::run(args, context),
+            Command::Help(args) => printed::print_help(args, context),
             Command::History(args) => history::run(args, context),
             Command::Init(args) => init::run(args, context),
-            Command::Man(args) => man::run(args, context),
+            Command::Man(args) => printed::print_man_page(args, context),
             Command::Owners(args) => owners::run(args, context),
             Command::Presets(args) => presets::run(args, context),
             Command::Reclaim(args) => reclaim::run(args, context),
-            Command::Schema(args) => schema::run(args, context),
+            Command::Schema(args) => printed::print_schema(args, context),
             Command::Show(args) => show::run(args, context),
             Command::Stale(args) => stale::run(args, context),
             Command::Stats(args) => stats::run(args, context),

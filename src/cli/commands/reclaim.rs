@@ -7,7 +7,7 @@ use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::settings::{READING, Settings};
-use crate::cli::{input, plan_file};
+use crate::cli::{evidence_files, input};
 use crate::ops::{Mode, PlanSource};
 use crate::output::Reclaim;
 use std::sync::Arc;
@@ -60,10 +60,10 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     }
     let source = match &args.plan.plan {
         Some(path) => {
-            let saved = plan_file::read(path)?;
+            let saved = evidence_files::read_plan(path)?;
             // A plan is applied with the preset that it was made with.
             settings.preset.get_or_insert_with(|| saved.target.preset.clone());
-            PlanSource::Saved(plan_file::name(path), Arc::new(saved))
+            PlanSource::Saved(evidence_files::plan_name(path), Arc::new(saved))
         }
         None => PlanSource::Selection(Box::new(selection)),
     };
@@ -78,7 +78,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let plan = pass.plan(snapshot, &policy, &list)?;
     let save_plan = args.plan.save_plan.as_deref();
     if let Some(path) = save_plan {
-        plan_file::write(path, &plan.to_save())?;
+        evidence_files::write_plan(path, &plan.to_save())?;
     }
     let apply = pass.apply_options(&plan, run_id, list.wrong, None);
     if args.act.emit_sql {

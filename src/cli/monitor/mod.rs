@@ -2,7 +2,6 @@
 
 mod metrics;
 pub mod plugin;
-mod previous_metrics;
 mod report_file;
 
 pub use metrics::Metrics;

@@ -3,7 +3,6 @@
 
 mod report;
 mod several;
-mod target_result;
 mod worker_pool;
 
 pub use several::Several;
@@ -13,9 +12,8 @@ use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
 use super::settings::Settings;
-use report::Report;
+use report::{Report, Tally, TargetResult};
 use several::for_target;
-use target_result::{Tally, TargetResult};
 
 /// A command and the targets that it runs on.
 pub struct EachTarget<'a> {

@@ -1,20 +1,17 @@
 //! Drafts the mapping of a home-made table: reads the catalog and bounded samples, and concludes only what is shown.
 
 mod actions;
-mod answers;
-mod attempts;
 mod draft;
 mod liveness;
 mod owner;
 mod proof;
 mod roles;
-mod sample;
 mod states;
 mod table;
 mod times;
 mod watch;
 
-pub use answers::Answers;
+pub use draft::Answers;
 pub use proof::{DryRun, prove};
 pub use watch::{Watched, watch};
 
@@ -27,9 +24,8 @@ use draft::{Draft, Facts};
 use liveness::Source;
 use owner::OwnerId;
 use roles::{Meaning, Role};
-use sample::Sampler;
 use states::Shape;
-use table::{Subject, SubjectColumn};
+use table::{Sampler, Subject, SubjectColumn};
 use toml_edit::Array;
 
 /// What is to be adopted, and what is known of it.
@@ -84,7 +80,7 @@ pub fn adopt(adoption: &Adoption<'_>) -> Result<Adopt, OpsError> {
             }
         } else if !keys.iter().any(|known| known.key == key) {
             let path: Vec<&str> = key.split('.').collect();
-            keys.push(DraftKey::new(&path, answers::value(key, answer), Grade::Asked, draft::ANSWERED));
+            keys.push(DraftKey::new(&path, draft::answer_value(key, answer), Grade::Asked, draft::ANSWERED));
         }
     }
     keys.sort_by_key(|key| section(&key.key));
@@ -149,7 +145,7 @@ fn write(facts: &Facts<'_>, draft: &mut Draft, no_queue: Option<&str>) {
         Some("none") => Vec::new(),
         _ => {
             let (can_fail, stamped) = actions::draft(facts, draft);
-            attempts::draft(facts, draft, can_fail);
+            actions::draft_attempts(facts, draft, can_fail);
             stamped
         }
     };

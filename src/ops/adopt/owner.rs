@@ -1,10 +1,8 @@
 //! Who holds a job, and where its heartbeat may be that is not on the job's own row.
 
-use super::answers::Answers;
-use super::draft::{Draft, Facts, bare, counted, of_job};
+use super::draft::{Answers, Draft, Facts, bare, counted, of_job};
 use super::roles::{Class, Meaning, Role, class, role};
-use super::sample::{Rows, Sampler};
-use super::table::{Subject, SubjectColumn, word};
+use super::table::{Rows, Sampler, Subject, SubjectColumn, word};
 use crate::model::{Cell, Engine};
 use crate::ops::OpsError;
 use crate::output::Grade;

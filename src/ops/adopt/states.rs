@@ -1,11 +1,9 @@
 //! Which rows wait, are in flight and have ended: by a state column, or by the columns that tell it together.
 
 use super::actions::stored;
-use super::answers::Answers;
-use super::draft::{Draft, Facts, counted, is_unset, of_job, sampled};
+use super::draft::{Answers, Draft, Facts, counted, is_unset, of_job, sampled};
 use super::roles::{Class, Meaning, Role};
-use super::sample::{Rows, Sampler, with_value};
-use super::table::{Subject, SubjectColumn};
+use super::table::{Rows, Sampler, Subject, SubjectColumn, with_value};
 use crate::model::Cell;
 use crate::ops::OpsError;
 use crate::output::Grade;

@@ -1,11 +1,9 @@
 //! What changes on rows in flight between two snapshots: a heartbeat beats every name.
 
-use super::answers::Answers;
-use super::draft::is_unset;
+use super::draft::{Answers, is_unset};
 use super::roles::{Class, Meaning, Role};
-use super::sample::{Rows, Sampler};
 use super::states::{Shape, StateSeen, shape};
-use super::table::Subject;
+use super::table::{Rows, Sampler, Subject};
 use super::times::{Spelling, spelling};
 use crate::model::{Cell, Reading, Timestamp};
 use crate::ops::OpsError;

@@ -1,6 +1,5 @@
 //! Checks whether jobdoctor can do its work on a queue, and what is missing.
 
-mod actions;
 mod index;
 mod rights;
 mod schema;
@@ -98,7 +97,7 @@ pub fn check(
     }
     // Without listing or writing, every statement fails.
     if schema::view(&mut findings, snapshot) && can_list && snapshot.target.standby.is_none() {
-        actions::actions(&mut findings, snapshot)?;
+        rights::actions(&mut findings, snapshot)?;
     }
     schema::ledger(&mut findings, snapshot);
     let counted = if can_list { Some(time_counting(snapshot)?) } else { None };

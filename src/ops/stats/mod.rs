@@ -2,7 +2,6 @@
 
 mod queues;
 mod runtimes;
-mod spread;
 
 pub use queues::stats;
 pub(super) use runtimes::run_time;

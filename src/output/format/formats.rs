@@ -1,8 +1,12 @@
 //! The output formats, and the JSON one.
 
+use super::cell::{Cell, Tone};
+use super::inert::inert;
+use super::width::wrap;
 use crate::model::escaped_json;
 use serde::Serialize;
 use std::io::{self, Write};
+use unicode_width::UnicodeWidthStr;
 
 /// How a report is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,14 +85,96 @@ pub fn json<T: Serialize>(document: &T, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
+/// The indent of the lines after the first, so that none of them can pass for another paragraph.
+const INDENT: usize = 4;
+
+/// The screen that output for people is laid out for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Screen {
+    /// Display cells per line; `None` is unlimited: then nothing is cut, dropped or wrapped.
+    pub width: Option<usize>,
+    pub color: bool,
+    /// True if tables have no line of titles.
+    pub no_header: bool,
+    /// The column that tables are sorted by, with dashes for the blanks of its title; `None` keeps the order of the
+    /// document.
+    pub sort: Option<String>,
+    pub times: Times,
+}
+
+/// How instants are shown to people; programs get RFC 3339 in UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Times {
+    /// Silence as a span, all others in UTC.
+    #[default]
+    Mixed,
+    /// As spans: how long ago, or how far ahead.
+    Relative,
+    /// In the zone of this machine.
+    Local,
+    /// In UTC.
+    Utc,
+}
+
+impl Screen {
+    /// A heading on a line of its own, in the style of column titles.
+    pub fn heading(&self, title: &str) -> String {
+        format!("{}\n", self.strong(&inert(title).to_uppercase()))
+    }
+
+    /// A text in bold, where the screen has colours.
+    pub fn strong(&self, text: &str) -> String {
+        if self.color { Tone::Strong.paint(text) } else { text.to_owned() }
+    }
+
+    /// A sentence on lines of its own, inert and wrapped, each of them indented.
+    pub fn indented(&self, cell: &Cell) -> String {
+        self.set(cell, INDENT)
+    }
+
+    /// A sentence on lines of its own, inert, wrapped, and indented from the second line on.
+    pub fn paragraph(&self, cell: &Cell) -> String {
+        self.set(cell, 0)
+    }
+
+    /// Caveats, each a paragraph of its own.
+    pub fn findings(&self, findings: &[String]) -> String {
+        findings.iter().map(|finding| self.paragraph(&format!("! {finding}").into())).collect()
+    }
+
+    fn set(&self, cell: &Cell, indent: usize) -> String {
+        let text = inert(&cell.text);
+        let lines = match self.width {
+            Some(width) if text.width() + indent > width => wrap(&text, width.saturating_sub(INDENT).max(1)),
+            _ => vec![text.as_ref()],
+        };
+        let paint = |line: &str| if self.color { cell.tone.paint(line) } else { line.to_owned() };
+        let set =
+            |(n, line): (usize, &&str)| format!("{:1$}{2}\n", "", if n == 0 { indent } else { INDENT }, paint(line));
+        lines.iter().enumerate().map(set).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output::format::Tone;
 
     #[test]
     fn names_and_readers() {
         let names = ["table", "wide", "json", "jsonl", "csv", "name", "prometheus", "none"];
         assert_eq!(Format::ALL.map(Format::name), names);
         assert_eq!(Format::ALL.map(Format::is_machine), [false, false, true, true, true, true, true, true]);
+    }
+
+    #[test]
+    fn what_does_not_fit_goes_on_below_and_stays_inert() {
+        let cell = Cell::new("host web1\nFAKE vanished: 3 jobs", Tone::Bad);
+        let screen = |width, color| Screen { width, color, ..Screen::default() };
+        assert_eq!(screen(None, false).paragraph(&cell), "host web1\\nFAKE vanished: 3 jobs\n");
+        assert_eq!(screen(Some(24), false).paragraph(&cell), "host web1\\nFAKE\n    vanished: 3 jobs\n");
+        assert_eq!(screen(None, true).paragraph(&"x".into()), "x\n");
+        assert_eq!(screen(Some(2), false).paragraph(&"ab".into()), "ab\n");
+        assert_eq!(screen(Some(1), false).paragraph(&"ab".into()), "a\n    b\n");
     }
 }

@@ -2,8 +2,6 @@
 
 mod list;
 mod page;
-mod render;
 
 pub use list::{PresetEntry, PresetVariantLiveness, Presets, list, presets};
-pub use page::{PresetNote, PresetPage, people, preset_page};
-pub use render::{index, markdown};
+pub use page::{PresetNote, PresetPage, index, markdown, people, preset_page};

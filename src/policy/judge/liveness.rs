@@ -1,11 +1,12 @@
 //! Asks the preset's liveness sources in their order: the first that has a value decides whether the owner is dead.
 
-use super::{Evaluation, unfit};
-use crate::model::{Clocks, FUTURE_TOLERANCE, LockSign, OwnerRow, Reading, Sign, Timestamp, is_threshold};
+use super::{Evaluation, evaluate, unfit};
+use crate::model::{Claim, Clocks, FUTURE_TOLERANCE, LockSign, OwnerRow, Reading, Sign, Timestamp, is_threshold};
 use crate::policy::finding::{Finding, Limit};
-use crate::policy::thresholds::{Allowed, is_late, own_word};
-use crate::policy::verdict::{Rule, Value};
-use crate::preset::{Absence, Free, LEASE_AHEAD, Liveness, SilentAfter, silence_allowed};
+use crate::policy::thresholds::{Allowed, Policy, is_late, own_word};
+use crate::policy::verdict::{Check, CheckResult, Judgement, Rule, Value, Verdict};
+use crate::preset::encoding::Said;
+use crate::preset::{Absence, Free, LEASE_AHEAD, Liveness, QueueSpec, SilentAfter, silence_allowed};
 use std::time::Duration;
 
 /// What one rule or liveness source makes of a claim.
@@ -241,4 +242,35 @@ pub(super) fn but(death: Finding, life: Finding) -> Finding {
 /// True if the threshold is a column of the row.
 fn by_row(source: &Liveness) -> bool {
     matches!(source.silent_after(), Some(SilentAfter::Column(_)))
+}
+
+/// The judgement of a claim whose times were read as UTC, once that reading is tested: where nothing shows that it is
+/// right, a claim is stuck only if it is so in the furthest zone too, whatever rule says it.
+pub(super) fn tested(
+    spec: &QueueSpec,
+    claim: &Claim,
+    policy: &Policy,
+    now: Timestamp,
+    mut judgement: Judgement,
+) -> Judgement {
+    let Some((time, said)) = spec.zone() else { return judgement };
+    let (mut result, mut finding) = (CheckResult::Clear, Finding::Preset(said.caution().to_owned()));
+    let owner = claim.owner.as_ref();
+    if let (Said::ByNobody, Verdict::Stuck(reasons)) = (said, &judgement.verdict)
+        && let Some(death) = reasons.first()
+        && let are_shown = spec.utc.shows(owner.map(|owner| owner.id.as_str()), now)
+        && let Some(time) = if are_shown { spec.never_shown() } else { Some(time) }
+    {
+        let mut moved = claim.clone();
+        spec.move_to_furthest_zone(&mut moved, are_shown);
+        if !matches!(evaluate(spec, &moved, policy, now).verdict, Verdict::Stuck(_)) {
+            let (death, owner) = (Box::new(death.finding.clone()), owner.map(|owner| owner.name.clone()));
+            finding = Finding::IfUtc(death, time.column.name.clone(), owner);
+            result = CheckResult::Unusable;
+            judgement.verdict = Verdict::Unknown(vec![finding.clone()]);
+        }
+    }
+    let (column, value) = (time.column.to_string(), Value::Name("utc".to_owned()));
+    judgement.checks.push(Check { rule: "time_zone", column, value, result, finding });
+    judgement
 }

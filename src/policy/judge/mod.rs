@@ -2,13 +2,10 @@
 
 mod external;
 mod liveness;
-mod restart;
 mod trouble;
-mod zone;
 
 use super::finding::{Finding, Limit};
-use super::rules::Policy;
-use super::thresholds::Allowed;
+use super::thresholds::{Allowed, Policy};
 use super::verdict::{Check, CheckResult, Judgement, Reason, Rule, Value, Verdict};
 use crate::model::{Cell, Claim, Clocks, Reading, Timestamp};
 use crate::preset::encoding::Said;
@@ -23,7 +20,7 @@ use std::time::Duration;
 /// heartbeat on the claim's own row contradicts a live-owner list or an owner's restart: the verdict is unknown then.
 /// A time whose zone is not declared is read as UTC, and that reading is tested.
 pub fn judge(spec: &QueueSpec, claim: &Claim, policy: &Policy, now: Timestamp) -> Judgement {
-    zone::tested(spec, claim, policy, now, evaluate(spec, claim, policy, now))
+    liveness::tested(spec, claim, policy, now, evaluate(spec, claim, policy, now))
 }
 
 fn evaluate(spec: &QueueSpec, claim: &Claim, policy: &Policy, now: Timestamp) -> Judgement {

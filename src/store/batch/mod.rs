@@ -1,9 +1,7 @@
 //! One batch, in one short transaction, for both engines: verify and lock, act, record, commit, wake.
 
 mod execute;
-mod failure;
 mod record;
-mod restore;
 mod savepoints;
 mod sweep_lock;
 mod transaction;

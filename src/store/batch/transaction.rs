@@ -1,6 +1,6 @@
 //! The transaction around a batch, and its retries.
 
-use super::failure::{BatchMode, Failure, at_commit};
+use super::savepoints::{BatchMode, Failure, at_commit};
 use crate::model::{BatchReport, End, Outcome, Timestamp};
 use crate::store::session::{Commit, WriteSession};
 use crate::store::{StoreError, StoreErrorKind, random};

@@ -1,16 +1,14 @@
 //! The writer for both engines: the four steps of a batch.
 
-use super::execute::{ActionContext, act_on, wait};
-use super::failure::{BatchMode, Failure};
+use super::execute::{ActionContext, act_on, differing, lock, restored, set_back, wait};
 use super::record::{Recorder, change, images, record};
-use super::restore::{differing, lock, restored, set_back};
-use super::savepoints::{behind_savepoint, with_savepoints};
+use super::savepoints::{BatchMode, Failure, behind_savepoint, with_savepoints};
 use super::sweep_lock::{SweepLock, acquire};
 use super::transaction::{Ending, Work, in_transaction, settle, stopped};
 use super::verify::{evidence_rows, guarded, open, read_again, refuse_shared_keys, set, verify};
 use crate::model::{Action, Batch, BatchReport, End, Key, Outcome, RowError, Step, Timestamp};
 use crate::preset::{ActionSpec, Column, QueueSpec};
-use crate::store::key_holders::key_holders;
+use crate::store::explain::key_holders;
 use crate::store::session::{Commit, Session, WriteSession};
 use crate::store::sql::{self, Statement};
 use crate::store::{StoreError, StoreErrorKind, Writer};

@@ -8,14 +8,12 @@ mod keys;
 mod parse;
 mod passwords;
 mod postgres_address;
-mod server;
 mod service;
 mod settings;
 mod tls;
 
 pub use keys::FRAMEWORK_WORDS;
-pub use postgres_address::{ChannelBinding, PostgresAddress, TargetAttributes, Tcp};
-pub use server::{Server, ServerPlace};
+pub use postgres_address::{ChannelBinding, PostgresAddress, Server, ServerPlace, TargetAttributes, Tcp};
 pub(in crate::store) use service::read_plain;
 pub use settings::{Author, Origin};
 pub use tls::{Root, SslMode, TlsFile, TlsSettings, TlsVersion};

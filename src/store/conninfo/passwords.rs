@@ -1,7 +1,7 @@
 //! Which server gets which password: from the file named for it, the settings, or a password file
 //! (`host:port:database:user:password`, one a line).
 
-use super::server::{Server, ServerPlace, default_socket_directory};
+use super::postgres_address::{Server, ServerPlace, default_socket_directory};
 use super::settings::{Origin, Settings};
 use super::{Password, Surroundings};
 use std::fs;

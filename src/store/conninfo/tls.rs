@@ -1,6 +1,6 @@
 //! The TLS settings of an address.
 
-use super::server::Server;
+use super::postgres_address::Server;
 use super::settings::Settings;
 use super::{AddressError, Surroundings};
 use std::path::PathBuf;

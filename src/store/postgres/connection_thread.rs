@@ -3,9 +3,14 @@
 //! The driver waits for an answer without a limit. The server's own limits end a statement in time, but not if the
 //! server is frozen or the network drops its packets.
 
+use super::connect::{Connected, connect};
+use crate::store::Limits;
+use crate::store::conninfo::{PostgresAddress, Server};
+use ::postgres::types::Type;
 use ::postgres::{Client, Error};
 use std::ops::ControlFlow;
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -142,4 +147,55 @@ fn wait<T>(answer: &mpsc::Receiver<T>, keep_waiting: impl Fn() -> bool) -> Optio
 pub(super) fn for_at_most(duration: Duration) -> impl Fn() -> bool {
     let end = Instant::now().checked_add(duration);
     move || end.is_none_or(|end| Instant::now() < end)
+}
+
+/// How long the request may take.
+const TIME_LIMIT: Duration = Duration::from_secs(3);
+
+const CANCEL: &str = "SELECT pg_catalog.pg_cancel_backend(pid) FROM pg_catalog.pg_stat_activity \
+    WHERE pid = $1::int AND xact_start = $2::timestamptz";
+
+/// Cancels the running statement of one session.
+#[derive(Clone)]
+pub(super) struct Cancel {
+    address: PostgresAddress,
+    limits: Limits,
+    transaction: Arc<Mutex<Option<Transaction>>>,
+}
+
+/// Server process and start time, which together identify a transaction.
+#[derive(Clone)]
+struct Transaction {
+    process: String,
+    began: String,
+}
+
+impl Cancel {
+    /// For a session with this server of the address.
+    pub(super) fn new(address: &PostgresAddress, server: Server, limits: &Limits) -> Cancel {
+        let address = PostgresAddress { servers: vec![server], ..address.clone() };
+        Cancel { address, limits: limits.clone(), transaction: Arc::default() }
+    }
+
+    /// Remembers the transaction that has begun.
+    pub(super) fn remember(&self, process: String, began: String) {
+        if let Ok(mut transaction) = self.transaction.lock() {
+            *transaction = Some(Transaction { process, began });
+        }
+    }
+
+    /// Asks the server to end the running statement, without waiting for the result.
+    pub(super) fn send(&self) {
+        let Some(Transaction { process, began }) = self.transaction.lock().ok().and_then(|known| known.clone()) else {
+            return;
+        };
+        let (address, limits) = (self.address.clone(), self.limits.for_at_most(TIME_LIMIT));
+        // If no thread can be started, the statement still ends with its own time limit.
+        let _ = thread::Builder::new().spawn(move || {
+            let Ok(Connected { mut connection, .. }) = connect(&address, &limits) else { return };
+            let _ = connection.run(for_at_most(TIME_LIMIT), move |client| {
+                client.execute_typed(CANCEL, &[(&process, Type::TEXT), (&began, Type::TEXT)])
+            });
+        });
+    }
 }

@@ -1,15 +1,11 @@
 //! The Postgres adapter, on the synchronous `postgres` crate. It works through poolers in transaction mode: no named
 //! statements, no session state, every setting made inside its transaction.
 
-mod attempt;
-mod cancel;
 mod catalog;
 mod connect;
 mod connect_error;
 mod connection_thread;
-mod error;
 mod lost_commit;
-mod server_version;
 mod session;
 mod settings;
 mod snapshot;

@@ -1,11 +1,10 @@
 //! One connection to a server, and the transactions on it.
 
-use super::cancel::Cancel;
 use super::connect::{Connected, connect};
-use super::connection_thread::{ConnectionThread, NoAnswer, for_at_most};
-use super::error::store_error;
+use super::connect_error::store_error;
+use super::connection_thread::{Cancel, ConnectionThread, NoAnswer, for_at_most};
 use super::lost_commit::is_an_answer;
-use super::server_version::may_be_written;
+use super::snapshot::may_be_written;
 use super::value::{Bound, Raw};
 use crate::model::{Cell, Timestamp};
 use crate::preset::ident::quoted;

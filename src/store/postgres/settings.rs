@@ -1,7 +1,7 @@
 //! The settings of a transaction, made inside it and for it alone: poolers keep no session state.
 
-use super::server_version::server_version;
 use super::session::{Answer, PostgresSession};
+use super::snapshot::server_version;
 use crate::model::{Cell, Timestamp};
 use crate::preset::ident::quoted;
 use crate::store::session::Session;

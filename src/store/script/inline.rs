@@ -1,9 +1,7 @@
 //! The dialect of a script: that of Postgres, with literals instead of parameters.
 
-use super::clock;
-use super::literal::literal;
 use crate::model::{Cell, Engine, Key};
-use crate::preset::encoding::Encodings;
+use crate::preset::encoding::{Encoding, Encodings, Fraction, TextPattern, Unit};
 use crate::preset::{Column, Marker};
 use crate::store::sql::{Dialect, Postgres, Sql};
 use std::sync::OnceLock;
@@ -66,8 +64,8 @@ impl Dialect for Inline {
 
     fn stands_for(&self, marker: &Marker, encodings: Option<&Encodings>) -> Option<String> {
         match marker {
-            Marker::Now(_) | Marker::RunAt(_) => Some(self.or_problem(clock::now(encodings))),
-            Marker::NowRfc3339 => Some(clock::rfc3339()),
+            Marker::Now(_) | Marker::RunAt(_) => Some(self.or_problem(now(encodings))),
+            Marker::NowRfc3339 => Some(rfc3339()),
             Marker::Queue => Some("jobdoctor_moved.queue".to_owned()),
             Marker::Moved => Some("jobdoctor_moved.moved".to_owned()),
             Marker::Ids | Marker::Reason | Marker::Schema => None,
@@ -123,5 +121,127 @@ impl Dialect for Inline {
 
     fn span(&self, seconds: &str, per_second: Option<i64>) -> String {
         Postgres.span(seconds, per_second)
+    }
+}
+
+pub(super) fn literal(cell: &Cell) -> Result<String, String> {
+    match cell {
+        Cell::Null => Ok("NULL".to_owned()),
+        Cell::BrokenText(bytes) => Ok(of_bytes(bytes)),
+        cell => of_text(&cell.to_string()),
+    }
+}
+
+fn plain(c: char) -> bool {
+    c == ' ' || c.is_ascii_graphic()
+}
+
+/// In the escape syntax if needed, which does not depend on `standard_conforming_strings`.
+fn of_text(text: &str) -> Result<String, String> {
+    if text.contains('\0') {
+        return Err("a text holds a NUL character, which Postgres has no literal for".to_owned());
+    }
+    if text.chars().all(|c| plain(c) && c != '\\') {
+        return Ok(format!("'{}'", text.replace('\'', "''")));
+    }
+    let escaped = |c: char| match c {
+        '\\' => "\\\\".to_owned(),
+        '\'' => "''".to_owned(),
+        '\n' => "\\n".to_owned(),
+        '\t' => "\\t".to_owned(),
+        c if plain(c) => c.to_string(),
+        c if u32::from(c) <= 0xffff => format!("\\u{:04x}", u32::from(c)),
+        c => format!("\\U{:08x}", u32::from(c)),
+    };
+    Ok(format!("E'{}'", text.chars().map(escaped).collect::<String>()))
+}
+
+/// Text in a database without an encoding.
+fn of_bytes(bytes: &[u8]) -> String {
+    format!("E'{}'", bytes.iter().map(|byte| format!("\\x{byte:02x}")).collect::<String>())
+}
+
+/// Now in this encoding; without one, a native timestamp.
+pub(super) fn now(encodings: Option<&Encodings>) -> Result<String, String> {
+    let native = Encoding::Native(None);
+    Ok(match encodings.map_or(&native, Encodings::first) {
+        Encoding::Native(None) => "pg_catalog.now()".to_owned(),
+        Encoding::Native(Some(zone)) => format!("(pg_catalog.now() AT TIME ZONE {})", zone_sql(zone.name())?),
+        Encoding::Epoch(Unit::Seconds) => format!("({MICROS} OPERATOR(pg_catalog./) 1000000::bigint)"),
+        Encoding::Epoch(Unit::Millis) => format!("({MICROS} OPERATOR(pg_catalog./) 1000::bigint)"),
+        Encoding::Epoch(Unit::Micros) => format!("({MICROS})"),
+        Encoding::Epoch(Unit::Nanos) => format!("({MICROS} OPERATOR(pg_catalog.*) 1000::bigint)"),
+        Encoding::EpochFloat => "EXTRACT(epoch FROM pg_catalog.now())::double precision".to_owned(),
+        Encoding::Text(pattern) => text_of(pattern)?,
+    })
+}
+
+/// Now as RFC 3339 text.
+pub(super) fn rfc3339() -> String {
+    let text = "pg_catalog.to_char(pg_catalog.now() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US')";
+    format!("(pg_catalog.rtrim(pg_catalog.rtrim({text}, '0'), '.') OPERATOR(pg_catalog.||) 'Z')")
+}
+
+/// Microseconds since 1970. A double is exact enough to round to one microsecond.
+const MICROS: &str =
+    "(EXTRACT(epoch FROM pg_catalog.now())::double precision OPERATOR(pg_catalog.*) 1000000::double precision)::bigint";
+
+fn zone_sql(name: &str) -> Result<String, String> {
+    literal(&Cell::Text(name.to_owned()))
+}
+
+fn text_of(pattern: &TextPattern) -> Result<String, String> {
+    let wall = format!("pg_catalog.now() AT TIME ZONE {}", zone_sql(pattern.zone().name())?);
+    let text = |fraction: &str| {
+        let separator = if pattern.separator() == 'T' { "\"T\"" } else { " " };
+        format!("pg_catalog.to_char({wall}, 'YYYY-MM-DD{separator}HH24:MI:SS{fraction}')")
+    };
+    let body = match pattern.fraction() {
+        Fraction::None => text(""),
+        Fraction::Three => text(".MS"),
+        Fraction::Six => text(".US"),
+        Fraction::SixOrNone => format!("pg_catalog.regexp_replace({}, '[.]000000$', '')", text(".US")),
+        Fraction::Groups => format!("pg_catalog.regexp_replace({}, '([.]000)?000$', '')", text(".US")),
+        Fraction::UpToThree => format!("pg_catalog.rtrim(pg_catalog.rtrim({}, '0'), '.')", text(".MS")),
+    };
+    Ok(match pattern.ending() {
+        "" => body,
+        ending => format!("({body} OPERATOR(pg_catalog.||) '{ending}')"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOSTILE: &str = "a'b\\'c\n\\! echo x\n.shell echo y\n:name :'x' $$ \u{1b}[2J \u{202e}é\u{1f600}";
+
+    #[test]
+    fn nothing_but_printable_ascii_comes_out() {
+        let out = literal(&Cell::Text(HOSTILE.to_owned())).unwrap();
+        assert!(out.chars().all(plain), "{out}");
+        assert_eq!(
+            out,
+            "E'a''b\\\\''c\\n\\\\! echo x\\n.shell echo y\\n:name :''x'' $$ \\u001b[2J \\u202e\\u00e9\\U0001f600'"
+        );
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_have_a_spelling() {
+        assert_eq!(literal(&Cell::BrokenText(b"w\xff'".to_vec())).unwrap(), "E'\\x77\\xff\\x27'");
+    }
+
+    #[test]
+    fn what_has_no_literal_is_refused() {
+        let error = literal(&Cell::Text("a\0b".to_owned())).unwrap_err();
+        assert!(error.contains("NUL"), "{error}");
+    }
+
+    #[test]
+    fn no_instant_is_in_it() {
+        for encoding in ["epoch s", "epoch ms", "epoch us", "epoch ns", "epoch s float", "text YYYY-MM-DDTHH:MM:SSZ"] {
+            let sql = now(Some(&Encodings::new(Encoding::parse(encoding).unwrap(), Vec::new()))).unwrap();
+            assert!(sql.contains("now()"), "{sql}");
+        }
     }
 }

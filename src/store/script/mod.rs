@@ -8,9 +8,7 @@
 //! Unlike the program, a script has no savepoint fallback: if a row is refused, its batch is rolled back and the script
 //! ends.
 
-mod clock;
 mod inline;
-mod literal;
 mod postgres;
 
 use super::{StoreError, StoreErrorKind};

@@ -7,32 +7,26 @@ pub mod catalog;
 mod counts;
 mod dialect;
 mod filter;
-mod finished_runs;
 mod key_holders;
 mod ledger;
 mod listing;
 pub mod parts;
 mod projection;
-mod record;
-mod reference_schema;
 pub mod statements;
 mod verify;
 
 pub use builder::{Param, Sql, Statement};
 pub use dialect::{Dialect, Postgres, Sqlite};
-pub use ledger::ledger_schema;
-pub use reference_schema::reference_schema;
+pub use ledger::{ledger_schema, reference_schema};
 
-pub(super) use act::{acts, left_behind, notifications};
+pub(super) use act::{acts, images, left_behind, notifications, restores};
 pub(super) use counts::{
-    count, count_by_owner, count_by_state, count_in_states, owner_count, question, state_meant, states_in_use,
+    count, count_by_owner, count_by_state, count_in_states, finished, owner_count, question, state_meant, states_in_use,
 };
-pub(super) use finished_runs::finished;
 pub(super) use key_holders::{key_holders, unique_key, unique_keys};
 pub(super) use ledger::{
     ledger_inserts, ledger_last, ledger_loss, ledger_losses, ledger_row, ledger_rows, ledger_run, ledger_run_ids,
     ledger_runs,
 };
 pub(super) use listing::{all, begun_before, canonical, find, history, suspects};
-pub(super) use record::{images, restores};
 pub(super) use verify::{evidence_reread, evidence_rows, evidence_writers, guard, reread, shared_keys, verify};

@@ -1,9 +1,9 @@
 //! Step one of a batch: locks the rows whose precondition still holds, and tells why others do not come back.
 
+use super::act::image_items;
 use super::builder::{Param, Sql, Statement, Values, column_sql};
 use super::dialect::Dialect;
 use super::projection::{owner_image, same_precondition};
-use super::record::image_items;
 use crate::model::{Action, Cell, Key};
 use crate::preset::{Column, Expr, OwnerRowSpec, QueueSpec, Template};
 

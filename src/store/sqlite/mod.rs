@@ -1,17 +1,14 @@
 //! The SQLite adapter, on rusqlite with its bundled library.
 
-mod create;
 mod error;
 mod file;
 mod locks;
-mod network_fs;
 mod open;
 mod schema;
 mod second_name;
 mod session;
-mod value;
 
-pub use create::{CREATED_BY_DEMO, create_demo_file};
+pub use open::{CREATED_BY_DEMO, create_demo_file};
 
 use super::batch::SqlWriter;
 use super::reader::SqlReader;
@@ -46,7 +43,7 @@ impl SqliteStore {
             network_files,
             second_name,
             foreign_keys,
-            network: network_fs::beneath,
+            network: second_name::beneath,
             seen: SchemaSeen::default(),
         }
     }

@@ -4,13 +4,13 @@ use super::error::{locked, store_error};
 use super::file::DatabaseFile;
 use super::open::{explains_only, limit_statements, reads_only};
 use super::schema::{self, SchemaSeen};
-use super::value;
 use crate::model::{Cell, Remedy, Timestamp};
 use crate::preset::{LiveSchema, QueueSpec};
 use crate::store::session::{Commit, Each, ReadSession, Session, WriteSession, query_count};
 use crate::store::sql::{Dialect, Param, Sqlite, Statement};
 use crate::store::{Limits, ServerVersion, StoreError, StoreErrorKind};
-use rusqlite::Connection;
+use rusqlite::types::{ToSqlOutput, Value, ValueRef};
+use rusqlite::{Connection, Params, ToSql};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -97,7 +97,7 @@ impl Session for SqliteSession {
         let mut rows = Vec::new();
         let mut read = || {
             let mut prepared = self.connection.prepare_cached(&statement.sql)?;
-            value::each_row(&mut prepared, &statement.params, |row| {
+            each_row(&mut prepared, &statement.params, |row| {
                 rows.push(row.to_vec());
                 ControlFlow::Continue(())
             })
@@ -109,7 +109,7 @@ impl Session for SqliteSession {
     fn execute(&mut self, statement: &Statement) -> Result<u64, StoreError> {
         let run = || {
             let mut prepared = self.connection.prepare_cached(&statement.sql)?;
-            prepared.execute(value::bound(&statement.params))
+            prepared.execute(bound(&statement.params))
         };
         run().map(|rows| rows as u64).map_err(|error| self.error(error))
     }
@@ -168,7 +168,7 @@ impl Session for SqliteSession {
 impl ReadSession for SqliteSession {
     fn stream(&mut self, statement: &Statement, each: Each<'_>) -> Result<(), StoreError> {
         let mut prepared = self.connection.prepare(&statement.sql).map_err(|error| self.error(error))?;
-        value::each_row(&mut prepared, &statement.params, each).map_err(|error| self.error(error))
+        each_row(&mut prepared, &statement.params, each).map_err(|error| self.error(error))
     }
 
     fn server_version(&self) -> Option<&ServerVersion> {
@@ -254,4 +254,62 @@ fn name_foreign_key(session: &mut SqliteSession, spec: &QueueSpec, error: StoreE
         return super::error::of_foreign_key(StoreError { message, ..error });
     }
     error
+}
+
+pub(super) fn bound(params: &[Param]) -> impl Params + '_ {
+    rusqlite::params_from_iter(params.iter().map(Bound))
+}
+
+/// Runs a prepared statement and hands over its rows, until `each` breaks off.
+pub(super) fn each_row(
+    prepared: &mut rusqlite::Statement<'_>,
+    params: &[Param],
+    mut each: impl FnMut(&[Cell]) -> ControlFlow<()>,
+) -> rusqlite::Result<()> {
+    let width = prepared.column_count();
+    let mut rows = prepared.query(bound(params))?;
+    let mut cells = Vec::with_capacity(width);
+    while let Some(row) = rows.next()? {
+        cells.clear();
+        for n in 0..width {
+            cells.push(cell(row.get_ref(n)?));
+        }
+        if each(&cells).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+struct Bound<'p>(&'p Param);
+
+impl ToSql for Bound<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match self.0 {
+            Param::Texts(_) => ToSqlOutput::Owned(Value::Null),
+            Param::Cell(Cell::Null | Cell::Infinity | Cell::NegativeInfinity) => ToSqlOutput::Owned(Value::Null),
+            Param::Cell(Cell::Integer(n)) => ToSqlOutput::Owned(Value::Integer(*n)),
+            Param::Cell(Cell::Real(n)) => ToSqlOutput::Owned(Value::Real(*n)),
+            Param::Cell(Cell::Text(text)) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+            Param::Cell(Cell::BrokenText(bytes)) => ToSqlOutput::Borrowed(ValueRef::Text(bytes)),
+            Param::Cell(Cell::Bytes(bytes)) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
+            // No encoding of a SQLite column makes these; as text they are readable.
+            Param::Cell(time @ (Cell::Instant(_) | Cell::WallClock(_))) => {
+                ToSqlOutput::Owned(Value::Text(time.to_string()))
+            }
+        })
+    }
+}
+
+fn cell(value: ValueRef<'_>) -> Cell {
+    match value {
+        ValueRef::Null => Cell::Null,
+        ValueRef::Integer(n) => Cell::Integer(n),
+        ValueRef::Real(n) => Cell::Real(n),
+        ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => Cell::Text(text.to_owned()),
+            Err(_) => Cell::BrokenText(bytes.to_vec()),
+        },
+        ValueRef::Blob(bytes) => Cell::Bytes(bytes.to_vec()),
+    }
 }

@@ -1,6 +1,5 @@
 //! `jobdoctor generate`: prints the unit files that run a sweep of a target. It writes nothing.
 
-mod cron;
 mod kubernetes;
 mod schedule;
 mod systemd;
@@ -35,7 +34,7 @@ enum Kind {
     /// Print a service and its timer, or with --restart a drop-in for the workers' own unit
     Systemd(systemd::Args),
     /// Print a file for /etc/cron.d
-    Cron(cron::Args),
+    Cron(schedule::CronArgs),
     /// Print a ConfigMap and a CronJob, or with --restart an init container for the workers' pods
     Kubernetes(kubernetes::Args),
 }
@@ -86,7 +85,7 @@ struct Sweep {
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let text = match &args.kind {
         Kind::Systemd(args) => systemd::text(args, &Sweep::resolve(&args.sweep, context)?, context)?,
-        Kind::Cron(args) => cron::text(args, &Sweep::resolve(&args.sweep, context)?, context)?,
+        Kind::Cron(args) => schedule::crontab(args, &Sweep::resolve(&args.sweep, context)?, context)?,
         Kind::Kubernetes(args) => kubernetes::text(args, &Sweep::resolve(&args.sweep, context)?, context)?,
     };
     context.ui.report(|out| out.write_all(text.as_bytes()))?;

@@ -1,5 +1,9 @@
-//! How often a sweep runs, in the words of cron and of systemd.
+//! How often a sweep runs, in the words of cron and of systemd, and the crontab.
 
+use super::{HostArgs, Sweep, SweepArgs};
+use crate::cli::context::Context;
+use crate::cli::error::CliError;
+use crate::cli::next_command::quoted;
 use crate::model::parse_duration;
 
 /// An interval in minutes that divides an hour or a day, because cron and systemd can express no other.
@@ -51,6 +55,32 @@ impl Every {
     pub(super) fn spread_seconds(self) -> u64 {
         (self.0 * 6).min(300)
     }
+}
+
+/// `jobdoctor generate cron`.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jobdoctor generate cron --target shop --user ops
+  jobdoctor generate cron --target shop --every 15m > jobdoctor-sweep-shop")]
+pub(super) struct CronArgs {
+    #[command(flatten)]
+    pub(super) host: HostArgs,
+    #[command(flatten)]
+    pub(super) sweep: SweepArgs,
+}
+
+pub(super) fn crontab(args: &CronArgs, sweep: &Sweep, context: &Context) -> Result<String, CliError> {
+    sweep.database(context)?;
+    let words: Vec<String> = sweep.on_host(args.host.program()?)?.iter().map(|word| quoted(word)).collect();
+    Ok(format!(
+        include_str!("templates/crontab"),
+        name = sweep.name,
+        schedule = args.sweep.every.cron(),
+        user = args.host.user()?,
+        // A `%` ends the command.
+        command = words.join(" ").replace('%', "\\%"),
+    ))
 }
 
 #[cfg(test)]

@@ -1,16 +1,20 @@
-mod config_file;
-
 use crate::cli::args::{AdoptArgs, OutputArgs, StoreArgs, text_or_json};
+use crate::cli::config::Config;
 use crate::cli::context::Context;
-use crate::cli::error::CliError;
+use crate::cli::error::{CliError, OrEnd};
 use crate::cli::exit::Exit;
 use crate::cli::next_command::{quoted, shell_word};
-use crate::cli::prompt;
+use crate::cli::progress;
 use crate::cli::settings::{READING, Settings};
 use crate::model::age;
 use crate::ops::{self, Adoption, Answers, DryRun};
 use crate::output::format::{Format, count, json};
-use crate::output::{Adopt, Proof, Question, Severity};
+use crate::output::{Adopt, FileMode, Proof, Question, Severity, directory_of, replace_file};
+use anyhow::Context as _;
+use rustix::process::geteuid;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// `jobdoctor adopt`.
@@ -50,7 +54,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         Some(span) => Some(ops::watch(store.as_ref(), &limits(), schema, table, &Answers::new(&given)?, *span)?),
         None => None,
     };
-    let is_asked = prompt::can_ask() && !context.ui.is_for_machines() && !args.output.tone.quiet;
+    let is_asked = progress::can_ask() && !context.ui.is_for_machines() && !args.output.tone.quiet;
     let mut left_open: Vec<String> = Vec::new();
     let mut draft = loop {
         let answers = Answers::new(&given)?;
@@ -76,7 +80,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         let open = draft.questions.iter().find(|question| is_asked && !left_open.contains(&question.key));
         let Some(question) = open else { break draft };
         ask(context, question);
-        match prompt::read_line(&context.interrupt)?.filter(|answer| !answer.is_empty()) {
+        match progress::read_line(&context.interrupt)?.filter(|answer| !answer.is_empty()) {
             Some(answer) => given.push((question.key.clone(), answer)),
             None => left_open.push(question.key.clone()),
         }
@@ -91,7 +95,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             Err(error) => misfit = Some(CliError::from(error)),
         }
         if args.adopt.write && misfit.is_none() {
-            draft.written = Some(config_file::add(&settings, &draft)?.display().to_string());
+            draft.written = Some(add_to_config_file(&settings, &draft)?.display().to_string());
         }
     }
     context.ui.report(|out| match args.output.format() {
@@ -194,4 +198,53 @@ fn report(context: &Context, proof: &Proof) {
         true => "check: jobdoctor can work with this draft",
         false => "check: jobdoctor cannot do all of its work with this draft",
     });
+}
+
+/// Adds the mapping at the end of the config file in use, or of a new one in the first default place.
+fn add_to_config_file(settings: &Settings, draft: &Adopt) -> Result<PathBuf, CliError> {
+    let default = settings.config_places.first();
+    let path = settings.config.as_ref().map(|(path, _)| path).or(default).ok_or_else(|| {
+        CliError::new(Exit::Usage, "no place for a config file is known").hint("name one with --config")
+    })?;
+    let what = || format!("config file {}", path.display());
+    // A link stays a link to the file that is written.
+    let file = path.canonicalize().unwrap_or_else(|_| path.clone());
+    if file.exists() && !file.is_file() {
+        return Err(CliError::new(Exit::Config, format!("{} is not a regular file; nothing was written", what())));
+    }
+    let text = match fs::read_to_string(&file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        text => text.with_context(|| format!("{} cannot be read", what())).or_end(Exit::Config)?,
+    };
+    let known = Config::parse(&what(), &text)?;
+    let names = known.mappings.iter().map(|mapping| &mapping.name).chain(known.broken.iter().map(|(name, _)| name));
+    if names.into_iter().any(|name| *name == draft.name) {
+        let message = format!("{} has a mapping `{}` already; nothing was written", what(), draft.name);
+        return Err(CliError::new(Exit::Config, message).hint("name this one with --name, or remove the other"));
+    }
+    let gap = if text.is_empty() || text.ends_with("\n\n") {
+        ""
+    } else if text.ends_with('\n') {
+        "\n"
+    } else {
+        "\n\n"
+    };
+    let added = format!("{text}{gap}{}", draft.toml);
+    let read = Config::parse(&what(), &added)?;
+    if let Some((_, error)) = read.broken.into_iter().find(|(name, _)| *name == draft.name) {
+        return Err(error.into());
+    }
+    replace(&file, &added).with_context(|| format!("{} cannot be written", what())).or_end(Exit::NoPermission)?;
+    Ok(path.clone())
+}
+
+/// Replaces a file as a whole, with the mode that it had.
+fn replace(path: &Path, text: &str) -> anyhow::Result<()> {
+    fs::create_dir_all(directory_of(path))?;
+    let mode = match fs::metadata(path) {
+        Ok(metadata) if metadata.uid() != geteuid().as_raw() => anyhow::bail!("it belongs to another user"),
+        Ok(metadata) => metadata.mode() & 0o7777,
+        Err(_) => 0o600,
+    };
+    Ok(replace_file(path, FileMode::Exactly(mode), |out| out.write_all(text.as_bytes()))?)
 }

@@ -1,6 +1,6 @@
-//! Requests that a queue cannot serve, in the words of the command line.
+//! What is said where a request fails, with what to do about it.
 
-use crate::model::Action;
+use crate::model::{Action, Remedy, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
@@ -199,4 +199,92 @@ impl Unsupported {
         }
         .to_owned()
     }
+}
+
+/// The hint that names the option or the command.
+pub fn remedy(remedy: Remedy) -> &'static str {
+    match remedy {
+        Remedy::GivePassword => "PGPASSWORD, a password file (~/.pgpass) or --password-file can give one",
+        Remedy::AllowMoreTime => "allow more time with --timeout, or narrow the selection",
+        Remedy::LimitJobs => "try again, perhaps with --limit",
+        Remedy::AllowNetworkFiles => {
+            "run it on the host that has the disk, or add --network-files if every process that opens the \
+             file runs on this host"
+        }
+        Remedy::AllowSecondName { is_mount: true } => {
+            "mount the directory instead of the file; or add --second-name if every process that uses the file opens it \
+             by this path"
+        }
+        Remedy::AllowSecondName { is_mount: false } => {
+            "remove the other name; or add --second-name if every process that uses the file opens it by this path"
+        }
+        Remedy::Write => "or run `jobdoctor reclaim --apply`",
+        Remedy::ApplyInstead => "let jobdoctor do it: --apply instead of --emit-sql",
+        Remedy::WaitForSweepLock => "or let this one wait with --lock-wait 30s",
+        // The nearest preset refuses these tables when it is named, too.
+        Remedy::NameOrMap { has_nearest: true } => {
+            "draft a mapping of your own table with `jobdoctor adopt TABLE` (`jobdoctor help mapping`), or change the nearest \
+             preset to fit (`jobdoctor presets show NAME` prints it in the format of a mapping)"
+        }
+        Remedy::NameOrMap { has_nearest: false } => {
+            "draft a mapping of your own table with `jobdoctor adopt TABLE` (`jobdoctor help mapping`); or name a preset with \
+             --preset (`jobdoctor presets` lists them)"
+        }
+        Remedy::MakeLedger => "then create the ledger again with `jobdoctor init --ledger`",
+    }
+}
+
+/// A sentence for a person, by how much it matters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Message {
+    /// Something an operator must know before going on.
+    Warn(String),
+    /// What the run did or would do.
+    Note(String),
+    /// The command to type next.
+    Hint(String),
+}
+
+/// The sentence about ids that name no job.
+pub fn no_such_job(table: &str, ids: &[String]) -> String {
+    format!("no such job in {table}: {}", ids.join(", "))
+}
+
+/// `jobdoctor.log/v1`: a line of stderr with `--log-format json`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LogLine {
+    /// `jobdoctor.log/v1`.
+    pub schema: &'static str,
+    /// When the line was written, by this host's clock; null if that is out of range.
+    #[schemars(with = "Option<String>")]
+    pub time: Option<Timestamp>,
+    /// `debug`, `info`, `warning` or `error`.
+    pub level: &'static str,
+    /// The sentence.
+    pub message: String,
+    /// The target, where it is one of several; null for one alone.
+    pub target: Option<String>,
+    /// The run; null before it has read the queue.
+    pub run: Option<String>,
+    /// The exit code; null unless this is the error that ended the run.
+    pub code: Option<u8>,
+    /// The name of the exit code; null unless this is the error that ended the run.
+    pub kind: Option<&'static str>,
+    /// What to try.
+    pub hints: Vec<String>,
+}
+
+/// `jobdoctor.error/v1`: on stderr instead of a document on stdout.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ErrorDocument {
+    /// `jobdoctor.error/v1`.
+    pub schema: &'static str,
+    /// The exit code.
+    pub code: u8,
+    /// The name of the exit code.
+    pub kind: String,
+    /// What went wrong.
+    pub message: String,
+    /// What to try.
+    pub hints: Vec<String>,
 }
