@@ -28,7 +28,6 @@ pub struct FileKind {
     pub name: &'static str,
     /// What it holds, in messages.
     pub holds: &'static str,
-    /// Its mode.
     pub mode: FileMode,
     /// Whether a file that begins with this text is of this kind.
     pub recognize: fn(&str) -> bool,

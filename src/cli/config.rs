@@ -1,4 +1,5 @@
-//! The config file: targets, and mappings for home-made tables.
+//! The config file: targets, and mappings for home-made tables. One that another user could change is refused: its SQL
+//! runs with the operator's rights.
 
 use super::environment::Environment;
 use super::error::{CliError, OrEnd};

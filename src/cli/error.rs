@@ -64,7 +64,6 @@ impl<T> OrEnd<T> for anyhow::Result<T> {
     }
 }
 
-/// The exit of a store's error.
 pub(super) fn exit_of(kind: StoreErrorKind) -> Exit {
     match kind {
         StoreErrorKind::Missing => Exit::NoInput,

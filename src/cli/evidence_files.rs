@@ -1,4 +1,4 @@
-//! Files of earlier runs and of other programs: a live-owner list, a saved snapshot, a saved plan. They are read as untrusted input.
+//! Files of earlier runs and of other programs, read as untrusted input: live-owner lists, snapshots and plans.
 
 use super::args::EvidenceArgs;
 use super::atomic_file::{AtomicFile, FileKind};

@@ -1,4 +1,5 @@
-//! The progress bar: on a terminal's stderr, for work that takes longer than a second.
+//! Terminals: a progress bar on stderr for work that takes longer than a second, and questions to a person, during
+//! which signals are still noticed.
 
 use super::error::CliError;
 use super::exit::Exit;

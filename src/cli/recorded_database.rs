@@ -71,7 +71,6 @@ fn address(target: &Target) -> (String, bool) {
     (parts.into_iter().filter_map(part).collect::<Vec<_>>().join(" "), host.starts_with('/') || host == "localhost")
 }
 
-/// A value of a libpq string.
 fn libpq_value(value: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:".contains(c);
     if !value.is_empty() && value.chars().all(is_plain) {

@@ -12,7 +12,6 @@ const IN_MEMORY: usize = 64 << 10;
 pub enum Streams {
     #[default]
     Own,
-    /// Buffers.
     Buffered(Arc<Buffered>),
 }
 

@@ -20,7 +20,6 @@ pub fn is_run_id(text: &str) -> bool {
 }
 
 impl Directory {
-    /// The directory of the journals in a state directory.
     pub fn in_state(state: &Path) -> Directory {
         Directory(state.join("journal"))
     }

@@ -32,7 +32,6 @@ impl RequeuedJobs {
         RequeuedJobs { spec: plan.claims.spec.clone(), keys }
     }
 
-    /// The keys of the jobs that were moved.
     fn moved(&self, steps: &[StepJob]) -> Vec<Key> {
         let keys = self.keys.iter().zip(steps);
         keys.filter_map(|(key, step)| key.clone().filter(|_| step.outcome == Some(Outcome::Moved))).collect()

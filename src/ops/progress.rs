@@ -1,4 +1,4 @@
-//! Reports the progress of a use case.
+//! How far a use case is, and at which pace a run goes on.
 
 use crate::model::Engine;
 use crate::store::chance;
@@ -77,7 +77,8 @@ const PAUSE: Range<Duration> = Duration::from_millis(20)..Duration::from_millis(
 /// The rows of a run's first batch: a trigger may take 50 ms for each.
 const FIRST: usize = 20;
 
-/// The pace of a run, which learns from each batch.
+/// The pace of a run, which learns from each batch how many rows the next one has, and how long to pause before it:
+/// workers must hardly notice a run.
 #[derive(Debug)]
 pub(super) struct Pace {
     /// How long the statements of a batch may take, without its beginning and its commit, which are the same for any

@@ -76,7 +76,6 @@ pub fn preset_page(preset: &Preset, toml: String) -> Result<PresetPage, SpecErro
     })
 }
 
-/// The preset on each of its engines.
 pub(super) fn shapes(preset: &Preset) -> Result<Vec<(Engine, Vec<Shape>)>, SpecError> {
     preset.engines.iter().map(|engine| Ok((*engine, preset.shapes(*engine)?))).collect()
 }

@@ -1,4 +1,5 @@
-//! Judges by evidence from outside the database: the live-owner list and earlier snapshots.
+//! Judges by evidence from outside the database: the live-owner list, earlier snapshots, and the operator of a restart
+//! sweep, who says which owners are dead, whatever the rows show.
 
 use super::Evaluation;
 use super::liveness::{Opinion, but};

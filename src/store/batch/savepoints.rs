@@ -1,4 +1,6 @@
-//! Why a transaction of a batch did not commit, and how the batch continues: in halves of halves behind savepoints.
+//! Why a transaction of a batch did not commit, and how the batch continues: in halves of halves behind savepoints,
+//! until each row that is refused or locked stands alone. One row in 500 takes some twenty tries, not 500; meanwhile
+//! the batch's locks block workers.
 
 use super::execute::{is_of_a_row, row_error};
 use crate::model::{BatchReport, End, Outcome, RowError};

@@ -35,7 +35,6 @@ pub(super) struct ConnectionThread {
 pub(super) struct NoAnswer;
 
 impl ConnectionThread {
-    /// Starts the thread for an open connection.
     pub(super) fn start(mut client: Client) -> ConnectionThread {
         let (tasks, received) = mpsc::channel::<Task>();
         let (send, closed) = mpsc::channel();
@@ -156,6 +155,10 @@ const CANCEL: &str = "SELECT pg_catalog.pg_cancel_backend(pid) FROM pg_catalog.p
     WHERE pid = $1::int AND xact_start = $2::timestamptz";
 
 /// Cancels the running statement of one session.
+///
+/// The protocol's own cancel request is not used: the driver hangs up before the answer, and PgBouncer 1.18 crashes on
+/// that. An ordinary connection calls `pg_cancel_backend`, and only while the server process is still in our
+/// transaction: behind a pooler the process may already serve another client.
 #[derive(Clone)]
 pub(super) struct Cancel {
     address: PostgresAddress,

@@ -124,6 +124,8 @@ impl Dialect for Inline {
     }
 }
 
+/// A value as a literal that no shell, terminal or client with another encoding misreads: every character outside
+/// printable ASCII is escaped.
 pub(super) fn literal(cell: &Cell) -> Result<String, String> {
     match cell {
         Cell::Null => Ok("NULL".to_owned()),
@@ -161,7 +163,8 @@ fn of_bytes(bytes: &[u8]) -> String {
     format!("E'{}'", bytes.iter().map(|byte| format!("\\x{byte:02x}")).collect::<String>())
 }
 
-/// Now in this encoding; without one, a native timestamp.
+/// The transaction's now in this encoding; without one, a native timestamp. A script may run hours after it was made, so
+/// it holds no instant. It is read with the queue's schema on the search path, where nothing may be looked up.
 pub(super) fn now(encodings: Option<&Encodings>) -> Result<String, String> {
     let native = Encoding::Native(None);
     Ok(match encodings.map_or(&native, Encodings::first) {

@@ -1,4 +1,5 @@
-//! Step two of a batch, and what is recorded of it: the statements of an action on exactly the verified keys, the images of rows, and how they are set back.
+//! Step two of a batch: the statements of an action on exactly the verified keys, the check of their effect, and what
+//! is read of the rows for the record and set back by an undo.
 
 use super::builder::{Param, Sql, Statement, Values, column_sql, literal_sql};
 use super::dialect::Dialect;

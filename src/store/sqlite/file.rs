@@ -271,7 +271,6 @@ fn unreadable(path: &Path, error: &io::Error) -> StoreError {
     }
 }
 
-/// The name of a user, if there is one.
 fn user_name(user: u32) -> Option<String> {
     User::from_uid(Uid::from_raw(user)).ok().flatten().map(|user| user.name)
 }

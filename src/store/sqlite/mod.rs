@@ -43,7 +43,7 @@ impl SqliteStore {
             network_files,
             second_name,
             foreign_keys,
-            network: second_name::beneath,
+            network: second_name::network_fs_beneath,
             seen: SchemaSeen::default(),
         }
     }

@@ -1,5 +1,6 @@
 //! Tells whether a file is known by a second name. SQLite finds its journals by the name of the file, so that a process
-//! that uses one name does not see what another process keeps next to the other.
+//! that uses one name does not see what another process keeps next to the other. Tells too whether the file lies on a
+//! network file system, on which SQLite's locks are unreliable.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -116,14 +117,14 @@ fn named(magic: u32) -> Option<&'static str> {
 
 /// The name of the network file system that a path lies on, if any.
 #[cfg(target_os = "linux")]
-pub(super) fn beneath(path: &Path) -> Option<&'static str> {
+pub(super) fn network_fs_beneath(path: &Path) -> Option<&'static str> {
     // The field's width and sign depend on the platform; the numbers have 32 bits.
     named(rustix::fs::statfs(path).ok()?.f_type as u32)
 }
 
 /// Other systems have no such numbers.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn beneath(_path: &Path) -> Option<&'static str> {
+pub(super) fn network_fs_beneath(_path: &Path) -> Option<&'static str> {
     let _ = named;
     None
 }
@@ -157,6 +158,6 @@ mod tests {
         local.iter().for_each(|magic| assert_eq!(named(*magic), None, "{magic:#x}"));
         assert_eq!(named(0x6969), Some("NFS"));
         // Whatever the temporary directory is on, what is not there is on nothing.
-        assert_eq!(beneath(Path::new("/none/of/this/is/there")), None);
+        assert_eq!(network_fs_beneath(Path::new("/none/of/this/is/there")), None);
     }
 }
