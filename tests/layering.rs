@@ -191,14 +191,14 @@ fn an_upward_arrow_is_caught() {
 
 /// The most lines and files of each layer, unit tests included. A change that needs more raises the figure and says why.
 const BUDGETS: [(&str, usize, usize); 8] = [
-    ("cli", 11_000, 94),
-    ("history", 950, 8),
-    ("model", 1_500, 13),
-    ("ops", 10_100, 75),
-    ("output", 7_000, 58),
-    ("policy", 3_700, 27),
-    ("preset", 7_400, 41),
-    ("store", 13_550, 85),
+    ("cli", 10_650, 78),
+    ("history", 950, 6),
+    ("model", 1_450, 10),
+    ("ops", 9_950, 63),
+    ("output", 6_950, 47),
+    ("policy", 3_650, 20),
+    ("preset", 6_900, 30),
+    ("store", 12_900, 65),
 ];
 
 /// How a layer of so many lines and files exceeds its budget.

@@ -177,9 +177,7 @@ fn jobs<'a>(verdict: VerdictKind, format: Format, now: Timestamp, times: Times) 
         .add_if(is_wide, columns::column("lease ends", 9, Some(8)), "lease_expires_at", move |job| {
             columns::time(job.lease_expires_at, now, times)
         })
-        .add_if(is_wide, columns::column("judged by", 9, Some(8)), "liveness", |job| {
-            columns::text(job.liveness.as_deref())
-        })
+        .add_if(is_wide, columns::column("judged by", 9, Some(8)), "liveness", |job| columns::text(job.liveness))
         .add_if(is_wide, columns::right("stalls", 9), "stalls", |job| {
             columns::text(job.stalls.map(|stalls| stalls.to_string()).as_deref())
         })
