@@ -260,7 +260,7 @@ impl<'de> SeqAccess<'de> for Items<'de> {
     }
 }
 
-/// Errors without a place: [`Field::placed`] says where.
+/// Errors without a place: `Field::placed` says where.
 impl Error for SpecError {
     fn custom<T: fmt::Display>(message: T) -> SpecError {
         SpecError::whole("", message.to_string())
