@@ -39,6 +39,7 @@ pub(super) fn apply(
     }
     let requeued = plan.by_action.get(&Action::Requeue).copied().unwrap_or(0) + plan.later;
     let (progress, began, only) = (plan.progress.clone(), Some(plan.store_time), plan.prints.take());
+    let run_id = plan.undoes.as_ref().map(|undoes| undoes.run_id.clone());
     let mut applying = Applying {
         order,
         limits,
@@ -49,7 +50,9 @@ pub(super) fn apply(
     };
     let mut later = applying.pass(plan);
     while let Some(next) = order.next.filter(|_| later > 0 && applying.runner.goes_on()) {
-        later = match next(Bound { began, tried: applying.runner.tried(), only: only.clone() }) {
+        let (tried, passes) = applying.runner.tried();
+        let (only, run_id) = (only.clone(), run_id.clone());
+        later = match next(Bound { began, tried, only, left: Some(later), passes, run_id }) {
             Ok(plan) => applying.pass(&mut plan.into_plan()),
             Err(error) => {
                 applying.runner.stop(error);

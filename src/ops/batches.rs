@@ -8,6 +8,7 @@ use super::reclaim::Mode;
 use crate::history::{BatchRecorder, Counts, Recording};
 use crate::model::{Action, BatchReport, End, Outcome, Step};
 use crate::output::StepJob;
+use crate::policy::SkipReason;
 use crate::store::{Limits, Store, StoreError, StoreErrorKind, Writer};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -67,6 +68,8 @@ pub(super) struct Ended {
     /// Planned steps of all passes by action, and how many of them are of jobs that wait.
     pub(super) by_action: BTreeMap<Action, u64>,
     pub(super) waiting: u64,
+    /// What the later plans of an undo skip.
+    pub(super) skipped: BTreeMap<SkipReason, u64>,
     pub(super) by_queue: BTreeMap<(Option<String>, Action, Outcome), u64>,
     /// Steps by outcome; they add up to all steps.
     pub(super) outcomes: Counts,
@@ -106,6 +109,10 @@ impl<'a> BatchRunner<'a> {
         let first = usize::try_from(ended.by_action.values().sum::<u64>()).unwrap_or(usize::MAX);
         plan.by_action.iter().for_each(|(action, steps)| *ended.by_action.entry(*action).or_default() += steps);
         ended.waiting += plan.len_of_waiting();
+        // Each plan of an undo takes in other steps of the run; other plans skip the same jobs again.
+        if self.passes > 0 && plan.undoes.is_some() {
+            plan.skipped.by_reason.iter().for_each(|(why, jobs)| *ended.skipped.entry(*why).or_default() += jobs);
+        }
         self.passes += 1;
         first
     }
@@ -115,9 +122,9 @@ impl<'a> BatchRunner<'a> {
         self.ended.stop.is_none()
     }
 
-    /// The jobs that have a step behind them and may be planned again all the same.
-    pub(super) fn tried(&self) -> Arc<Hashes> {
-        Arc::clone(&self.tried)
+    /// The jobs that have a step behind them, and how many passes there were.
+    pub(super) fn tried(&self) -> (Arc<Hashes>, usize) {
+        (Arc::clone(&self.tried), self.passes)
     }
 
     /// Stops the run. Its document is still printed: what is committed must be reported.
@@ -162,10 +169,8 @@ impl<'a> BatchRunner<'a> {
             if is_moved {
                 *self.ended.moved.entry(step.action).or_default() += 1;
             }
-            // A wake moves nothing.
-            if !is_moved || step.action == Action::Wake {
-                Arc::make_mut(&mut self.tried).insert(step.key.exact());
-            }
+            // What was moved may be claimed again, or wait for too long: that belongs to the next run.
+            Arc::make_mut(&mut self.tried).insert(step.key.exact());
             job.set_end(step, result);
             if let (Some(action), Some(outcome)) = (job.job.action, job.outcome)
                 && !job.is_wake_up()

@@ -55,7 +55,9 @@ pub fn confirm(
     second.warnings = if second.is_empty() { Vec::new() } else { first.warnings };
     (second.digest, second.by_action) = Tally::of(second.claims.steps.iter()).finish();
     (second.filter, second.not_found) = (first.filter, first.not_found);
-    (second.beyond_limit, second.later, second.prints) = (first.beyond_limit, first.later, first.prints);
+    (second.beyond_limit, second.measured) = (first.beyond_limit, first.measured);
+    // The pause is for one plan: what it has no room for is left to the next run.
+    second.later = 0;
     second.confirmed_after = Some(apart);
     Ok(second.ready(snapshot))
 }

@@ -46,6 +46,12 @@ pub struct Bound {
     pub(super) tried: Arc<Hashes>,
     /// The [`print`]s of what an earlier snapshot planned: nothing else is acted on.
     pub(super) only: Option<Arc<Hashes>>,
+    /// How many steps are left of those that the brake and `--max-jobs` have counted.
+    pub(super) left: Option<u64>,
+    /// Passes before this one.
+    pub(super) passes: usize,
+    /// The run that an undo reverts: the beginning of its id may fit the undo's own by now.
+    pub(super) run_id: Option<String>,
 }
 
 impl Bound {

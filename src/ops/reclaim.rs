@@ -114,6 +114,7 @@ pub fn reclaim(
             Some(error) if is_untouched && error.kind == StoreErrorKind::Refused => {
                 (is_executed, refused) = (false, Some(error.message));
                 ended.steps.iter_mut().for_each(|(_, job)| job.outcome = None);
+                ended.outcomes.clear();
             }
             Some(error) if is_untouched => return Err(error.into()),
             stop => ended.stop = stop,
@@ -121,6 +122,7 @@ pub fn reclaim(
     } else {
         ended.steps = plan.take_jobs().into_iter().enumerate().collect();
     }
+    ended.skipped.iter().for_each(|(why, jobs)| *plan.skipped.by_reason.entry(*why).or_default() += jobs);
     let applied = is_executed && order.mode == Mode::Apply;
     // What was not tried has no step.
     let total = ended.by_action.values().sum::<u64>().max(ended.outcomes.values().sum());

@@ -28,6 +28,12 @@ pub struct Selection {
 }
 
 impl Selection {
+    /// The most steps of a plan.
+    pub(super) fn most_steps(&self) -> u64 {
+        let limit = self.limit.map_or(u64::MAX, |limit| limit as u64);
+        self.bound.left.map_or(limit, |left| limit.min(left))
+    }
+
     /// True if jobs are read by id instead of listed.
     pub fn is_by_name(&self) -> bool {
         self.from_list || !self.ids.is_empty()

@@ -86,7 +86,8 @@ fn list(
     let found_none = summary.stuck + summary.unknown == 0 && !selection.is_by_name();
     let warnings = caveats(snapshot, Some(selection).filter(|_| found_none), summary.unknown > 0, summary.in_flight)?;
     let is_beyond = |count: u64| selection.limit.is_some_and(|limit| count > limit as u64);
-    summary.truncated = most > 0 && (is_beyond(summary.stuck) || is_beyond(summary.unknown));
+    let is_cut = (unknown.len() as u64) < summary.unknown && most >= MOST_UNKNOWN;
+    summary.truncated = most > 0 && (is_beyond(summary.stuck) || is_beyond(summary.unknown) || is_cut);
     summary.returned = jobs.len() as u64;
     let head = StaleHead {
         schema: "jobdoctor.stale/v1",

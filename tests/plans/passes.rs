@@ -10,8 +10,10 @@ const APPLY: [&str; 6] = ["--apply", "--fast", "--max-jobs", "10500", "-o", "jso
 
 #[test]
 fn a_run_goes_on_to_what_a_plan_has_no_room_for() {
+    const ALL: u32 = 20_500;
+    let apply_all = ["--apply", "--fast", "--max-jobs", "20500", "-o", "json"];
     on_both(|shop| {
-        shop.in_flight(1, JOBS, "'web1:' || (n % 7)", 600);
+        shop.in_flight(1, ALL, "'web1:' || (n % 7)", 600);
         let dry = shop.run(&["reclaim", "-o", "json"]).exits(0).json();
         is_valid("reclaim", &dry);
         let counts = |document: &Value| {
@@ -19,32 +21,58 @@ fn a_run_goes_on_to_what_a_plan_has_no_room_for() {
             let listed = document["steps"].as_array().unwrap().len();
             (listed, summary["planned"].clone(), summary["beyond_limit"].clone())
         };
-        assert_eq!(counts(&dry), (10_000, json!(10_000), json!(500)));
+        assert_eq!(counts(&dry), (10_000, json!(10_000), json!(10_500)));
         let digest = dry["digest"].as_str().unwrap();
         // The brake and the bound are about all of them.
-        assert_eq!(dry["brake"]["override"], "--max-jobs 10500");
-        let small = ["reclaim", "--expect", digest, "--apply", "--max-jobs", "10499", "-o", "json"];
-        assert!(shop.run(&small).exits(4).json()["refused"].to_string().contains("10500"));
-        let done = shop.run(&[&["reclaim", "--expect", digest], &APPLY[..]].concat()).exits(0).json();
+        assert_eq!(dry["brake"]["override"], "--max-jobs 20500");
+        let small = ["reclaim", "--expect", digest, "--apply", "--max-jobs", "20499", "-o", "json"];
+        assert!(shop.run(&small).exits(4).json()["refused"].to_string().contains("20500"));
+        let done = shop.run(&[&["reclaim", "--expect", digest], &apply_all[..]].concat()).exits(0).json();
         is_valid("reclaim", &done);
-        assert_eq!(counts(&done), (10_000, json!(10_500), json!(500)));
-        assert_eq!(done["summary"]["outcomes"]["moved"], JOBS);
-        assert_eq!(done["summary"]["by_action"][0]["moved"], JOBS);
+        assert_eq!(counts(&done), (10_000, json!(ALL), json!(10_500)));
+        assert_eq!(done["summary"]["outcomes"]["moved"], ALL);
+        assert_eq!(done["summary"]["by_action"][0]["moved"], ALL);
         let states = "SELECT status, attempts, count(*) FROM jobs GROUP BY 1, 2";
-        assert_eq!(shop.rows(states), [format!("QUEUED 1 {JOBS}")]);
+        assert_eq!(shop.rows(states), [format!("QUEUED 1 {ALL}")]);
         let run = done["run_id"].as_str().unwrap();
         let history = shop.run(&["history", run, "-o", "jsonl"]).exits(0).stdout;
-        assert_eq!(history.lines().count(), JOBS as usize + 2);
+        assert_eq!(history.lines().count(), ALL as usize + 2);
         let undone = shop.run(&["undo", run, "--apply", "--fast", "-o", "json"]).exits(0).json();
-        assert_eq!(undone["summary"]["outcomes"]["moved"], JOBS);
-        assert_eq!(shop.rows(states), [format!("RUNNING 0 {JOBS}")]);
+        assert_eq!(undone["summary"]["outcomes"]["moved"], ALL);
+        assert_eq!(shop.rows(states), [format!("RUNNING 0 {ALL}")]);
     });
 }
 
-/// Once job 9000 goes back, workers of the same name claim others: one that waited, and one that was requeued.
+#[test]
+fn a_limit_is_for_all_passes() {
+    let doctor = orphans(JOBS);
+    let limited = [&["reclaim", "--db", "queue.db", "--limit", "10200"], &APPLY[..]].concat();
+    let done = doctor.run(&limited).exits(0).json();
+    assert_eq!((&done["summary"]["planned"], &done["summary"]["outcomes"]["moved"]), (&json!(10_200), &json!(10_200)));
+    let named = [
+        "reclaim",
+        "--db",
+        "queue.db",
+        "--id",
+        "1",
+        "--id",
+        "2",
+        "--limit",
+        "1",
+        "--max-jobs",
+        "1",
+        "--apply",
+        "--json",
+    ];
+    assert_eq!(doctor.run(&named).exits(0).json()["summary"]["outcomes"]["moved"], 1);
+    assert_eq!(doctor.rows("queue.db", "SELECT count(*) FROM jobs WHERE status = 'RUNNING'"), ["299"]);
+}
+
+/// Once job 9000 goes back, workers of the same name claim others: one that waited, and one that was requeued,
+/// by the very owner that it had.
 const WORKERS: &str = "CREATE TRIGGER workers AFTER UPDATE ON jobs WHEN new.id = 9000 AND new.status = 'QUEUED' BEGIN
     INSERT INTO jobs (id, queue, kind, status, owner_id, claimed_at) VALUES (99999, 'q', 'k', 'RUNNING', 'web1:3', $AT);
-    UPDATE jobs SET status = 'RUNNING', owner_id = 'web1:3', claimed_at = $AT, lease_expires_at = NULL WHERE id = 600; END";
+    UPDATE jobs SET status = 'RUNNING', owner_id = 'web1:5', claimed_at = $AT, lease_expires_at = NULL WHERE id = 600; END";
 const THEIRS: &str = "SELECT id, status, owner_id FROM jobs WHERE id IN (600, 99999) ORDER BY id";
 
 #[test]
@@ -54,7 +82,7 @@ fn claims_made_since_a_restart_sweep_began_are_later() {
     let sweep = [&["sweep", "--restart", "--host", "web1", "--db", "queue.db"], &APPLY[..]].concat();
     let done = doctor.run(&sweep).exits(0).json();
     assert_eq!(done["summary"]["outcomes"]["moved"], JOBS);
-    assert_eq!(doctor.rows("queue.db", THEIRS), ["600 RUNNING web1:3", "99999 RUNNING web1:3"]);
+    assert_eq!(doctor.rows("queue.db", THEIRS), ["600 RUNNING web1:5", "99999 RUNNING web1:3"]);
 }
 
 /// A table without a claim time: what the first snapshot planned is all that the run acts on.
@@ -79,7 +107,7 @@ action = { requeue = { to = 'QUEUED', clear = ['owner_id'] }, fail = { to = 'FAI
     let of = ["--db", "queue.db", "--config", "config.toml", "--preset", "m"];
     let done = doctor.run(&[&["sweep", "--restart", "--all-owners"], &of[..], &APPLY].concat()).exits(0).json();
     assert_eq!(done["summary"]["outcomes"]["moved"], JOBS);
-    assert_eq!(doctor.rows("queue.db", THEIRS), ["600 RUNNING web1:3", "99999 RUNNING web1:3"]);
+    assert_eq!(doctor.rows("queue.db", THEIRS), ["600 RUNNING web1:5", "99999 RUNNING web1:3"]);
 }
 
 #[test]

@@ -209,7 +209,7 @@ impl Plan {
 
     /// True if there is nothing to do.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.total() == 0
     }
 }
 
@@ -221,7 +221,8 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
     }
     action_is_offered(&snapshot.spec, policy)?;
     must_be_counted(snapshot, policy.max_stalls)?;
-    let most = if selection.is_by_name() { usize::MAX } else { selection.limit.unwrap_or(usize::MAX).min(STEPS) };
+    let most = usize::try_from(selection.most_steps()).unwrap_or(usize::MAX);
+    let most = if selection.is_by_name() { most } else { most.min(STEPS) };
     let mut drafts = Drafts::on(&snapshot.spec, most, &selection.bound);
     if selection.is_by_name() {
         selection.check(&snapshot.spec, policy)?;
@@ -287,7 +288,7 @@ fn finish(
     let Drafts { spec, steps, skipped, prints, sources, thresholds_used, troubled, .. } = drafts;
     let (steps, beyond_limit) = steps.finish();
     let all = steps.len() as u64 + beyond_limit;
-    let later = selection.limit.map_or(all, |limit| all.min(limit as u64)) - steps.len() as u64;
+    let later = all.min(selection.most_steps()).saturating_sub(steps.len() as u64);
     let mut part = Part { spec, steps };
     let forecast = forecast(snapshot, policy, &mut part)?;
     let measured = measured(snapshot, policy, gauge, part.steps.len() as u64 + later, &thresholds_used)?;

@@ -44,8 +44,9 @@ impl PlanSource {
     /// What the next pass of a run plans from.
     pub fn rest(&self, bound: Bound) -> PlanSource {
         match self {
-            PlanSource::Run(prefix, journals, from) => {
-                PlanSource::Run(prefix.clone(), journals.clone(), from + STEPS as u64)
+            PlanSource::Run(prefix, journals, _) => {
+                let run_id = bound.run_id.unwrap_or_else(|| prefix.clone());
+                PlanSource::Run(run_id, journals.clone(), (bound.passes * STEPS) as u64)
             }
             _ => self.bounded(|old| *old = bound),
         }

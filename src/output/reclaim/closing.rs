@@ -120,15 +120,18 @@ fn planned(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
     }
     if summary.beyond_limit > 0 {
         let more = count(summary.beyond_limit, "more job", "more jobs");
+        let is_one_plan = closing.save_plan.is_some() || document.head.confirmed_after_seconds.is_some();
         messages.push(Message::Note(match document.is_limited() {
             true => format!("{more} beyond --limit"),
+            false if is_one_plan => format!("{more} are in no plan yet: make another one once this is applied"),
             false => format!("{more} not listed here; --apply goes on to them in the same run"),
         }));
     }
     if let Some(path) = closing.save_plan {
         messages.push(Message::Note(format!("the plan is in {}", path.display())));
     }
-    if summary.planned > 0 && document.head.refused.is_none() && !closing.is_machine {
+    let is_left = summary.planned > 0 || (summary.beyond_limit > 0 && !document.is_limited());
+    if is_left && document.head.refused.is_none() && !closing.is_machine {
         messages.extend(next(
             if document.head.undoes.is_some() { "to do it" } else { "to do exactly this" },
             document,
