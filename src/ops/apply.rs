@@ -49,7 +49,7 @@ pub(super) fn apply(
         runner,
     };
     let mut later = applying.pass(plan);
-    while let Some(next) = order.next.filter(|_| later > 0 && applying.runner.goes_on()) {
+    while let Some(next) = order.next.filter(|_| later != (0, 0) && applying.runner.goes_on()) {
         let (tried, passes) = applying.runner.tried();
         let (only, run_id) = (only.clone(), run_id.clone());
         later = match next(Bound { began, tried, only, left: Some(later), passes, run_id }) {
@@ -60,7 +60,7 @@ pub(super) fn apply(
             }
         };
     }
-    Ok(applying.runner.finish(if order.next.is_some() { later } else { 0 }))
+    Ok(applying.runner.finish(if order.next.is_some() { later.0 + later.1 } else { 0 }))
 }
 
 /// What all steps of a batch have in common.
@@ -105,10 +105,11 @@ struct Applying<'a> {
 }
 
 impl Applying<'_> {
-    /// Executes the steps of a plan, and returns how many jobs it had no room for.
-    fn pass(&mut self, plan: &mut Plan) -> u64 {
+    /// Executes the steps of a plan, and returns how many claims and jobs that wait it had no room for.
+    fn pass(&mut self, plan: &mut Plan) -> (u64, u64) {
         let mut first = self.runner.begin_pass(plan);
-        let Plan { claims, waiting, policy, later, .. } = plan;
+        let later = (plan.later, plan.later_waiting);
+        let Plan { claims, waiting, policy, .. } = plan;
         for part in std::iter::once(claims).chain(waiting) {
             let mut waiting = Waiting::new();
             let mut steps: Vec<(usize, (Step, StepJob))> = (first..).zip(std::mem::take(&mut part.steps)).collect();
@@ -125,7 +126,7 @@ impl Applying<'_> {
             }
             waiting.rest().for_each(|(kind, batch)| self.batch((&part.spec, policy), &kind, batch, &[]));
         }
-        *later
+        later
     }
 
     /// Executes a batch, then fails what a unique key refused to requeue, if that was asked for: `instead` has the

@@ -46,8 +46,9 @@ pub fn emit(limits: &Limits, plan: &Plan, order: &ApplyOptions<'_>) -> Result<Em
     if brake.pulled {
         warnings.insert(0, advice::braked_script(&brake.why));
     }
-    if plan.later > 0 {
-        warnings.push(advice::part_of_script(plan.later));
+    let later = plan.total() - plan.len() as u64;
+    if later > 0 {
+        warnings.push(advice::part_of_script(later));
     }
     let heading = Heading {
         database: &plan.target.database,

@@ -127,7 +127,8 @@ pub fn reclaim(
     // What was not tried has no step.
     let total = ended.by_action.values().sum::<u64>().max(ended.outcomes.values().sum());
     let steps: Vec<StepJob> = std::mem::take(&mut ended.steps).into_iter().map(|(_, job)| job).collect();
-    let beyond_limit = plan.beyond_limit - if applied { plan.later } else { 0 } + total - steps.len() as u64;
+    let later = if applied { plan.later + plan.later_waiting } else { 0 };
+    let beyond_limit = plan.beyond_limit - later + total - steps.len() as u64;
     ended.warnings.extend(recording.warning().filter(|_| is_executed));
     let head = ReclaimHead {
         schema: order.schema,

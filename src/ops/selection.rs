@@ -28,10 +28,10 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// The most steps of a plan.
-    pub(super) fn most_steps(&self) -> u64 {
-        let limit = self.limit.map_or(u64::MAX, |limit| limit as u64);
-        self.bound.left.map_or(limit, |left| limit.min(left))
+    /// The most claims of a plan, those of later passes included.
+    pub(super) fn most_claims(&self) -> u64 {
+        let left = self.bound.left.map_or(u64::MAX, |(claims, _)| claims);
+        self.limit.map_or(left, |limit| left.min(limit as u64))
     }
 
     /// True if jobs are read by id instead of listed.

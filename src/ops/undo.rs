@@ -69,6 +69,7 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str, from: u64) -> Result<P
         in_flight: snapshot.reader.in_flight(&snapshot.spec)?,
         beyond_limit: later,
         later,
+        later_waiting: 0,
         prints: None,
         not_found: Vec::new(),
         digest,

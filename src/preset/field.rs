@@ -15,7 +15,7 @@ use std::marker::PhantomData;
 /// The reason that an author may give in any table. `presets show` prints it with the rest of the text.
 const WHY: &str = "why";
 
-/// The name of an enum whose variant is told by a key of its table: the name of that key.
+/// The name of an enum whose variant a key of its table names: that key.
 const BY: &str = "by";
 
 /// The name of a field that says where its table stands; no key of an author's is called so.

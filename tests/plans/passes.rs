@@ -132,3 +132,23 @@ fn what_is_refused_is_tried_once_and_what_is_left_is_counted() {
     let [moved, not_tried] = ["moved", "not_tried"].map(|name| outcomes[name].as_u64().unwrap());
     assert!(moved > 0 && moved + not_tried == u64::from(JOBS), "{outcomes}");
 }
+
+/// The brake ignores jobs that wait, also those that a plan has no room for; each is moved once.
+#[test]
+fn jobs_that_wait_go_on_too_and_pull_no_brake() {
+    let doctor = orphans(30);
+    let queued = "WITH RECURSIVE n(i) AS (SELECT 101 UNION ALL SELECT i + 1 FROM n WHERE i <= 10600) INSERT INTO jobs (id, queue, kind, \
+        status, run_at) SELECT i, 'q', 'k', 'QUEUED', unixepoch() - 9000 FROM n;
+        INSERT INTO jobs (id, queue, kind, status, owner_id, claimed_at, lease_expires_at)
+        SELECT id + 50000, 'q', 'k', 'RUNNING', 'web2:1', unixepoch(), unixepoch() + 600 FROM jobs WHERE id BETWEEN 101 AND 200";
+    doctor.sql("queue.db", queued);
+    let config = "[target.shop]\ndb = 'queue.db'\n[[target.shop.too_long]]\nstate = 'QUEUED'\nsince = 'run_at'\nafter = '10m'\n\
+        action = 'fail'\n";
+    std::fs::write(doctor.path("config.toml"), config).unwrap();
+    let sweep = ["sweep", "--config", "config.toml", "--target", "shop", "--apply", "--fast", "-o", "json"];
+    let summary = doctor.run(&sweep).exits(0).json()["summary"].clone();
+    assert_eq!((&summary["planned"], &summary["waiting"]), (&json!(10_531), &json!(10_501)), "{summary:#}");
+    assert_eq!(summary["outcomes"]["moved"], 10_531);
+    let states = "SELECT status, count(*) FROM jobs WHERE id > 100 GROUP BY 1 ORDER BY 1";
+    assert_eq!(doctor.rows("queue.db", states), ["FAILED 10501", "RUNNING 100"]);
+}

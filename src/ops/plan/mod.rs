@@ -93,8 +93,9 @@ pub struct Plan {
     pub(in crate::ops) in_flight: u64,
     /// Jobs that are due and have no step in it, beyond `--limit` or the steps that a plan holds.
     pub(in crate::ops) beyond_limit: u64,
-    /// How many of those an apply goes on to in later passes.
+    /// How many claims of those an apply goes on to in later passes, and how many jobs that wait.
     pub(in crate::ops) later: u64,
+    pub(in crate::ops) later_waiting: u64,
     /// Of all due claims, where the table has no claim time: what a later pass finds besides was claimed since.
     pub(in crate::ops) prints: Option<Arc<Hashes>>,
     pub(in crate::ops) not_found: Vec<String>,
@@ -157,7 +158,7 @@ impl Plan {
 
     /// All steps of an apply, those of later passes included.
     pub(in crate::ops) fn total(&self) -> u64 {
-        self.len() as u64 + self.later
+        self.len() as u64 + self.later + self.later_waiting
     }
 
     /// Its parts, in the order in which they are carried out.
@@ -221,7 +222,7 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
     }
     action_is_offered(&snapshot.spec, policy)?;
     must_be_counted(snapshot, policy.max_stalls)?;
-    let most = usize::try_from(selection.most_steps()).unwrap_or(usize::MAX);
+    let most = usize::try_from(selection.most_claims()).unwrap_or(usize::MAX);
     let most = if selection.is_by_name() { most } else { most.min(STEPS) };
     let mut drafts = Drafts::on(&snapshot.spec, most, &selection.bound);
     if selection.is_by_name() {
@@ -288,7 +289,7 @@ fn finish(
     let Drafts { spec, steps, skipped, prints, sources, thresholds_used, troubled, .. } = drafts;
     let (steps, beyond_limit) = steps.finish();
     let all = steps.len() as u64 + beyond_limit;
-    let later = all.min(selection.most_steps()).saturating_sub(steps.len() as u64);
+    let later = all.min(selection.most_claims()).saturating_sub(steps.len() as u64);
     let mut part = Part { spec, steps };
     let forecast = forecast(snapshot, policy, &mut part)?;
     let measured = measured(snapshot, policy, gauge, part.steps.len() as u64 + later, &thresholds_used)?;
@@ -315,6 +316,7 @@ fn finish(
         in_flight: 0,
         beyond_limit,
         later,
+        later_waiting: 0,
         prints: prints.map(Arc::new),
         not_found,
         digest,

@@ -51,7 +51,9 @@ fn part(
     // The operator's policy is about claims.
     let policy = Policy { too_long, ..Policy::default() };
     let now = snapshot.now();
-    let room = selection.most_steps().saturating_sub(plan.total());
+    let of_limit = selection.limit.map_or(u64::MAX, |limit| (limit as u64).saturating_sub(plan.total()));
+    let waiting = plan.len_of_waiting() + plan.later_waiting;
+    let room = selection.bound.left.map_or(of_limit, |(_, left)| of_limit.min(left.saturating_sub(waiting)));
     let most = STEPS.saturating_sub(plan.len()).min(usize::try_from(room).unwrap_or(usize::MAX));
     let mut drafts = Drafts::on(&snapshot.spec, most, &selection.bound);
     let mut consider = |spec: &QueueSpec, claim: &Claim| {
@@ -71,7 +73,7 @@ fn part(
     let Drafts { spec, steps, skipped, .. } = drafts;
     plan.skipped.append(skipped);
     let (steps, beyond) = steps.finish();
-    plan.later += beyond.min(room.saturating_sub(steps.len() as u64));
+    plan.later_waiting += beyond.min(room.saturating_sub(steps.len() as u64));
     plan.beyond_limit += beyond;
     Ok(Part { spec, steps })
 }
