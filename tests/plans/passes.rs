@@ -133,9 +133,8 @@ fn what_is_refused_is_tried_once_and_what_is_left_is_counted() {
     assert!(moved > 0 && moved + not_tried == u64::from(JOBS), "{outcomes}");
 }
 
-/// The brake ignores jobs that wait, also those that a plan has no room for; each is moved once.
 #[test]
-fn jobs_that_wait_go_on_too_and_pull_no_brake() {
+fn jobs_that_wait_come_in_later_passes_too() {
     let doctor = orphans(30);
     let queued = "WITH RECURSIVE n(i) AS (SELECT 101 UNION ALL SELECT i + 1 FROM n WHERE i <= 10600) INSERT INTO jobs (id, queue, kind, \
         status, run_at) SELECT i, 'q', 'k', 'QUEUED', unixepoch() - 9000 FROM n;
