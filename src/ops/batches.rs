@@ -7,15 +7,12 @@ use super::progress::Pace;
 use super::reclaim::Mode;
 use crate::history::{BatchRecorder, Counts, Recording};
 use crate::model::{Action, BatchReport, End, Outcome, Step};
-use crate::output::StepJob;
+use crate::output::{LISTED, StepJob};
 use crate::policy::SkipReason;
 use crate::store::{Limits, Store, StoreError, StoreErrorKind, Writer};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Steps of later passes in a document: the first that were not moved.
-const MOST_LATER: usize = 1_000;
 
 /// Items that wait until there is a batch of their kind.
 pub(super) struct Waiting<K, T>(BTreeMap<K, Vec<T>>);
@@ -71,6 +68,7 @@ pub(super) struct Ended {
     /// What the later plans of an undo skip.
     pub(super) skipped: BTreeMap<SkipReason, u64>,
     pub(super) by_queue: BTreeMap<(Option<String>, Action, Outcome), u64>,
+    pub(super) lost: u64,
     /// Steps by outcome; they add up to all steps.
     pub(super) outcomes: Counts,
     pub(super) moved: BTreeMap<Action, u64>,
@@ -172,12 +170,13 @@ impl<'a> BatchRunner<'a> {
             // What was moved may be claimed again, or wait for too long: that belongs to the next run.
             Arc::make_mut(&mut self.tried).insert(step.key.exact());
             job.set_end(step, result);
+            self.ended.lost += u64::from(job.is_lost());
             if let (Some(action), Some(outcome)) = (job.job.action, job.outcome)
                 && !job.is_wake_up()
             {
                 *self.ended.by_queue.entry((job.job.queue.clone(), action, outcome)).or_default() += 1;
             }
-            if self.passes == 1 || (!is_moved && self.ended.steps.len() < STEPS + MOST_LATER) {
+            if self.passes == 1 || (!is_moved && self.ended.steps.len() < STEPS + LISTED) {
                 self.ended.steps.push((place, job));
             }
         }

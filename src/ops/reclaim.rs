@@ -170,6 +170,7 @@ pub fn reclaim(
         steps,
         skipped: plan.skipped.into_first(),
         by_queue: ended.by_queue,
+        lost: ended.lost,
     };
     let is_recorded = applied && recording.is_kept();
     Ok(Reclaimed { document, stop: ended.stop, after: ended.warnings, is_recorded })

@@ -6,11 +6,9 @@ use super::scan::{detail_for_listing, judged};
 use super::selection::{Selection, caveats};
 use super::session::Snapshot;
 use crate::model::Claim;
-use crate::output::{Collector, Field, First, Job, Stale, StaleHead, StaleSummary, order};
+use crate::output::{Collector, Field, First, Job, LISTED, Stale, StaleHead, StaleSummary, order};
 use crate::policy::{Diagnoses, Policy, Verdict, draft};
 
-/// The most unknown jobs of a list; all of them are counted.
-const MOST_UNKNOWN: usize = 1_000;
 /// More than any two places in a list are apart.
 const FIRST: i64 = 1 << 62;
 
@@ -44,7 +42,7 @@ fn list(
 ) -> Result<Stale, OpsError> {
     let most = jobs.most();
     let mut summary = StaleSummary::default();
-    let mut unknown = First::of(most.min(MOST_UNKNOWN));
+    let mut unknown = First::of(most.min(LISTED));
     let spec = snapshot.spec.clone();
     // Named jobs alone tell nothing about their owners' other jobs.
     let mut found = (!selection.is_by_name()).then(|| Diagnoses::new(&spec));
@@ -86,7 +84,7 @@ fn list(
     let found_none = summary.stuck + summary.unknown == 0 && !selection.is_by_name();
     let warnings = caveats(snapshot, Some(selection).filter(|_| found_none), summary.unknown > 0, summary.in_flight)?;
     let is_beyond = |count: u64| selection.limit.is_some_and(|limit| count > limit as u64);
-    let is_cut = (unknown.len() as u64) < summary.unknown && most >= MOST_UNKNOWN;
+    let is_cut = (unknown.len() as u64) < summary.unknown && most >= LISTED;
     summary.truncated = most > 0 && (is_beyond(summary.stuck) || is_beyond(summary.unknown) || is_cut);
     summary.returned = jobs.len() as u64;
     let head = StaleHead {

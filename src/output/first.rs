@@ -1,3 +1,6 @@
+/// The most skipped jobs, unknown jobs and unmoved steps of later passes in a document, each; all are counted.
+pub const LISTED: usize = 1_000;
+
 /// The items of the smallest orders, longest silent first where the order is the last sign of life. What comes after
 /// them is counted and dropped, so that memory holds at most a quarter more than are wanted.
 pub struct First<T> {

@@ -1,6 +1,8 @@
 use super::findings::{Wording, sentence};
 use crate::model::{Action, Claim, End, Outcome, RowError, Step, Timestamp};
-use crate::policy::{Draft, Finding, Judgement, Policy, Proves, SkipReason, Skipped, Verdict, VerdictKind, why_failed};
+use crate::policy::{
+    Draft, Finding, Judgement, Policy, Proves, Rule, SkipReason, Skipped, Verdict, VerdictKind, why_failed,
+};
 use crate::preset::{Liveness, QueueSpec};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
@@ -205,6 +207,14 @@ impl StepJob {
     /// True for a wake-up, which moves nothing.
     pub fn is_wake_up(&self) -> bool {
         self.job.action == Some(Action::Wake)
+    }
+
+    /// True if a worker lost the job, and it is moved or will be. A job that waited without an owner says nothing about
+    /// workers.
+    pub fn is_lost(&self) -> bool {
+        let too_long = |reason: &Reason| reason.rule == Rule::TooLong.name();
+        let waited = self.job.owner.is_none() && self.job.reasons.iter().all(too_long);
+        !waited && (self.outcome.is_none() || self.was_moved())
     }
 
     /// True if the job was moved.

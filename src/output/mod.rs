@@ -46,7 +46,7 @@ pub use document::{Document, List, ROWS, write};
 pub use env::{Env, EnvSetting};
 pub use errors::{ErrorDocument, Field, LogLine, Message, Request, Unsupported, no_such_job, remedy};
 pub use findings::sentence;
-pub use first::First;
+pub use first::{First, LISTED};
 pub use health::{Health, HealthCheck, HealthError, HealthQueue, HealthReason, HealthSummary};
 pub use history::{
     History, HistoryHead, HistoryOne, HistoryOneHead, HistoryOneSummary, HistoryRun, HistoryStep, HistorySummary,

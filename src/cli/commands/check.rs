@@ -38,9 +38,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             return Err(error);
         }
     };
-    let is_read_only =
-        settings.target.read_only || checked.document.target.as_ref().is_some_and(|target| target.standby.is_some());
-    if !checked.document.not_tried.is_empty() && !is_read_only {
+    // What does not fit fails there too, as does a standby.
+    if checked.is_fit && !checked.document.not_tried.is_empty() && !settings.target.read_only {
         checked.document.try_with = Some(context.next_command("reclaim", &["--dry-run=server"]));
     }
     let document = &checked.document;

@@ -32,6 +32,35 @@ impl Loaded {
     pub(in crate::ops) fn unrecorded(&self) -> Option<u64> {
         self.in_ledger.map(|_| 0).or_else(|| self.end.as_ref().map(|end| end.unrecorded))
     }
+
+    /// Hands over the steps of the run.
+    pub(in crate::ops) fn each(
+        &self,
+        records: &mut Records<'_>,
+        each: &mut dyn FnMut(Step<End>),
+    ) -> Result<(), OpsError> {
+        let run_id = &self.head.run_id;
+        let lines = match records.journals.filter(|_| self.source == "journal") {
+            Some(journals) => history::read(journals, run_id)?,
+            None => None,
+        };
+        if let Some((_, lines)) = lines {
+            history::steps::<OpsError>(lines, &mut |mut step| {
+                if let Some(row) = self.rows.get(&step.key.exact()) {
+                    step.stage.outcome = Outcome::Moved;
+                    step.stage.row = step.stage.row.take().or_else(|| row.stage.row.clone());
+                }
+                each(step);
+                Ok(())
+            })?;
+            self.more.iter().cloned().for_each(each);
+            return Ok(());
+        }
+        match (records.ledger()?, records.snapshot.as_mut()) {
+            (Some(ledger), Some(snapshot)) => ledger_steps(snapshot, &ledger, run_id, &mut |_, step| each(step)),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Reads a run: from the journal of this host, or else from the ledger.
@@ -114,37 +143,6 @@ fn of_journal(head: RunHead, lines: JournalLines, records: &mut Records<'_>) -> 
     })?;
     loaded.in_ledger = Some(count).filter(|count| *count > 0);
     Ok(loaded)
-}
-
-impl Loaded {
-    /// Hands over the steps of the run.
-    pub(in crate::ops) fn each(
-        &self,
-        records: &mut Records<'_>,
-        each: &mut dyn FnMut(Step<End>),
-    ) -> Result<(), OpsError> {
-        let run_id = &self.head.run_id;
-        let lines = match records.journals.filter(|_| self.source == "journal") {
-            Some(journals) => history::read(journals, run_id)?,
-            None => None,
-        };
-        if let Some((_, lines)) = lines {
-            history::steps::<OpsError>(lines, &mut |mut step| {
-                if let Some(row) = self.rows.get(&step.key.exact()) {
-                    step.stage.outcome = Outcome::Moved;
-                    step.stage.row = step.stage.row.take().or_else(|| row.stage.row.clone());
-                }
-                each(step);
-                Ok(())
-            })?;
-            self.more.iter().cloned().for_each(each);
-            return Ok(());
-        }
-        match (records.ledger()?, records.snapshot.as_mut()) {
-            (Some(ledger), Some(snapshot)) => ledger_steps(snapshot, &ledger, run_id, &mut |_, step| each(step)),
-            _ => Ok(()),
-        }
-    }
 }
 
 /// Hands over what a ledger has of a run: with each step the head of the run.

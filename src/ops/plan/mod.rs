@@ -21,7 +21,7 @@ use super::session::Snapshot;
 use super::show::not_in_flight;
 use super::side_effects::cascades;
 use crate::model::{Action, Claim, Key, Step, Target, Timestamp};
-use crate::output::{Filter, First, Job, SavedPlan, SkippedJob, StepJob, Undoes, order};
+use crate::output::{Filter, First, Job, LISTED, SavedPlan, SkippedJob, StepJob, Undoes, order};
 use crate::policy::{Diagnoses, Digest, Draft, Gauge, Judgement, Policy, SkipReason, Skipped, draft, judge};
 use crate::preset::QueueSpec;
 use crate::store::Detail;
@@ -48,7 +48,7 @@ pub(in crate::ops) struct Part {
     pub(in crate::ops) steps: Vec<(Step, StepJob)>,
 }
 
-/// The first thousand skipped jobs, and how many there are for each reason.
+/// The first skipped jobs, and how many there are for each reason.
 pub(in crate::ops) struct SkippedJobs {
     first: First<SkippedJob>,
     pub(in crate::ops) by_reason: BTreeMap<SkipReason, u64>,
@@ -56,7 +56,7 @@ pub(in crate::ops) struct SkippedJobs {
 
 impl Default for SkippedJobs {
     fn default() -> SkippedJobs {
-        SkippedJobs { first: First::of(1_000), by_reason: BTreeMap::new() }
+        SkippedJobs { first: First::of(LISTED), by_reason: BTreeMap::new() }
     }
 }
 

@@ -1,10 +1,9 @@
 //! The warning that a run moved more jobs than usual, and whose they were.
 
 use super::Reclaim;
-use crate::model::{Outcome, is_blank};
+use crate::model::is_blank;
+use crate::output::StepJob;
 use crate::output::format::{count, grouped};
-use crate::output::{Reason, StepJob};
-use crate::policy::Rule;
 use std::collections::BTreeMap;
 
 /// Owners that the sentence names.
@@ -20,25 +19,16 @@ pub struct WarnAbove {
 /// The warning, if more jobs were moved, or would be.
 pub(super) fn churn(document: &Reclaim, usual: Option<&WarnAbove>) -> Option<String> {
     let WarnAbove { jobs, origin } = usual?;
-    let count_of = |is: fn(&StepJob) -> bool| document.steps.iter().filter(|step| is(step)).count() as u64;
-    let all = document.summary.outcomes.as_ref().map_or(0, |outcomes| outcomes.moved);
-    let not_listed = all.saturating_sub(count_of(|step| step.outcome == Some(Outcome::Moved)));
-    let moved = count_of(is_lost) + not_listed;
+    let listed = document.steps.iter().filter(|step| step.is_lost()).count() as u64;
+    let moved = document.lost.max(listed);
     (moved > *jobs)
         .then(|| format!("that is more than {jobs}: workers die often here ({origin}): {}", owners(document, moved)))
-}
-
-/// Whether a worker lost the job. Jobs that waited without an owner say nothing about workers.
-fn is_lost(step: &StepJob) -> bool {
-    let too_long = |reason: &Reason| reason.rule == Rule::TooLong.name();
-    let waited = step.job.owner.is_none() && step.job.reasons.iter().all(too_long);
-    !waited && (step.outcome.is_none() || step.was_moved())
 }
 
 /// The owners that lost most of them; their hosts, where the preset knows them.
 fn owners(document: &Reclaim, moved: u64) -> String {
     let mut lost: BTreeMap<&str, u64> = BTreeMap::new();
-    for StepJob { job, .. } in document.steps.iter().filter(|step| is_lost(step)) {
+    for StepJob { job, .. } in document.steps.iter().filter(|step| step.is_lost()) {
         let mut named = [&job.host, &job.owner].into_iter().flatten().filter(|name| !is_blank(name));
         *lost.entry(named.next().map_or("(no owner)", String::as_str)).or_default() += 1;
     }

@@ -39,6 +39,9 @@ pub struct Reclaim {
     /// How many steps of all passes ended how, for metrics; a wake-up moves no job.
     #[serde(skip)]
     pub by_queue: BTreeMap<(Option<String>, Action, Outcome), u64>,
+    /// Jobs of all passes that workers had lost and that were moved.
+    #[serde(skip)]
+    pub lost: u64,
 }
 
 /// The head of a [`Reclaim`].
