@@ -3,8 +3,7 @@
 //! every column of every row that changed is then compared with `VERSION.outcome`. The same three kinds of files in
 //! `fixtures/schemas/QUEUE/sqlite/` are for SQLite.
 //!
-//! With JOBDOCTOR_BLESS=1 the outcomes are written anew; with JOBDOCTOR_SCENES=QUEUE only those of one queue are played, with
-//! JOBDOCTOR_NEWEST=yes on the newest tables of each queue only.
+//! With JOBDOCTOR_BLESS=1 the outcomes are written anew; with JOBDOCTOR_SCENES=QUEUE only those of one queue are played.
 
 mod by_hand;
 mod changes;
@@ -110,22 +109,15 @@ pub(crate) fn play_stage(databases: &mut Databases, stage: &Stage) -> String {
 
 pub(crate) fn stages() -> Vec<Stage> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/schemas");
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "whoever writes scenes plays those of one queue, and scripts fewer of them"
-    )]
-    let (only, newest) = (std::env::var("JOBDOCTOR_SCENES").ok(), std::env::var_os("JOBDOCTOR_NEWEST").is_some());
+    #[expect(clippy::disallowed_methods, reason = "whoever writes scenes plays those of one queue")]
+    let only = std::env::var("JOBDOCTOR_SCENES").ok();
     let mut stages = Vec::new();
     for folder in entries(&root).into_iter().filter(|path| path.is_dir()) {
         let queue = name(&folder);
         if only.as_ref().is_some_and(|only| *only != queue) {
             continue;
         }
-        let mut on_postgres = of_engine(&queue, Engine::Postgres, &folder);
-        if newest {
-            on_postgres.drain(..on_postgres.len().saturating_sub(1));
-        }
-        stages.extend(on_postgres);
+        stages.extend(of_engine(&queue, Engine::Postgres, &folder));
         if !on_a_server_only() {
             stages.extend(of_engine(&queue, Engine::Sqlite, &folder.join("sqlite")));
         }

@@ -41,6 +41,9 @@ fn each_comparison_of_a_script_matters_to_some_scene() {
         stages.iter().flat_map(scenes).filter(|(_, scene)| !(scene.meanwhile.is_empty() && scene.others.is_empty()));
     let (mut databases, mut unnoticed) = (Databases::default(), COMPARISONS.to_vec());
     for (stage, scene) in contested {
+        if unnoticed.is_empty() {
+            break;
+        }
         // What a script changes, and whether the shell came to its end.
         let mut run = |edit: &dyn Fn(&str) -> String| {
             let played = played_by_hand(&mut databases, stage, scene, |script| edit(&script));
