@@ -1,4 +1,5 @@
-//! Real queue libraries with real workers that are really killed. Those in `nightly` run with `tests/run --nightly` only.
+//! Real queue libraries with real workers that are really killed. Of each library, `nightly` has what takes
+//! longest or a further engine; `chosen` says which libraries a change runs.
 
 #![expect(clippy::print_stdout, reason = "what happened is told to whoever runs it with --nocapture")]
 

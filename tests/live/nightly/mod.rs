@@ -1,4 +1,4 @@
-//! Live tests that a change cannot wait for: of libraries beyond the eight that `tests/run` plays, and on their further engines.
+//! Live tests of libraries that came later, and on further engines of others: a change runs those that `tests/live/chosen` names.
 
 mod apalis;
 mod chancy;
