@@ -242,7 +242,7 @@ const FILLS: &[Fill] = &[
     Fill {
         queue: "n8n",
         sql: r#"INSERT INTO execution_entity (id, finished, mode, status, "workflowId", "startedAt", "stoppedAt")
-            SELECT n, true, 'trigger', 'success', 'w1', now() - interval '1 day', now() - interval '1 day' FROM :others;
+            SELECT n, true, 'trigger', 'success', 'w' || n % 1000, now() - interval '1 day', now() - interval '1 day' FROM :others;
             INSERT INTO execution_entity (id, finished, mode, status, "workflowId", "startedAt")
             SELECT n, false, 'trigger', 'running', 'w1', now() - interval '5 hours' FROM :claims"#,
         session: "",
