@@ -12,7 +12,6 @@ fn text(path: &str) -> String {
         .unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Every file of that folder, by its path in the repository.
 fn files(folder: &str) -> Vec<String> {
     let entries = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap().map(Result::unwrap);
     entries

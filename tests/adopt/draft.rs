@@ -5,16 +5,13 @@ use crate::support::shop::Shop;
 use std::collections::BTreeSet;
 use std::fs;
 
-/// The draft of a mapping that is called `m`.
 pub struct Draft {
     pub ran: Ran,
-    /// The keys that were answered, which the proposed command line repeats.
     answered: BTreeSet<String>,
     document: toml::Table,
 }
 
 impl Draft {
-    /// Runs `adopt` on a table with these answers and flags.
     pub fn of(shop: &Shop, table: &str, answers: &[String], more: &[&str]) -> Draft {
         let answered = answers.iter().filter_map(|answer| Some(answer.split_once('=')?.0.to_owned())).collect();
         Draft { answered, ..Draft::told(shop.run(&words(table, answers, more))) }
@@ -59,7 +56,6 @@ impl Draft {
         None
     }
 
-    /// Puts it into a config file, where it is the only mapping.
     pub fn saved<'s>(&self, shop: &'s Shop) -> Mapping<'s> {
         let config = shop.doctor.path("m.toml");
         fs::write(&config, &self.ran.stdout).unwrap();
@@ -67,7 +63,6 @@ impl Draft {
     }
 }
 
-/// The command line of `adopt`.
 pub fn words<'a>(table: &'a str, answers: &'a [String], more: &[&'a str]) -> Vec<&'a str> {
     let mut words = vec!["adopt", table, "--name", "m"];
     words.extend(answers.iter().flat_map(|answer| ["--answer", answer.as_str()]));
@@ -75,19 +70,16 @@ pub fn words<'a>(table: &'a str, answers: &'a [String], more: &[&'a str]) -> Vec
     words
 }
 
-/// A draft in force.
 pub struct Mapping<'s> {
     shop: &'s Shop,
     config: String,
 }
 
 impl Mapping<'_> {
-    /// Runs a command on the table through the mapping.
     pub fn run(&self, words: &[&str]) -> Ran {
         self.shop.run(&[words, &["--config", &self.config, "--preset", "m"]].concat())
     }
 
-    /// The ids of the stuck jobs.
     pub fn stuck(&self) -> BTreeSet<String> {
         self.run(&["stale", "-o", "name"]).exits(0).stdout.lines().map(str::to_owned).collect()
     }

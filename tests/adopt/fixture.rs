@@ -11,10 +11,8 @@ use std::path::Path;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fixture {
-    /// The directory's name.
     #[serde(skip)]
     pub name: String,
-    /// Creates and fills the tables.
     #[serde(skip)]
     pub schema: String,
     pub engine: String,
@@ -28,7 +26,6 @@ pub struct Fixture {
     pub likely: BTreeMap<String, String>,
     /// The keys that are asked for where nothing is answered.
     pub asked: Vec<String>,
-    /// What completes the draft.
     pub answers: Vec<String>,
     /// Answers that would cost a living job its worker: they prove that the trap is one.
     #[serde(default)]
@@ -39,9 +36,7 @@ pub struct Fixture {
     pub noise: Option<String>,
     /// What `--watch` makes of the beats.
     pub watched: Option<Watched>,
-    /// Jobs in flight whose worker lives.
     pub alive: Vec<String>,
-    /// Jobs in flight whose worker is dead.
     pub stuck: Vec<String>,
     /// The worker's own query for what it could claim.
     pub claim: String,
@@ -63,7 +58,6 @@ pub struct Watched {
 pub type Row = BTreeMap<String, String>;
 
 impl Fixture {
-    /// All of that engine, in the order of their names.
     pub fn all(engine: &str) -> Vec<Fixture> {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/adopt");
         let mut paths: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -77,14 +71,12 @@ impl Fixture {
         paths.iter().map(|path| read(path)).filter(|fixture| fixture.engine == engine).collect()
     }
 
-    /// A database with its tables.
     pub fn shop(&self) -> Shop {
         let shop = if self.engine == "sqlite" { Shop::on_sqlite() } else { Shop::on_postgres() };
         shop.sql(&self.schema);
         shop
     }
 
-    /// All rows of the table, by id.
     pub fn rows(&self, shop: &Shop) -> BTreeMap<String, Row> {
         let table = self.table.split('.').map(quoted).collect::<Vec<_>>().join(".");
         let object = if shop.is_postgres() {
@@ -105,7 +97,6 @@ impl Fixture {
         shop.rows(&format!("SELECT {array}({}, {object}) FROM {table} AS t", self.id)).into_iter().map(read).collect()
     }
 
-    /// What `reclaim --apply` has made of the rows must be what is expected, column by column.
     pub fn assert_after(&self, before: &BTreeMap<String, Row>, after: &BTreeMap<String, Row>) {
         assert_eq!(before.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>(), "{}", self.name);
         for (id, was) in before {

@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use std::thread;
 use std::time::Duration;
 
-/// All of an engine, at the same time.
 pub fn all(engine: &str) {
     thread::scope(|scope| {
         for fixture in Fixture::all(engine) {
@@ -84,7 +83,6 @@ fn watch(fixture: &Fixture, shop: &Shop, writes: &str) -> Draft {
     Draft::told(running.wait())
 }
 
-/// The answers with the wrong ones in place of theirs.
 fn wrongly(fixture: &Fixture) -> Vec<String> {
     let key = |answer: &String| answer.split('=').next().map(str::to_owned);
     let replaced: BTreeSet<_> = fixture.wrong.iter().map(key).collect();

@@ -28,9 +28,8 @@ fn queue() -> Doctor {
     let doctor = Doctor::new();
     // Without types of columns, so that what is stored stays what it is.
     doctor.sql(
-        "queue.db",
-        "CREATE TABLE jobs (id INTEGER PRIMARY KEY, status, owner_id, claimed_at, heartbeat_at, lease_expires_at, attempts,
-            max_attempts, error_detail, finished_at)",
+        "CREATE TABLE jobs (id INTEGER PRIMARY KEY, status, owner_id, claimed_at, heartbeat_at, lease_expires_at,
+            attempts, max_attempts, error_detail, finished_at)",
     );
     let also_broken = text(b"3\xff");
     let all: Vec<&str> = STORED.split(' ').chain(["' 4 '", also_broken.as_str()]).collect();
@@ -43,13 +42,10 @@ fn queue() -> Doctor {
             )
         })
         .collect();
-    doctor.sql(
-        "queue.db",
-        &format!(
+    doctor.sql(&format!(
             "INSERT INTO jobs (status, owner_id, claimed_at, heartbeat_at, lease_expires_at, attempts, max_attempts) VALUES {}",
             rows.join(", ")
-        ),
-    );
+        ));
     doctor
 }
 

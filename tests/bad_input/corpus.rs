@@ -11,7 +11,6 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz")
 }
 
-/// The committed texts of a kind, by their names.
 pub fn seeds(kind: &str) -> Vec<(String, Vec<u8>)> {
     let files = fs::read_dir(folder().join("corpus").join(kind)).unwrap_or_else(|error| panic!("{kind}: {error}"));
     let mut seeds: Vec<(String, Vec<u8>)> = files

@@ -8,7 +8,6 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::{Config, TestError, TestRunner};
 
-/// What is put in where it does not belong.
 const SIGNS: [&[u8]; 28] = [
     b"\0", b"\x1b[2J", b"\r", b"\n", b"\n\n", b"\t", b"\xff", b"-1", b"0", b"1e999", b"NaN", b"inf", b"null", b"true",
     b"'", b"\"", b"\\", b"{", b"}", b"[", b"]", b"=", b":", b"@", b"/", b"%00", b"#", b"--",
@@ -86,7 +85,6 @@ fn texts(kind: &str) -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Tries so many texts, of every kind as many.
 pub fn try_texts(cases: u32) {
     let each = cases.div_ceil(ALL.len() as u32);
     for (kind, holds) in ALL {

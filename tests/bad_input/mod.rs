@@ -12,5 +12,4 @@ mod program;
 mod rows;
 mod values;
 
-/// The figure of all of them.
 const TRIED: &str = "bad inputs tried";

@@ -68,7 +68,6 @@ fn fill(path: &Path, dice: &mut Dice) {
     connection.execute_batch(&sql).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Tries so many rows, in as many files as that takes.
 pub fn try_rows(count: usize) {
     let files = count.div_ceil(ROWS);
     let first = fresh_seed();

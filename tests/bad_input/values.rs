@@ -21,14 +21,12 @@ const TEXTS: [&str; 16] = [
     "👍🏽漢字\u{301}\u{e0041}",
 ];
 
-/// Bytes that are no UTF-8, or only almost.
 const BYTES: [&[u8]; 7] =
     [b"", b"\0", b"\xff\xfe", b"mail\xc2", b"\xed\xa0\x80", b"a\0b\x1b[2J\x9b", b"\xf4\x90\x80\x80"];
 
 const NUMBERS: &str = "0 1 -1 5 9223372036854775807 9223372036854775806 -9223372036854775808 2147483648 253402300800 99999999999 \
     1795168800000 1e999 -1e999 0.5 -0.0 1e18";
 
-/// Text and blobs as literals.
 pub fn blob(bytes: &[u8]) -> String {
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("x'{hex}'")
@@ -39,7 +37,6 @@ pub fn text(bytes: &[u8]) -> String {
     format!("CAST({} AS TEXT)", blob(bytes))
 }
 
-/// A value of any type.
 pub fn value(dice: &mut Dice) -> String {
     match dice.below(8) {
         0 => "NULL".to_owned(),

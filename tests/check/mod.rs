@@ -36,7 +36,6 @@ to = "dead"
 set = { note = ":reason" }
 "#;
 
-/// Writes the mapping with each of these texts in the place of another.
 fn configure(doctor: &Doctor, db: &str, time: &str, changes: &[(&str, &str)]) {
     let mut text = MAPPING.replace("DB", db).replace("TIME", time);
     for (from, to) in changes {
@@ -46,7 +45,6 @@ fn configure(doctor: &Doctor, db: &str, time: &str, changes: &[(&str, &str)]) {
     fs::write(doctor.path("config.toml"), text).unwrap();
 }
 
-/// Runs a command on the target.
 fn run(doctor: &Doctor, arguments: &[&str], code: i32) -> Value {
     let ran = doctor.run(&[arguments, &["--config", "config.toml", "-o", "json"]].concat()).exits(code);
     ran.json()

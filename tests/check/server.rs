@@ -42,20 +42,17 @@ fn postgres(trouble: &str) -> (TestDatabase, Doctor) {
     (database, doctor)
 }
 
-/// The rows, with the transactions that wrote them.
 fn rows(database: &TestDatabase) -> Vec<String> {
     let rows =
         database.client().query("SELECT q.ctid || ' ' || q.xmin || ' ' || q::text FROM q ORDER BY id", &[]).unwrap();
     rows.iter().map(|row| row.get(0)).collect()
 }
 
-/// What became of each job, and why.
 fn ends(document: &Value) -> Vec<(Value, Value, Value)> {
     let steps = document["steps"].as_array().unwrap().iter();
     steps.map(|step| (step["id"].clone(), step["outcome"].clone(), step["error"].clone())).collect()
 }
 
-/// Compares the dry run with the apply that follows it.
 fn is_what_an_apply_does(doctor: &Doctor, refused: u64, before_the_apply: impl FnOnce()) -> Value {
     let code = if refused > 0 { 3 } else { 0 };
     let dry = run(doctor, &["reclaim", "--dry-run=server", "--apply"], code);
@@ -89,7 +86,7 @@ fn sqlite_says_what_an_apply_does() {
     for (n, trouble) in SQLITE.iter().enumerate() {
         for journal in ["wal", "delete"] {
             let doctor = Doctor::new();
-            doctor.sql(
+            doctor.sql_in(
                 "u.db",
                 &format!(
                     "PRAGMA journal_mode = {journal};

@@ -19,8 +19,8 @@ hint: allow more time with --timeout, or narrow the selection
 #[test]
 fn a_view_cannot_be_reclaimed() {
     let doctor = incident();
-    doctor.sql("queue.db", "ALTER TABLE jobs RENAME TO all_jobs; CREATE VIEW jobs AS SELECT * FROM all_jobs");
-    doctor.run(&["stale", "--db", "queue.db"]).exits(0);
+    doctor.sql("ALTER TABLE jobs RENAME TO all_jobs; CREATE VIEW jobs AS SELECT * FROM all_jobs");
+    doctor.on_queue(&["stale"]).exits(0);
     let ran = fails(&doctor, &["check", "--db", "queue.db"], 78);
     assert!(ran.stderr.contains("jobs is a view"), "{}", ran.stderr);
 }

@@ -11,8 +11,8 @@ fn a_queue_of_which_no_claim_can_be_judged() {
                 "INSERT INTO jobs (id, queue, kind, status, owner_id, claimed_at) VALUES ({id}, 'q', 'k', 'RUNNING', 'a', unixepoch() + 7200);"
             )
         };
-        doctor.sql("queue.db", &format!("DELETE FROM jobs; {}", (1..=count).map(row).collect::<String>()));
-        doctor.run(&["check", "--db", "queue.db"])
+        doctor.sql(&format!("DELETE FROM jobs; {}", (1..=count).map(row).collect::<String>()));
+        doctor.on_queue(&["check"])
     };
     let few = claims(2).exits(0);
     assert!(few.stdout.contains("warning:    unknown: claims that cannot be judged: 2;"), "{}", few.whole());
@@ -24,19 +24,19 @@ fn a_queue_of_which_no_claim_can_be_judged() {
     );
     assert!(every.stdout.contains("set the clock that wrote"), "{}", every.whole());
     assert!(!every.stdout.contains("time_zone=") && !every.stdout.contains("--option"), "{}", every.whole());
-    doctor.sql("queue.db", "UPDATE jobs SET claimed_at = unixepoch() WHERE id = 1");
-    doctor.run(&["check", "--db", "queue.db"]).exits(0);
+    doctor.sql("UPDATE jobs SET claimed_at = unixepoch() WHERE id = 1");
+    doctor.on_queue(&["check"]).exits(0);
 }
 
 #[test]
 fn the_index_that_it_recommends_can_be_made() {
     let doctor = calm();
-    doctor.sql("queue.db", "DROP INDEX jobs_lease");
-    let checked = doctor.run(&["check", "--db", "queue.db", "--json"]).exits(0).json();
+    doctor.sql("DROP INDEX jobs_lease");
+    let checked = doctor.on_queue(&["check", "--json"]).exits(0).json();
     let finding = checked["findings"].as_array().unwrap().iter().find(|finding| finding["id"] == "index").unwrap();
     assert_eq!(finding["severity"], "warning");
     assert!(finding["count_seconds"].as_f64().is_some_and(|seconds| seconds > 0.0), "{finding}");
-    doctor.sql("queue.db", finding["fix"].as_str().unwrap());
-    let checked = doctor.run(&["check", "--db", "queue.db"]).exits(0);
+    doctor.sql(finding["fix"].as_str().unwrap());
+    let checked = doctor.on_queue(&["check"]).exits(0);
     assert!(!checked.stdout.contains("warning"), "{checked:#?}");
 }

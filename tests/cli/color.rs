@@ -7,7 +7,7 @@ fn machine_formats_have_none() {
     let doctor = incident();
     for command in ["stale", "owners", "reclaim"] {
         for format in ["json", "jsonl", "csv", "name", "none"] {
-            let ran = doctor.run(&[command, "--db", "queue.db", "--color", "always", "-o", format]).exits(0);
+            let ran = doctor.on_queue(&[command, "--color", "always", "-o", format]).exits(0);
             assert!(!ran.stdout.contains('\x1b'), "{command} -o {format}");
         }
     }
@@ -17,7 +17,7 @@ fn machine_formats_have_none() {
 fn the_environment_is_asked_where_the_flag_is_silent() {
     let colored = |variables: &[(&'static str, &str)], flag: &str| {
         let doctor = variables.iter().fold(incident(), |doctor, (name, value)| doctor.env(name, *value));
-        doctor.run(&["stale", "--db", "queue.db", "--color", flag]).stdout.contains('\x1b')
+        doctor.on_queue(&["stale", "--color", flag]).stdout.contains('\x1b')
     };
     assert!(!colored(&[], "auto"));
     assert!(colored(&[("CLICOLOR_FORCE", "1")], "auto"));

@@ -28,7 +28,6 @@ const DOCUMENTS: [(&str, Scene, &str, &[&str]); 14] = [
     ("init", Doctor::new, "init --db queue.db", FACTS),
 ];
 
-/// The words of a command line, none of which holds a blank.
 fn words(line: &str) -> Vec<&str> {
     line.split(' ').collect()
 }
@@ -129,7 +128,7 @@ fn counts_add_up() {
         ("", "sweep --restart --host web10", 0),
     ] {
         let doctor = incident();
-        doctor.sql("queue.db", sql);
+        doctor.sql(sql);
         let document = doctor.run(&words(&format!("{line} --db queue.db -o json"))).exits(code).json();
         is_valid(words(line)[0], &document);
         let (steps, summary) = (list(&document, "steps"), &document["summary"]);
@@ -150,16 +149,13 @@ fn counts_add_up() {
 #[test]
 fn a_digest_is_of_the_plan_and_of_no_clock() {
     let doctor = incident();
-    let digest = |more: &[&str]| {
-        doctor.run(&[&["reclaim", "--db", "queue.db", "--json"], more].concat()).json()["digest"].clone()
-    };
+    let digest = |more: &[&str]| doctor.on_queue(&[&["reclaim", "--json"], more].concat()).json()["digest"].clone();
     let planned = digest(&[]);
     assert_eq!(digest(&[]), planned);
     assert_eq!(digest(&["--apply"]), planned);
     assert_ne!(digest(&[]), planned);
 }
 
-/// Head, items, summary.
 #[test]
 fn lines_say_what_the_document_says() {
     for (arguments, lists) in [

@@ -4,11 +4,11 @@ use super::scene::incident;
 
 fn found(filter: &[&str]) -> Vec<String> {
     let doctor = incident();
-    let listed = doctor.run(&[&["stale", "--db", "queue.db", "-o", "name"], filter].concat()).exits(0).stdout;
+    let listed = doctor.on_queue(&[&["stale", "-o", "name"], filter].concat()).exits(0).stdout;
     let mut listed: Vec<String> = listed.lines().map(str::to_owned).collect();
     listed.sort();
     // What is listed as dead is what is planned.
-    let plan = doctor.run(&[&["reclaim", "--db", "queue.db", "-o", "name"], filter].concat()).exits(0).stdout;
+    let plan = doctor.on_queue(&[&["reclaim", "-o", "name"], filter].concat()).exits(0).stdout;
     let mut planned: Vec<String> = plan.lines().map(str::to_owned).collect();
     planned.sort();
     let dead: Vec<String> = listed.iter().filter(|id| *id != "8").cloned().collect();

@@ -4,7 +4,7 @@ use super::scene::{STATE, calm, incident};
 use crate::support::cli::{Doctor, fails};
 
 fn written(doctor: &Doctor) -> bool {
-    doctor.rows("queue.db", STATE) != incident().rows("queue.db", STATE)
+    doctor.rows(STATE) != incident().rows(STATE)
 }
 
 fn target(doctor: &Doctor, setting: &str) {
@@ -36,8 +36,7 @@ fn a_read_only_target() {
     // An exit of 4 without a word would be a riddle in cron's mail.
     let doctor = calm();
     target(&doctor, "read_only = true");
-    let ran = doctor.run(&["sweep", "--config", "config.toml", "--apply"]).exits(4);
-    assert!(ran.stderr.contains("read-only"), "{ran:#?}");
+    doctor.run(&["sweep", "--config", "config.toml", "--apply"]).exits(4).says("read-only");
     let doctor = Doctor::new();
     target(&doctor, "read_only = true");
     fails(&doctor, &["init", "--config", "config.toml"], 4);

@@ -13,8 +13,7 @@ fn shared_options_may_stand_first() {
     assert_eq!(run("--db queue.db -o name stale").exits(0).stdout, behind);
     assert_eq!(run("-qoname --db=queue.db stale").exits(0).stdout, behind);
     // The printed command is complete.
-    let plan = run("--db queue.db reclaim").exits(0);
-    assert!(plan.stderr.contains("jobdoctor reclaim --db queue.db --expect"), "{plan:#?}");
+    run("--db queue.db reclaim").exits(0).says("jobdoctor reclaim --db queue.db --expect");
     // A monitoring plugin stays one.
     assert!(run("--db gone.db health").exits(2).stdout.starts_with("JOBDOCTOR CRITICAL"));
     let before = fs::read(doctor.path("queue.db")).unwrap();
@@ -71,8 +70,7 @@ fn words_of_other_tools_are_answered() {
         let ran = doctor.run(&words).exits(2);
         assert!(ran.stdout.is_empty() && ran.stderr.contains(answer), "{ran:#?}");
         assert_eq!(ran.stderr.matches("tip:").count(), 1, "{ran:#?}");
-        let json = doctor.run(&[&words[..], &["-o", "json"]].concat()).exits(2);
-        assert!(json.stderr.contains(answer), "{json:#?}");
+        doctor.run(&[&words[..], &["-o", "json"]].concat()).exits(2).says(answer);
     }
 }
 
@@ -116,7 +114,7 @@ fn waiting_ends_with_the_last_stuck_job_or_with_the_time() {
     assert_eq!(ran.stdout.lines().count(), 5, "what is stuck in the end: {ran:#?}");
     let waiting = doctor.start(&["stale", "--db", "demo.db", "--wait", "1m", "--json"]);
     std::thread::sleep(Duration::from_millis(300));
-    doctor.sql("demo.db", "UPDATE jobs SET status = 'SUCCEEDED' WHERE status IN ('RUNNING', 'CLAIMED')");
+    doctor.sql_in("demo.db", "UPDATE jobs SET status = 'SUCCEEDED' WHERE status IN ('RUNNING', 'CLAIMED')");
     let ran = waiting.wait().exits(0);
     assert_eq!(ran.json()["summary"]["stuck"], 0, "{ran:#?}");
     assert_eq!(ran.stderr, "", "a script sees no progress");

@@ -73,9 +73,9 @@ fn in_the_words_of_the_database() {
     // SQLite wants a literal there before 3.47.
     if doctor.connect("queue.db").execute_batch(trigger).is_err() {
         let trigger = "CREATE TRIGGER no BEFORE UPDATE ON jobs BEGIN SELECT raise(ABORT, 'no\u{1b}[31m'); END";
-        doctor.sql("queue.db", trigger);
+        doctor.sql(trigger);
     }
-    let ran = doctor.run(&["reclaim", "--db", "queue.db", "--apply", "-o", "wide"]).exits(3);
+    let ran = doctor.on_queue(&["reclaim", "--apply", "-o", "wide"]).exits(3);
     assert_eq!(acts(&ran.stdout).or(acts(&ran.stderr)), None, "{ran:#?}");
     assert!(ran.stdout.contains("no\\x1b[31m"), "{ran:#?}");
 }
@@ -84,7 +84,7 @@ fn in_the_words_of_the_database() {
 fn for_machines() {
     let doctor = hostile();
     for format in ["json", "jsonl"] {
-        let ran = doctor.run(&["stale", "--db", "queue.db", "-o", format]).exits(0);
+        let ran = doctor.on_queue(&["stale", "-o", format]).exits(0);
         // The escapes mean the same text, and a terminal that shows the JSON acts on none of it.
         assert!(acts(&ran.stdout).is_none() && ran.stdout.contains("\\u009b"), "{ran:#?}");
         let job: serde_json::Value = match format {
@@ -96,7 +96,7 @@ fn for_machines() {
             (Some(QUEUE), Some(KIND), Some(OWNER))
         );
     }
-    let csv = doctor.run(&["stale", "--db", "queue.db", "-o", "csv"]).exits(0).stdout;
+    let csv = doctor.on_queue(&["stale", "-o", "csv"]).exits(0).stdout;
     assert!(csv.contains(QUEUE) && csv.contains(KIND) && csv.contains(OWNER), "{csv:?}");
     let ran = doctor.run(&["stale", "--db", "gpj.\u{202e}\u{9b}exe", "-o", "json"]).exits(66);
     assert_eq!(acts(&ran.stderr), None, "{ran:#?}");

@@ -7,20 +7,20 @@ use insta::assert_snapshot;
 #[test]
 fn a_new_file() {
     let doctor = Doctor::new();
-    assert_snapshot!(doctor.run(&["init", "--db", "queue.db"]).whole(), @r"
+    assert_snapshot!(doctor.on_queue(&["init"]).whole(), @r"
 [stderr]
 created table jobs and its indexes in queue.db
 [exit 0]
 [EOF]
 ");
-    doctor.run(&["stale", "--db", "queue.db"]).exits(0);
-    doctor.run(&["check", "--db", "queue.db"]).exits(0);
+    doctor.on_queue(&["stale"]).exits(0);
+    doctor.on_queue(&["check"]).exits(0);
 }
 
 #[test]
 fn printed_only() {
     let doctor = Doctor::new();
-    assert_snapshot!(doctor.run(&["init", "--db", "queue.db", "--print"]).whole());
+    assert_snapshot!(doctor.on_queue(&["init", "--print"]).whole());
     assert_eq!(doctor.files(), [""; 0]);
 }
 
@@ -28,9 +28,9 @@ fn printed_only() {
 fn what_is_printed_is_what_is_run() {
     let doctor = Doctor::new();
     doctor.run(&["init", "--db", "made.db"]).exits(0);
-    doctor.sql("printed.db", &doctor.run(&["init", "--db", "queue.db", "--print"]).exits(0).stdout);
+    doctor.sql_in("printed.db", &doctor.on_queue(&["init", "--print"]).exits(0).stdout);
     let schema = "SELECT type, name, sql FROM sqlite_schema ORDER BY name";
-    assert_eq!(doctor.rows("made.db", schema), doctor.rows("printed.db", schema));
+    assert_eq!(doctor.rows_in("made.db", schema), doctor.rows_in("printed.db", schema));
 }
 
 #[test]
@@ -43,18 +43,18 @@ fn printed_for_postgres() {
 #[test]
 fn a_table_beside_what_is_there() {
     let doctor = incident();
-    doctor.run(&["init", "--db", "queue.db", "--table", "tasks"]).exits(0);
-    assert_eq!(doctor.rows("queue.db", "SELECT count(*) FROM tasks"), ["0"]);
-    doctor.run(&["stale", "--db", "queue.db", "--preset", "lease", "--table", "tasks"]).exits(0);
+    doctor.on_queue(&["init", "--table", "tasks"]).exits(0);
+    assert_eq!(doctor.rows("SELECT count(*) FROM tasks"), ["0"]);
+    doctor.on_queue(&["stale", "--preset", "lease", "--table", "tasks"]).exits(0);
 }
 
 #[test]
 fn no_ledger_where_the_library_would_refuse_its_table() {
     let doctor = Doctor::new();
-    doctor.sql("queue.db", include_str!("../../fixtures/schemas/litequeue/sqlite/0.14.sql"));
+    doctor.sql(include_str!("../../fixtures/schemas/litequeue/sqlite/0.14.sql"));
     let ran = fails(&doctor, &["init", "--ledger", "--db", "queue.db"], 78);
     assert!(ran.stderr.contains("preset litequeue takes no ledger: litequeue opens no file"), "{}", ran.stderr);
-    assert_eq!(doctor.rows("queue.db", "SELECT name FROM sqlite_schema WHERE type = 'table'"), ["Queue"]);
-    let said = doctor.run(&["check", "--db", "queue.db"]).exits(0).stdout;
+    assert_eq!(doctor.rows("SELECT name FROM sqlite_schema WHERE type = 'table'"), ["Queue"]);
+    let said = doctor.on_queue(&["check"]).exits(0).stdout;
     assert!(said.contains("ledger: litequeue opens no file") && !said.contains("init --ledger"), "{said}");
 }

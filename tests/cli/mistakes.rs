@@ -62,7 +62,7 @@ fn each_is_answered() {
         let doctor = scene();
         let file = if line.contains("orders.db") { "orders.db" } else { "queue.db" };
         if !sql.is_empty() {
-            doctor.sql(file, sql);
+            doctor.sql_in(file, sql);
         }
         let (words, files) = (line.split(' ').collect::<Vec<_>>(), doctor.files());
         let ran = fails(&doctor, &words, code);
@@ -121,5 +121,5 @@ fn a_name_is_an_identifier() {
     for table in ["jobs; DROP TABLE jobs", "jobs\" --", "(SELECT 1)"] {
         fails(&doctor, &["reclaim", "--db", "queue.db", "--preset", "lease", "--apply", "--table", table], 78);
     }
-    assert_eq!(doctor.rows("queue.db", STATE), incident().rows("queue.db", STATE));
+    assert_eq!(doctor.rows(STATE), incident().rows(STATE));
 }

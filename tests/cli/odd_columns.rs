@@ -154,14 +154,12 @@ fn whole_numbers_of_other_types() {
     // One that has a scale is none: the pre-filter could not tell that it has a fraction.
     shop.sql("ALTER TABLE q ALTER COLUMN pinged TYPE numeric(20,3)");
     let config = shop.doctor.path("m.toml").display().to_string();
-    let ran = shop.run(&["stale", "--config", &config, "--preset", "odd"]).exits(78);
-    assert!(ran.stderr.contains("numeric(20,3)"), "{ran:#?}");
+    shop.run(&["stale", "--config", &config, "--preset", "odd"]).exits(78).says("numeric(20,3)");
     // Nor one of four bytes, which holds the seconds of these days in steps of two minutes.
     shop.sql("ALTER TABLE q ALTER COLUMN pinged TYPE real");
     fs::write(shop.doctor.path("m.toml"), mapping.replace("\"epoch ms\"", "\"epoch s float\""))
         .expect("the config file");
-    let ran = shop.run(&["stale", "--config", &config, "--preset", "odd"]).exits(78);
-    assert!(ran.stderr.contains("real"), "{ran:#?}");
+    shop.run(&["stale", "--config", &config, "--preset", "odd"]).exits(78).says("real");
     shop.sql("ALTER TABLE q ALTER COLUMN pinged TYPE double precision");
     shop.run(&["stale", "--config", &config, "--preset", "odd"]).exits(0);
 }
@@ -171,23 +169,20 @@ fn whole_numbers_of_other_types() {
 fn states_of_a_column_that_folds_case() {
     let doctor = Doctor::new();
     let jobs = JOBS.replace("status TEXT NOT NULL", "status TEXT NOT NULL COLLATE NOCASE");
-    doctor.sql("queue.db", &format!("{jobs}{INCIDENT}"));
+    doctor.sql(&format!("{jobs}{INCIDENT}"));
     let stats = || {
-        let mut document = doctor.run(&["stats", "--db", "queue.db", "--preset", "lease", "--json"]).exits(0).json();
+        let mut document = doctor.on_queue(&["stats", "--preset", "lease", "--json"]).exits(0).json();
         let summary = document["summary"].as_object_mut().expect("a summary");
         summary.retain(|name, _| !name.ends_with("_seconds"));
         (document["summary"].clone(), document["findings"].clone())
     };
     let before = stats();
-    doctor.sql(
-        "queue.db",
-        "UPDATE jobs SET status = 'Running' WHERE id = 1; UPDATE jobs SET status = 'Queued' WHERE id = 9",
-    );
+    doctor.sql("UPDATE jobs SET status = 'Running' WHERE id = 1; UPDATE jobs SET status = 'Queued' WHERE id = 9");
     assert_eq!(stats(), before);
     let stale = ["stale", "--db", "queue.db", "--preset", "lease", "--state", "RUNNING", "-o", "name"];
     assert!(doctor.run(&stale).exits(0).stdout.lines().any(|id| id == "1"));
     // Nor is it a table that only looks like one of the preset's.
-    doctor.run(&["stale", "--db", "queue.db"]).exits(0);
-    doctor.sql("queue.db", "UPDATE jobs SET status = 'Odd' WHERE id = 9");
+    doctor.on_queue(&["stale"]).exits(0);
+    doctor.sql("UPDATE jobs SET status = 'Odd' WHERE id = 9");
     assert!(stats().1[0].as_str().is_some_and(|said| said.ends_with("does not have: Odd")));
 }

@@ -33,7 +33,7 @@ fn what_was_to_be_done_is_done() {
     running.first_line();
     let ran = running.wait().exits(0);
     assert_snapshot!(ran.stderr, @"requeued 3,000 jobs");
-    assert_eq!(doctor.rows("queue.db", "SELECT status, attempts, count(*) FROM jobs GROUP BY 1, 2"), ["QUEUED 1 3000"]);
+    assert_eq!(doctor.rows("SELECT status, attempts, count(*) FROM jobs GROUP BY 1, 2"), ["QUEUED 1 3000"]);
 }
 
 #[test]

@@ -5,9 +5,9 @@ use super::scene::{STATE, incident, orphans};
 #[test]
 fn exactly_the_listed_jobs_move() {
     let doctor = incident();
-    let before = doctor.rows("queue.db", STATE);
-    doctor.run(&["reclaim", "--db", "queue.db", "--apply"]).exits(0);
-    let after = doctor.rows("queue.db", STATE);
+    let before = doctor.rows(STATE);
+    doctor.on_queue(&["reclaim", "--apply"]).exits(0);
+    let after = doctor.rows(STATE);
     assert_eq!(
         after[..5],
         [
@@ -26,20 +26,20 @@ fn exactly_the_listed_jobs_move() {
 #[test]
 fn to_where_it_is_told() {
     let doctor = incident();
-    doctor.run(&["reclaim", "--db", "queue.db", "--id", "1", "--to", "fail", "--apply"]).exits(0);
-    doctor.run(&["reclaim", "--db", "queue.db", "--id", "3", "--to", "cancel", "--apply"]).exits(0);
-    assert_eq!(doctor.rows("queue.db", "SELECT id, status FROM jobs WHERE id IN (1, 3)"), ["1 FAILED", "3 CANCELLED"]);
+    doctor.on_queue(&["reclaim", "--id", "1", "--to", "fail", "--apply"]).exits(0);
+    doctor.on_queue(&["reclaim", "--id", "3", "--to", "cancel", "--apply"]).exits(0);
+    assert_eq!(doctor.rows("SELECT id, status FROM jobs WHERE id IN (1, 3)"), ["1 FAILED", "3 CANCELLED"]);
 }
 
 #[test]
 fn more_than_a_batch() {
     let doctor = orphans(1234);
-    let ran = doctor.run(&["reclaim", "--db", "queue.db", "--apply", "--max-jobs", "1234"]).exits(0);
+    let ran = doctor.on_queue(&["reclaim", "--apply", "--max-jobs", "1234"]).exits(0);
     assert_eq!(ran.stderr.lines().last(), Some("requeued 1,234 jobs"));
     let hidden = "the table shows 50 of 1,234 jobs; all of them: jobdoctor history ";
     assert!(ran.stderr.contains(hidden), "{}", ran.stderr);
     assert_eq!(ran.stdout.lines().count(), 51);
-    assert_eq!(doctor.rows("queue.db", "SELECT status, attempts, count(*) FROM jobs GROUP BY 1, 2"), ["QUEUED 1 1234"]);
+    assert_eq!(doctor.rows("SELECT status, attempts, count(*) FROM jobs GROUP BY 1, 2"), ["QUEUED 1 1234"]);
 }
 
 #[test]
@@ -70,11 +70,11 @@ fn the_next_command_does_what_was_shown() {
 #[test]
 fn the_next_command_is_not_refused() {
     let doctor = orphans(70);
-    doctor.sql("queue.db", "UPDATE jobs SET attempts = 5 WHERE id = 3");
-    let dry = doctor.run(&["reclaim", "--db", "queue.db"]).exits(0).stderr;
+    doctor.sql("UPDATE jobs SET attempts = 5 WHERE id = 3");
+    let dry = doctor.on_queue(&["reclaim"]).exits(0).stderr;
     assert!(dry.contains("70 jobs to move (69 requeue, 1 fail)"), "{dry}");
     assert!(dry.contains("the table shows 50 of 70 steps; -o wide shows all\nto fail: 3\n"), "{dry}");
-    let refused = doctor.run(&["reclaim", "--db", "queue.db", "--apply"]).exits(4).stderr;
+    let refused = doctor.on_queue(&["reclaim", "--apply"]).exits(4).stderr;
     for (said, before) in
         [(&refused, "if they are dead all the same: jobdoctor "), (&dry, "to do exactly this: jobdoctor ")]
     {
@@ -83,5 +83,5 @@ fn the_next_command_is_not_refused() {
     }
     let next = dry.lines().find_map(|line| line.strip_prefix("to do exactly this: jobdoctor ")).unwrap();
     doctor.run(&next.split(' ').collect::<Vec<_>>()).exits(0);
-    assert_eq!(doctor.rows("queue.db", "SELECT status, count(*) FROM jobs GROUP BY 1"), ["FAILED 1", "QUEUED 69"]);
+    assert_eq!(doctor.rows("SELECT status, count(*) FROM jobs GROUP BY 1"), ["FAILED 1", "QUEUED 69"]);
 }

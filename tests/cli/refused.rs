@@ -11,8 +11,8 @@ use std::fs;
 #[test]
 fn by_a_unique_key() {
     let doctor = incident();
-    doctor.sql("queue.db", "CREATE UNIQUE INDEX one ON jobs (kind) WHERE status = 'QUEUED'");
-    let ran = doctor.run(&["reclaim", "--db", "queue.db", "--apply", "--kind", "SendInvoice"]);
+    doctor.sql("CREATE UNIQUE INDEX one ON jobs (kind) WHERE status = 'QUEUED'");
+    let ran = doctor.on_queue(&["reclaim", "--apply", "--kind", "SendInvoice"]);
     // 9 is waiting already.
     assert_snapshot!(ran.whole());
     assert_eq!(ran.code, 3);
@@ -23,11 +23,11 @@ fn by_a_unique_key() {
 fn by_a_check_that_calls_a_function_of_the_application() {
     let doctor = incident();
     doctor.sql(
-        "queue.db",
         "PRAGMA writable_schema = ON;
-        UPDATE sqlite_schema SET sql = substr(sql, 1, length(sql) - 1) || ', CHECK (ours(status)))' WHERE name = 'jobs'",
+         UPDATE sqlite_schema SET sql = substr(sql, 1, length(sql) - 1) || ', CHECK (ours(status)))'
+         WHERE name = 'jobs'",
     );
-    let ran = doctor.run(&["reclaim", "--db", "queue.db", "--apply"]);
+    let ran = doctor.on_queue(&["reclaim", "--apply"]);
     assert_eq!(ran.code, 78, "{ran:#?}");
     assert!(ran.stderr.contains("unknown function: ours()"), "{ran:#?}");
 }
@@ -35,16 +35,13 @@ fn by_a_check_that_calls_a_function_of_the_application() {
 #[test]
 fn one_bad_row_among_many_batches() {
     let doctor = orphans(1100);
-    doctor.sql(
-        "queue.db",
-        "CREATE TRIGGER no BEFORE UPDATE ON jobs WHEN old.id IN (7, 700) BEGIN SELECT raise(ABORT, 'no'); END",
-    );
-    let ran = doctor.run(&["reclaim", "--db", "queue.db", "--max-jobs", "1100", "--apply", "-o", "none"]).exits(3);
+    doctor.sql("CREATE TRIGGER no BEFORE UPDATE ON jobs WHEN old.id IN (7, 700) BEGIN SELECT raise(ABORT, 'no'); END");
+    let ran = doctor.on_queue(&["reclaim", "--max-jobs", "1100", "--apply", "-o", "none"]).exits(3);
     assert_snapshot!(ran.stderr, @r"
     requeued 1,098 jobs, 2 refused
     warning: refused (no): 700, 7
     ");
-    let after = doctor.rows("queue.db", "SELECT status, attempts, count(*) FROM jobs GROUP BY 1, 2");
+    let after = doctor.rows("SELECT status, attempts, count(*) FROM jobs GROUP BY 1, 2");
     assert_eq!(after, ["QUEUED 1 1098", "RUNNING 0 2"]);
 }
 
@@ -86,7 +83,6 @@ fn at_the_commit() {
     }
 }
 
-/// The jobs of a run with their ends, as `history` has them.
 fn recorded(shop: &Shop, run: &str) -> Vec<String> {
     let history = shop.run(&["history", run, "--json"]).exits(0).json();
     let step = |step: &Value| format!("{} {}", step["id"].as_str().unwrap(), step["outcome"].as_str().unwrap());
@@ -164,7 +160,7 @@ fn by_an_index_that_tells_more_keys_apart_than_the_column() {
 #[test]
 fn by_a_virtual_table_behind_a_trigger() {
     let doctor = Doctor::new();
-    doctor.sql(
+    doctor.sql_in(
         "q.db",
         "CREATE TABLE jobs (id INTEGER PRIMARY KEY, status TEXT, owner_id TEXT, heartbeat_at INTEGER, attempts INTEGER, note TEXT);
          CREATE VIRTUAL TABLE ft USING fts5 (note, content = 'jobs', content_rowid = 'id');

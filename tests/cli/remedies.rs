@@ -10,7 +10,6 @@ const TABLE: &str = r#"CREATE TABLE "BackgroundTasks" ("taskId" TEXT PRIMARY KEY
     VALUES ('a', 'working', unixepoch() - 7200, 'w1'), ('b', 'in_progress', unixepoch() - 7200, 'w1'),
         ('c', 'in_progress', unixepoch() - 7200, 'w2');"#;
 
-/// A mapping that declares no liveness.
 const MAPPING: &str = r#"
 [mapping.background]
 time = { default = "epoch s" }
@@ -32,7 +31,7 @@ clear = ["worker", "startedAt"]
 
 fn background(changed: (&str, &str)) -> Doctor {
     let doctor = Doctor::new();
-    doctor.sql("b.db", TABLE);
+    doctor.sql_in("b.db", TABLE);
     let config = format!("[target.bg]\ndb = \"b.db\"\npreset = \"background\"\n{MAPPING}");
     assert!(config.contains(changed.0));
     std::fs::write(doctor.path("c.toml"), config.replace(changed.0, changed.1)).unwrap();
@@ -42,9 +41,9 @@ fn background(changed: (&str, &str)) -> Doctor {
 #[test]
 fn tables_that_look_like_a_queue_are_named_with_what_to_do() {
     let doctor = Doctor::new();
-    doctor.sql("b.db", TABLE);
+    doctor.sql_in("b.db", TABLE);
     // A virtual table whose module is not here must not hide the others.
-    doctor.sql(
+    doctor.sql_in(
         "b.db",
         "PRAGMA writable_schema = 1; INSERT INTO sqlite_schema VALUES
         ('table', 'v', 'v', 0, 'CREATE VIRTUAL TABLE v USING not_here(state, retries)')",
@@ -63,7 +62,7 @@ fn tables_that_look_like_a_queue_are_named_with_what_to_do() {
 #[test]
 fn a_table_that_fits_no_preset_is_told_from_the_nearest_in_a_few_words() {
     let doctor = Doctor::new();
-    doctor.sql("b.db", TABLE);
+    doctor.sql_in("b.db", TABLE);
     let said = fails(&doctor, &["stale", "--db", "b.db", "--table", "BackgroundTasks"], 78).stderr;
     let first = said.lines().next().unwrap();
     let differs = "preset django-q is the nearest (checked against 1.11.1), but table BackgroundTasks has no column key, payload (and 1 \
@@ -75,12 +74,11 @@ fn a_table_that_fits_no_preset_is_told_from_the_nearest_in_a_few_words() {
 #[test]
 fn an_error_about_a_built_in_preset_says_how_to_see_its_text() {
     let doctor = Doctor::new();
-    doctor.sql("b.db", "CREATE TABLE t (id INTEGER PRIMARY KEY, status TEXT)");
+    doctor.sql_in("b.db", "CREATE TABLE t (id INTEGER PRIMARY KEY, status TEXT)");
     let said = fails(&doctor, &["stale", "--db", "b.db", "--table", "t", "--preset", "lease"], 78).stderr;
     assert!(said.contains("preset lease, line ") && said.contains("`jobdoctor presets show lease`"), "{said}");
 }
 
-/// Once the line is added, as it is printed, the job is judged.
 #[test]
 fn the_line_that_a_mapping_without_liveness_lacks_can_be_added() {
     let line = r#"liveness = [{ by = "age", column = "startedAt", silent_after = "30m" }]"#;
@@ -154,7 +152,6 @@ fn a_filter_without_a_match_names_what_is_in_flight() {
         }
     }
     // One that matches a healthy job alone is no mistake.
-    let found =
-        incident().run(&["stale", "--db", "queue.db", "--host", "web1", "--kind", "SendInvoice", "--json"]).exits(0);
+    let found = incident().on_queue(&["stale", "--host", "web1", "--kind", "SendInvoice", "--json"]).exits(0);
     assert_eq!(found.json()["warnings"], serde_json::json!([]));
 }

@@ -7,8 +7,8 @@ use insta::assert_snapshot;
 
 fn swept(scope: &[&str]) -> Vec<String> {
     let doctor = incident();
-    doctor.run(&[&["sweep", "--restart", "--db", "queue.db", "--apply"], scope].concat()).exits(0);
-    doctor.rows("queue.db", "SELECT id FROM jobs WHERE id < 9 AND status NOT IN ('RUNNING', 'CLAIMED') ORDER BY id")
+    doctor.on_queue(&[&["sweep", "--restart", "--apply"], scope].concat()).exits(0);
+    doctor.rows("SELECT id FROM jobs WHERE id < 9 AND status NOT IN ('RUNNING', 'CLAIMED') ORDER BY id")
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn a_pattern_that_covers_two_hosts_is_refused() {
 error: --owner web1* covers more than one host: web1, web10
 hint: name each host with --host or a pattern of its own, as in 'web1:*'; for all of them there is --all-owners
 ");
-    assert_eq!(doctor.rows("queue.db", STATE), incident().rows("queue.db", STATE));
+    assert_eq!(doctor.rows(STATE), incident().rows(STATE));
     // One host only: nothing to mistake.
     assert_eq!(swept(&["--owner", "web2*"]), ["2", "3", "4"]);
 }
@@ -74,7 +74,7 @@ hint: name each host with --host or a pattern of its own, as in 'web1:*'; for al
 #[test]
 fn a_table_without_owners_cannot_be_judged_by_age() {
     let doctor = simple();
-    let plan = doctor.run(&["reclaim", "--preset", "simple", "--db", "queue.db", "--apply", "--json"]).exits(0).json();
+    let plan = doctor.on_queue(&["reclaim", "--preset", "simple", "--apply", "--json"]).exits(0).json();
     assert_eq!((&plan["summary"]["planned"], &plan["summary"]["skipped"]), (&0.into(), &2.into()));
 }
 

@@ -31,33 +31,28 @@ pub const INCIDENT: &str = "INSERT INTO jobs (id, queue, kind, status, owner_id,
         lease_expires_at = unixepoch() - 30 - lease_expires_at,
         cancel_requested_at = unixepoch() - 30 - cancel_requested_at, deadline_at = unixepoch() - 30 - deadline_at;";
 
-/// A working directory with the incident in `queue.db`.
 pub fn incident() -> Doctor {
     let doctor = Doctor::new();
-    doctor.sql("queue.db", &format!("{JOBS}{INCIDENT}"));
+    doctor.sql(&format!("{JOBS}{INCIDENT}"));
     doctor
 }
 
-/// A working directory with one that has nothing to worry about.
 pub fn calm() -> Doctor {
     let doctor = incident();
-    doctor.sql("queue.db", "DELETE FROM jobs WHERE id NOT IN (6, 9, 10)");
+    doctor.sql("DELETE FROM jobs WHERE id NOT IN (6, 9, 10)");
     doctor
 }
 
 /// A working directory with so many dead jobs, and nothing else.
 pub fn orphans(n: u32) -> Doctor {
     let doctor = Doctor::new();
-    doctor.sql(
-        "queue.db",
-        &format!(
-            "PRAGMA journal_mode = wal; {JOBS}
+    doctor.sql(&format!(
+        "PRAGMA journal_mode = wal; {JOBS}
             WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < {n})
             INSERT INTO jobs (id, queue, kind, status, owner_id, lease_token, claimed_at, lease_expires_at)
             SELECT id, 'mail', 'SendInvoice', 'RUNNING', 'web1:' || (id % 7), hex(randomblob(8)),
                 unixepoch() - 8000 - id, unixepoch() - 7000 - id FROM n;"
-        ),
-    );
+    ));
     doctor
 }
 
@@ -65,7 +60,6 @@ pub fn orphans(n: u32) -> Doctor {
 pub fn simple() -> Doctor {
     let doctor = Doctor::new();
     doctor.sql(
-        "queue.db",
         "CREATE TABLE jobs (id INTEGER PRIMARY KEY, queue TEXT, kind TEXT, status TEXT NOT NULL,
             attempts INTEGER NOT NULL DEFAULT 0, max_attempts INTEGER, last_error TEXT);
         INSERT INTO jobs VALUES (1, 'mail', 'SendInvoice', 'running', 0, 3, NULL),
@@ -79,7 +73,7 @@ pub fn simple() -> Doctor {
 /// one, 3 by one that has no row, 4 by a dead one on its last try.
 pub fn orders() -> Doctor {
     let doctor = Doctor::new();
-    doctor.sql(
+    doctor.sql_in(
         "orders.db",
         "CREATE TABLE order_queue (id INTEGER PRIMARY KEY, status TEXT NOT NULL, worker TEXT, started INTEGER,
             tries INTEGER NOT NULL DEFAULT 0);
@@ -123,5 +117,4 @@ requeue = { to = "new", clear = ["worker", "started"] }
 fail    = { to = "dead" }
 "#;
 
-/// What tells two states of a queue apart.
 pub const STATE: &str = "SELECT id, status, owner_id, attempts FROM jobs ORDER BY id";

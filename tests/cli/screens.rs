@@ -16,20 +16,17 @@ const PODS: [(&str, &str); 3] = [
 /// Six jobs of three pods that died at different times, in `queue.db`.
 fn pods(id: impl Fn(usize) -> String) -> Doctor {
     let doctor = Doctor::new().env("TZ", "Asia/Kolkata");
-    doctor.sql("queue.db", &JOBS.replace("id INTEGER PRIMARY KEY", "id PRIMARY KEY"));
+    doctor.sql(&JOBS.replace("id INTEGER PRIMARY KEY", "id PRIMARY KEY"));
     for n in 0..6 {
         let ((pod, kind), silent) = (PODS[n % 3], [7830, 19_230, 97_230][n % 3]);
         let attempts = if n == 4 { 4 } else { n % 3 };
-        doctor.sql(
-            "queue.db",
-            &format!(
+        doctor.sql(&format!(
                 "INSERT INTO jobs (id, queue, kind, status, owner_id, lease_token, claimed_at, heartbeat_at, lease_expires_at,
                     attempts)
                 VALUES ({}, 'default', '{kind}', 'RUNNING', '{pod}', 't', unixepoch() - {silent} - 1200,
                     unixepoch() - {silent}, unixepoch() - {silent} + 60, {attempts})",
                 id(n)
-            ),
-        );
+            ));
     }
     doctor
 }
@@ -92,7 +89,7 @@ fn show() {
 fn history() {
     let doctor = numbers();
     let reason = "node pool drained before it was empty, INC-4711";
-    doctor.run(&["reclaim", "--db", "queue.db", "--apply", "--max-jobs", "9", "--reason", reason]).exits(0);
+    doctor.on_queue(&["reclaim", "--apply", "--max-jobs", "9", "--reason", reason]).exits(0);
     let directory = doctor.home(".local/state/jobdoctor/journal");
     let path = fs::read_dir(&directory).unwrap().next().unwrap().unwrap().path();
     let text = fs::read_to_string(&path).unwrap();
@@ -148,7 +145,7 @@ fn rows_are_sorted_by_a_column_of_the_table() {
 #[test]
 fn an_unknown_column_is_refused_before_anything_is_done() {
     let doctor = numbers();
-    let before = doctor.rows("queue.db", "SELECT * FROM jobs");
+    let before = doctor.rows("SELECT * FROM jobs");
     for (arguments, columns) in [
         (
             &["reclaim", "--apply", "--sort", "age"][..],
@@ -165,27 +162,26 @@ fn an_unknown_column_is_refused_before_anything_is_done() {
         (&["history", "--sort", "age"], "run, when, command"),
         (&["undo", "2026", "--sort", "age"], "id, queue"),
     ] {
-        let ran = doctor.run(&[arguments, &["--db", "queue.db"]].concat()).exits(2);
+        let ran = doctor.on_queue(arguments).exits(2);
         assert!(ran.stdout.is_empty() && ran.stderr.contains("no column `"), "{ran:#?}");
         assert!(ran.stderr.contains(&format!("its columns are {columns}")) || ran.stderr.contains(columns), "{ran:#?}");
     }
-    let machine = doctor.run(&["stale", "--db", "queue.db", "--sort", "id", "-o", "csv"]).exits(2);
-    assert!(machine.stderr.contains("-o csv is not one"), "{machine:#?}");
-    assert_eq!(doctor.rows("queue.db", "SELECT * FROM jobs"), before);
+    doctor.on_queue(&["stale", "--sort", "id", "-o", "csv"]).exits(2).says("-o csv is not one");
+    assert_eq!(doctor.rows("SELECT * FROM jobs"), before);
 }
 
 #[test]
 fn the_line_of_titles_can_be_left_out() {
     let doctor = numbers();
-    let with = doctor.run(&["owners", "--db", "queue.db"]).exits(0).stdout;
-    let without = doctor.run(&["owners", "--db", "queue.db", "--no-header"]).exits(0).stdout;
+    let with = doctor.on_queue(&["owners"]).exits(0).stdout;
+    let without = doctor.on_queue(&["owners", "--no-header"]).exits(0).stdout;
     assert_eq!(with.split_once('\n').unwrap().1, without);
 }
 
 #[test]
 fn instants_are_spans_or_of_the_zone_that_is_asked_for() {
     let doctor = numbers();
-    let shown = |arguments: &[&str]| doctor.run(&[arguments, &["--db", "queue.db"]].concat()).exits(0).stdout;
+    let shown = |arguments: &[&str]| doctor.on_queue(arguments).exits(0).stdout;
     assert!(shown(&["show", "4120", "--time", "relative"]).contains("claimed:     2h 30m ago\n"));
     let local = shown(&["show", "4120", "--time", "local"]);
     assert!(local.contains("+05:30\n") && !local.contains('Z'), "{local}");
@@ -197,7 +193,7 @@ fn instants_are_spans_or_of_the_zone_that_is_asked_for() {
     }
     assert!(shown(&["stale", "--time", "relative", "-o", "wide"]).contains("2h 30m ago"));
     // Programs get what they always got.
-    let json = |more: &[&str]| doctor.run(&[&["show", "4120", "--db", "queue.db", "-o", "json"], more].concat()).json();
+    let json = |more: &[&str]| doctor.on_queue(&[&["show", "4120", "-o", "json"], more].concat()).json();
     assert_eq!(json(&["--time", "local"])["jobs"][0]["claimed_at"], json(&[])["jobs"][0]["claimed_at"]);
 }
 

@@ -5,7 +5,6 @@ use crate::support::cli::fails;
 use crate::support::shop::{Shop, on_both};
 use serde_json::{Value, json};
 
-/// Jobs whose payload and last error are hostile and long.
 fn hostile(shop: &Shop) {
     let chr = if shop.is_postgres() { "chr" } else { "char" };
     let [esc, bidi, line] = [27, 8238, 10].map(|code| format!("{chr}({code})"));
@@ -53,14 +52,13 @@ fn a_payload_does_nothing_to_a_terminal_on_sqlite_or_postgres() {
 fn a_payload_that_the_table_does_not_have() {
     let ran = fails(&simple(), &["show", "1", "--db", "queue.db", "--preset", "simple", "--payload"], 2);
     assert!(ran.stderr.contains("--payload: preset simple has no payload column"), "{ran:#?}");
-    let shown = simple().run(&["show", "2", "--db", "queue.db", "--preset", "simple", "--json"]).exits(0).json();
+    let shown = simple().on_queue(&["show", "2", "--preset", "simple", "--json"]).exits(0).json();
     assert_eq!(shown["jobs"][0]["last_error"], "timed out");
 }
 
 #[test]
 fn a_role_that_may_not_read_payloads_on_postgres() {
-    let shop = Shop::on_postgres();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_postgres();
     hostile(&shop);
     let role = format!("reader_{}", shop.server().name());
     shop.sql(&format!(

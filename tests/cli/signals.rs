@@ -5,7 +5,6 @@ use crate::support::cli::{is_valid, rows, until};
 use rustix::process::Signal;
 use serde_json::Value;
 
-/// A mapping that takes for ever to read.
 pub const SLOW_MAPPING: &str = r#"[mapping.slow]
 states   = { waiting = ["QUEUED"], in_flight = ["RUNNING"] }
 time     = { default = "epoch s" }
@@ -23,7 +22,6 @@ requeue = { to = "QUEUED" }
 
 const MANY: u32 = 5_000;
 
-/// Sends the signal after the first batch, and makes sure of what is left behind.
 #[test]
 fn interrupt_while_applying() {
     let words = ["reclaim", "--db", "queue.db", "--max-jobs", "20000", "--apply"];
@@ -50,7 +48,7 @@ fn interrupt_while_applying() {
         }
         // The rest is still there for the next run.
         doctor.run(&[&words[..], &["--fast", "-o", "none"]].concat()).exits(0);
-        assert_eq!(doctor.rows("queue.db", "SELECT DISTINCT status, attempts FROM jobs"), ["QUEUED 1"]);
+        assert_eq!(doctor.rows("SELECT DISTINCT status, attempts FROM jobs"), ["QUEUED 1"]);
         return;
     }
     panic!("never in the middle of it");
@@ -62,7 +60,7 @@ fn while_looking() {
     for (journal, format) in [("delete", "json"), ("wal", "table")] {
         let doctor = incident();
         std::fs::write(doctor.path("config.toml"), SLOW_MAPPING).unwrap();
-        doctor.sql("queue.db", &format!("PRAGMA journal_mode = {journal}"));
+        doctor.sql(&format!("PRAGMA journal_mode = {journal}"));
         let place = ["--db", "queue.db", "--config", "config.toml", "--preset", "slow", "--timeout", "10s"];
         for (signal, number) in [(Signal::INT, 2), (Signal::TERM, 15)] {
             let running = doctor.start(&[&["reclaim", "--apply", "-o", format], &place[..]].concat());

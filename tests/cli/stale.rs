@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 
 #[test]
 fn fifty_rows_and_how_many_more() {
-    let ran = orphans(60).run(&["stale", "--db", "queue.db"]).exits(0);
+    let ran = orphans(60).on_queue(&["stale"]).exits(0);
     // One line above, a blank one and the header.
     assert_eq!(ran.stdout.lines().count(), 53);
     assert_snapshot!(ran.stderr, @r"
@@ -19,15 +19,15 @@ to see what would be done: jobdoctor reclaim --db queue.db
 #[test]
 fn exit_code_counts_claims_that_nobody_can_judge() {
     let doctor = incident();
-    doctor.sql("queue.db", "DELETE FROM jobs WHERE id <> 7");
-    doctor.run(&["stale", "--db", "queue.db", "--exit-code"]).exits(1);
+    doctor.sql("DELETE FROM jobs WHERE id <> 7");
+    doctor.on_queue(&["stale", "--exit-code"]).exits(1);
 }
 
 /// What was named and is not there is said in every format; the report is printed if another job that was named is there.
 #[test]
 fn a_job_that_is_not_there() {
     let doctor = incident();
-    let run = |arguments: &[&str]| doctor.run(&[arguments, &["--db", "queue.db"]].concat());
+    let run = |arguments: &[&str]| doctor.on_queue(arguments);
     let stale = ["stale", "--exit-code", "--id", "2", "--id", "TYPO", "--id", "-99"];
     for arguments in [&[&stale[..], &["--json"]].concat()[..], &["show", "2", "TYPO", "-99", "--json"]] {
         let ran = run(arguments).exits(66);
@@ -61,7 +61,7 @@ fn a_job_that_is_not_there() {
 fn by_each_field() {
     let doctor = incident();
     for by in ["host", "owner", "kind", "queue"] {
-        let document = doctor.run(&["stale", "--db", "queue.db", "--by", by, "--json"]).exits(0).json();
+        let document = doctor.on_queue(&["stale", "--by", by, "--json"]).exits(0).json();
         is_valid("stale", &document);
         // Every job is counted once, whatever it is counted by.
         let groups = document["groups"].as_array().unwrap();
@@ -71,7 +71,7 @@ fn by_each_field() {
         }
         assert_eq!((&document["by"], &document["jobs"]), (&by.into(), &serde_json::json!([])));
     }
-    let csv = doctor.run(&["stale", "--db", "queue.db", "--by", "queue", "--limit", "1", "-o", "csv"]).exits(0).stdout;
+    let csv = doctor.on_queue(&["stale", "--by", "queue", "--limit", "1", "-o", "csv"]).exits(0).stdout;
     let rows: Vec<&str> = csv.lines().collect();
     assert!(
         matches!(rows[..], [head, row] if head.starts_with("name,rest,stuck") && row.starts_with("mail,false,3,0,"))
@@ -89,21 +89,20 @@ fn by_what_the_table_does_not_tell_or_a_list_cannot_say() {
         fails(&incident(), &[&["stale", "--db", "queue.db", "--by", "host"], &more[..]].concat(), 2);
     }
     // Its hosts may hold healthy jobs too.
-    let ran = incident().run(&["stale", "--db", "queue.db", "--by", "host", "-o", "name"]).exits(2);
+    let ran = incident().on_queue(&["stale", "--by", "host", "-o", "name"]).exits(2);
     assert!(ran.stdout.is_empty() && ran.stderr.contains("--by lists groups"), "{ran:#?}");
 }
 
 #[test]
 fn fifty_groups_and_how_many_more() {
     let doctor = orphans(60);
-    doctor.sql("queue.db", "UPDATE jobs SET queue = 'q' || id");
-    let ran = doctor.run(&["stale", "--db", "queue.db", "--by", "queue"]).exits(0);
+    doctor.sql("UPDATE jobs SET queue = 'q' || id");
+    let ran = doctor.on_queue(&["stale", "--by", "queue"]).exits(0);
     assert_eq!(ran.stdout.lines().filter(|line| line.starts_with('q')).count(), 50, "{ran:#?}");
     assert!(ran.stderr.contains("; the 50 largest of 60 groups are shown, --limit N shows more"), "{ran:#?}");
-    let groups =
-        doctor.run(&["stale", "--db", "queue.db", "--by", "owner", "--json"]).exits(0).json()["groups"].clone();
+    let groups = doctor.on_queue(&["stale", "--by", "owner", "--json"]).exits(0).json()["groups"].clone();
     assert_eq!((&groups[0]["name"], &groups[0]["stuck"]), (&"web1:1".into(), &9.into()));
-    let hosts = doctor.run(&["stale", "--db", "queue.db", "--by", "host", "--json"]).exits(0).json()["groups"].clone();
+    let hosts = doctor.on_queue(&["stale", "--by", "host", "--json"]).exits(0).json()["groups"].clone();
     assert_eq!(hosts[0]["examples"], serde_json::json!(["web1:0", "web1:1", "web1:2"]));
     assert_eq!(hosts[0]["has_more_examples"], true);
 }

@@ -20,12 +20,11 @@ fn quiet_leaves_the_report() {
         assert_eq!(quiet.stderr, "", "{report:?}");
         assert_eq!(quiet.stdout.lines().count(), loud.stdout.lines().count(), "{report:?}");
     }
-    let ran = orphans(3).run(&["reclaim", "--db", "queue.db", "--apply", "--quiet"]).exits(0);
+    let ran = orphans(3).on_queue(&["reclaim", "--apply", "--quiet"]).exits(0);
     assert_eq!((ran.stdout.lines().count(), ran.stderr.as_str()), (4, ""));
 }
 
 #[test]
 fn quiet_leaves_the_errors() {
-    let ran = fails(&incident(), &["stale", "--db", "none.db", "-q"], 66);
-    assert!(ran.stderr.contains("there is no file none.db"), "{ran:#?}");
+    fails(&incident(), &["stale", "--db", "none.db", "-q"], 66).says("there is no file none.db");
 }

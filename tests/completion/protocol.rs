@@ -108,7 +108,7 @@ fn hostile_names_are_left_out() {
     doctor.run(&["demo"]).exits(0);
     for (id, name) in ["\u{1b}[2J", "--apply", "a\nb", "gpj.\u{202e}exe", "*"].iter().enumerate() {
         let sql = format!("UPDATE jobs SET queue = '{name}' WHERE id = {}", id + 3);
-        doctor.sql("demo.db", &sql);
+        doctor.sql_in("demo.db", &sql);
     }
     offers(&doctor, "stale --db demo.db --queue ", &["mail", "media", "reports"]);
 }

@@ -32,7 +32,7 @@ end\n";
 fn transcript(shell: &str, arguments: &[&str], start_file: &str, start: &str) -> String {
     let (doctor, run) = scene();
     doctor.run(&["demo", "hostile.db"]).exits(0);
-    doctor.sql("hostile.db", "UPDATE jobs SET queue = 'x$(touch pwned)' WHERE id = 3");
+    doctor.sql_in("hostile.db", "UPDATE jobs SET queue = 'x$(touch pwned)' WHERE id = 3");
     let script = doctor.run(&["completions", shell]).exits(0).stdout;
     fs::create_dir(doctor.path("functions")).unwrap();
     fs::write(doctor.path("functions/_jobdoctor"), &script).unwrap();
@@ -55,7 +55,6 @@ fn transcript(shell: &str, arguments: &[&str], start_file: &str, start: &str) ->
     transcript
 }
 
-/// Types a line; the words that the command got.
 fn type_in(terminal: &OnTerminal, line: &str) -> String {
     let begun = terminal.written().len();
     terminal.type_in(&format!("{}\r", line.replace('⇥', "\t")));

@@ -1,6 +1,6 @@
 //! What an action leaves behind, column by column, and when a job has used up its attempts.
 
-use crate::support::doctor::{apply, built_in, fit, outcomes, steps, to, verdicts};
+use crate::support::doctor::{apply, built_in, fitted, outcomes, planned, steps, to, verdicts};
 use crate::support::edit::Value::{Ago, Int, Null, Text};
 use crate::support::edit::{Edit, Value, insert};
 use crate::support::labs::{Lab, as_in_memory, for_each_store};
@@ -32,8 +32,7 @@ fn dead(id: i64, attempts: Value, max: Value) -> Edit {
 fn moved(lab: &dyn Lab, action: Action) -> Vec<String> {
     lab.create(&[JOBS]);
     lab.edit(&[dead(1, Int(1), Int(5)), dead(2, Null, Null)]);
-    let store = lab.store();
-    let spec = fit(&*store, &built_in("lease"));
+    let (store, spec) = fitted(lab, &built_in("lease"));
     let steps = steps(&*store, &spec, &to(action));
     assert_eq!(outcomes(&apply(&*store, &spec, &steps)), [Outcome::Moved; 2], "{}", lab.name());
     [lab.row(&JOBS, 1), lab.row(&JOBS, 2)].concat()
@@ -91,8 +90,7 @@ fn a_request_to_cancel_turns_the_action_of_a_dead_job() {
     for_each_store(|lab| {
         lab.create(&[JOBS]);
         lab.edit(&[dead(9, Int(4), Int(5)), dead(8, Int(0), Int(5))]);
-        let store = lab.store();
-        let spec = fit(&*store, &built_in("lease"));
+        let (store, spec) = fitted(lab, &built_in("lease"));
         let said = verdicts(&*store, &spec, &Policy::default());
         assert!(said[0].ends_with("requeue to QUEUED, attempts Some(1)"), "{}: {said:?}", lab.name());
         assert!(said[1].ends_with("cancel to CANCELLED, attempts Some(5)"), "{}: {said:?}", lab.name());
@@ -102,8 +100,7 @@ fn a_request_to_cancel_turns_the_action_of_a_dead_job() {
 /// Attempts and maximum before, and what comes of it.
 fn boundaries(lab: &dyn Lab, rows: &[Edit], expected: &[&str]) {
     lab.edit(rows);
-    let store = lab.store();
-    let spec = fit(&*store, &built_in("lease"));
+    let (store, spec) = fitted(lab, &built_in("lease"));
     let said = verdicts(&*store, &spec, &Policy::default());
     assert_eq!(said.len(), expected.len(), "{}: {said:#?}", lab.name());
     for (said, expected) in said.iter().zip(expected) {
@@ -177,8 +174,7 @@ fn the_last_retry_that_counts() {
                 "requeue to QUEUED, attempts Some(1)",
             ],
         );
-        let store = lab.store();
-        let spec = fit(&*store, &built_in("lease"));
+        let (store, spec) = fitted(lab, &built_in("lease"));
         let requeued = &steps(&*store, &spec, &Policy::default())[..2];
         assert_eq!(outcomes(&apply(&*store, &spec, requeued)), [Outcome::Moved; 2], "{}", lab.name());
         assert!(lab.row(&RETRY_JOBS, 2).contains(&"retry_count=3".to_owned()), "{}", lab.name());
@@ -195,8 +191,7 @@ fn a_plain_table_is_swept_by_restart_only() {
             insert("jobs", &cells)
         };
         lab.edit(&[row(1, 0), row(2, 2)]);
-        let store = lab.store();
-        let spec = fit(&*store, &built_in("simple"));
+        let (store, spec) = fitted(lab, &built_in("simple"));
         let silent = verdicts(&*store, &spec, &Policy::default());
         assert!(silent.iter().all(|line| line.ends_with("unknown; skipped: Unknown")), "{}: {silent:?}", lab.name());
         let began = crate::support::doctor::look(&*store).now();
@@ -217,9 +212,7 @@ fn the_reason_and_the_keys_are_values() {
     for_each_store(|lab| {
         lab.create(&[JOBS]);
         lab.edit(&[dead(1, Int(0), Int(5))]);
-        let store = lab.store();
-        let spec = fit(&*store, &built_in("lease"));
-        let steps = steps(&*store, &spec, &Policy::default());
+        let (store, spec, steps) = planned(lab, &built_in("lease"));
         let reason = "it's \"quoted\" $1 ?1 :now {jobs} \\ ; DROP TABLE jobs -- \u{1f4a3}";
         let mut writer = store.writer(&crate::support::doctor::limits()).unwrap();
         let batch =

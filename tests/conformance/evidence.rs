@@ -2,7 +2,7 @@
 //! They are read again once the jobs are locked.
 
 use crate::support::cli::Doctor;
-use crate::support::doctor::{apply, fit, mapping, outcomes, steps, try_resolve};
+use crate::support::doctor::{apply, fit, mapping, outcomes, planned, steps, try_resolve};
 use crate::support::gate::{Gate, Order};
 use crate::support::labs::{Lab, PostgresLab, Route, SqlLab, store_at};
 use crate::support::postgres::Cluster;
@@ -115,9 +115,7 @@ fn with_a_commit_after_the_verify(lab: &PostgresLab, spec: &QueueSpec, sql: &'st
 fn a_dead_owners_jobs_are_moved_and_those_of_one_who_beats_again_are_not() {
     for source in sources() {
         let lab = source.set_up();
-        let store = lab.store();
-        let spec = fit(&*store, &mapping(&source.mapping()));
-        let steps = steps(&*store, &spec, &Policy::default());
+        let (store, spec, steps) = planned(&lab, &mapping(&source.mapping()));
         lab.run(BEAT);
         assert_eq!(outcomes(&apply(&*store, &spec, &steps)), [Outcome::Changed, Outcome::Moved], "{}", source.name);
     }
@@ -233,9 +231,7 @@ fn a_registration_that_is_not_committed_is_seen() {
             CREATE TABLE others (name text); {ddl};
             INSERT INTO q VALUES (1, 'working', 'w1', now() - interval '1 h')"
         ));
-        let store = lab.store();
-        let spec = fit(&*store, &mapping(&text));
-        let steps = steps(&*store, &spec, &Policy::default());
+        let (store, spec, steps) = planned(&lab, &mapping(&text));
         assert!(steps.iter().all(|step| *step.evidence_row() == EvidenceRow::Absent), "{name}");
         let doctor = Doctor::new();
         let script = || {

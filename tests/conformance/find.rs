@@ -1,6 +1,6 @@
 //! Looking jobs up by the ids that people type.
 
-use crate::support::doctor::{built_in, fit, look, mapping};
+use crate::support::doctor::{built_in, fit, fitted, look, mapping};
 use crate::support::edit::Value::{Ago, Int, Text};
 use crate::support::edit::insert;
 use crate::support::labs::{Journal, Lab, PostgresLab, SqlLab, SqliteLab, as_in_memory, for_each_sql_store};
@@ -8,7 +8,6 @@ use crate::support::tables::JOBS;
 use jobdoctor::preset::QueueSpec;
 use jobdoctor::store::Store;
 
-/// What the store says about these ids, sorted.
 fn found(store: &dyn Store, spec: &QueueSpec, ids: &[&str]) -> Vec<String> {
     let ids: Vec<String> = ids.iter().map(|id| (*id).to_owned()).collect();
     let mut lines: Vec<String> = look(store)
@@ -28,8 +27,7 @@ fn jobs_are_found_in_whatever_state_they_are() {
         for (id, status) in [(1, "RUNNING"), (2, "SUCCEEDED"), (3, "QUEUED"), (-4, "CLAIMED")] {
             lab.edit(&[insert("jobs", &[("id", Int(id)), ("status", Text(status)), ("heartbeat_at", Ago(1))])]);
         }
-        let store = lab.store();
-        let spec = fit(&*store, &built_in("lease"));
+        let (store, spec) = fitted(lab, &built_in("lease"));
         let all = found(&*store, &spec, &["1", "2", "3", "-4"]);
         assert_eq!(all, ["-4 CLAIMED true", "1 RUNNING true", "2 SUCCEEDED false", "3 QUEUED false"], "{}", lab.name());
         (found(&*store, &spec, &["1", "1", "7"]), found(&*store, &spec, &[]))
@@ -41,8 +39,7 @@ fn what_cannot_be_an_id_names_no_job() {
     as_in_memory(|lab| {
         lab.create(&[JOBS]);
         lab.edit(&[insert("jobs", &[("id", Int(1)), ("status", Text("RUNNING"))])]);
-        let store = lab.store();
-        let spec = fit(&*store, &built_in("lease"));
+        let (store, spec) = fitted(lab, &built_in("lease"));
         let odd = ["", "abc", "1.5", "1/2", "99999999999999999999", "1; DROP TABLE jobs", "'1'", "NULL", "\u{1f4a3}"];
         assert_eq!(found(&*store, &spec, &odd), [""; 0], "{}", lab.name());
         // And in one list with one that can.
@@ -69,8 +66,7 @@ fn a_key_of_two_columns_is_typed_with_a_slash() {
         lab.run(&format!("CREATE TABLE named (tenant text, id {id}, status text, PRIMARY KEY (tenant, id))"));
         let uuid = "01890a5d-ac96-774b-bcce-b302099a8057";
         lab.run(&format!("INSERT INTO named VALUES ('a', '{uuid}', 'on'), ('b', '{uuid}', 'off')"));
-        let store = lab.store();
-        let spec = fit(&*store, &mapping(NAMED));
+        let (store, spec) = fitted(lab, &mapping(NAMED));
         let (a, b) = (format!("a/{uuid}"), format!("b/{uuid}"));
         let lines = found(&*store, &spec, &[&a, &b, "a", uuid, "a/b", "c/", "/", "a/b/c"]);
         assert_eq!(lines, [format!("{a} on true"), format!("{b} off false")], "{}", lab.name());
@@ -103,8 +99,7 @@ fn two_jobs_of_one_name() {
     for_each_sql_store(|lab| {
         lab.run("CREATE TABLE named (tenant text, id text, status text, PRIMARY KEY (tenant, id))");
         lab.run("INSERT INTO named VALUES ('a', 'b/c', 'on'), ('a/b', 'c', 'off')");
-        let store = lab.store();
-        let spec = fit(&*store, &mapping(NAMED));
+        let (store, spec) = fitted(lab, &mapping(NAMED));
         let (one, other) = (r#"a/"b/c" on true"#, r#""a/b"/c off false"#);
         assert_eq!(found(&*store, &spec, &["a/b/c", "a/b/c"]), [other, one], "{}", lab.name());
         assert_eq!(found(&*store, &spec, &[r#"a/"b/c""#]), [one], "{}", lab.name());
@@ -120,8 +115,7 @@ fn a_quoted_id_has_no_other_meaning() {
         let named = NAMED.replace(r#"["tenant", "id"]"#, r#""id""#);
         lab.run("CREATE TABLE named (id text PRIMARY KEY, status text)");
         lab.run(r#"INSERT INTO named VALUES ('42', 'on'), ('"a\nb"', 'on'), ('say "hi"', 'on'), ('"x"', 'on')"#);
-        let store = lab.store();
-        let spec = fit(&*store, &mapping(&named));
+        let (store, spec) = fitted(lab, &mapping(&named));
         let lines = found(&*store, &spec, &[r#"" 42 ""#, r#""a\nb""#, r#""42\n""#]);
         assert_eq!(lines, [""; 0], "{}", lab.name());
         let lines = found(&*store, &spec, &[r#"say "hi""#, r#""x""#, " 42 "]);
@@ -160,8 +154,7 @@ fn ids_that_are_text_are_taken_as_they_are() {
     for_each_sql_store(|lab| {
         lab.run("CREATE TABLE named (id text PRIMARY KEY, status text)");
         lab.run("INSERT INTO named VALUES ('1', 'on'), ('a/b', 'on'), ('it''s', 'on'), (' x ', 'on'), ('', 'on')");
-        let store = lab.store();
-        let spec = fit(&*store, &mapping(&NAMED.replace(r#"["tenant", "id"]"#, r#""id""#)));
+        let (store, spec) = fitted(lab, &mapping(&NAMED.replace(r#"["tenant", "id"]"#, r#""id""#)));
         let lines = found(&*store, &spec, &["1", "a/b", "it's", " x ", "", "x"]);
         assert_eq!(lines.len(), 5, "{}: {lines:?}", lab.name());
     });
@@ -173,8 +166,7 @@ fn more_ids_than_fit_on_a_page() {
         lab.run("CREATE TABLE named (id text PRIMARY KEY, status text)");
         let rows: Vec<String> = (0..2500).map(|n| format!("('job{n}', 'on')")).collect();
         lab.run(&format!("INSERT INTO named VALUES {}", rows.join(", ")));
-        let store = lab.store();
-        let spec = fit(&*store, &mapping(&NAMED.replace(r#"["tenant", "id"]"#, r#""id""#)));
+        let (store, spec) = fitted(lab, &mapping(&NAMED.replace(r#"["tenant", "id"]"#, r#""id""#)));
         let ids: Vec<String> = (0..2600).map(|n| format!("job{n}")).collect();
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
         assert_eq!(found(&*store, &spec, &ids).len(), 2500, "{}", lab.name());
@@ -221,8 +213,7 @@ fn ids_of_untyped_keys() {
         "INSERT INTO named VALUES (42, 'integer'), ('42', 'text'), (x'42', 'blob'), ('007', 'text'), (7, 'integer'), (5.0, 'real'),
          (9007199254740992.0, 'real'), (x'00112233445566778899aabbccddeeff', 'blob'), (CAST(x'ff' AS text), 'broken')",
     );
-    let store = lab.store();
-    let spec = fit(&*store, &mapping(&NAMED.replace(r#"["tenant", "id"]"#, r#""id""#)));
+    let (store, spec) = fitted(&lab, &mapping(&NAMED.replace(r#"["tenant", "id"]"#, r#""id""#)));
     let uuid = "00112233-4455-6677-8899-AABBCCDDEEFF";
     let cases: [(&str, &[&str]); 10] = [
         ("42", &["42 blob false", "42 integer false", "42 text false"]),

@@ -1,6 +1,6 @@
 //! Looking jobs up again by the very keys that a snapshot handed out.
 
-use crate::support::doctor::{built_in, fit, look, scan};
+use crate::support::doctor::{built_in, fitted, look, scan};
 use crate::support::edit::Value::{Ago, Int, Text};
 use crate::support::edit::{delete, insert, set};
 use crate::support::labs::as_in_memory;
@@ -15,8 +15,7 @@ fn each_key_gives_its_row_as_it_is_by_now() {
         for id in [1, 2, 3, -4] {
             lab.edit(&[insert("jobs", &[("id", Int(id)), ("status", Text("RUNNING")), ("heartbeat_at", Ago(1))])]);
         }
-        let store = lab.store();
-        let spec = fit(&*store, &built_in("lease"));
+        let (store, spec) = fitted(lab, &built_in("lease"));
         let keys: Vec<Key> = scan(&*store, &spec, &Wanted::All).into_iter().map(|claim| claim.key).collect();
         assert_eq!(keys.len(), 4, "{}", lab.name());
         lab.edit(&[set("jobs", ("id", Int(2)), &[("status", Text("SUCCEEDED"))]), delete("jobs", ("id", Int(3)))]);

@@ -1,6 +1,6 @@
 //! Who holds how much: what one aggregate says must be what the claims say one by one.
 
-use crate::support::doctor::{built_in, fit, look, mapping, scan};
+use crate::support::doctor::{built_in, fit, fitted, look, mapping, scan};
 use crate::support::edit::Value::{Ago, Int, Null, Text};
 use crate::support::edit::{Edit, Value, insert};
 use crate::support::labs::{Lab, as_in_memory, for_each_sql_store, for_each_store};
@@ -65,8 +65,7 @@ fn each_owner_is_told_from_every_other() {
     as_in_memory(|lab| {
         lab.create(&[JOBS]);
         lab.edit(&jobs());
-        let store = lab.store();
-        let spec = fit(&*store, &built_in("lease"));
+        let (store, spec) = fitted(lab, &built_in("lease"));
         must_be_those_of(lab, &spec, &scan(&*store, &spec, &Wanted::All));
         held(lab, &spec)
     });
@@ -81,8 +80,7 @@ fn owners_in_a_table_of_their_own() {
             let cells = [("id", Int(n as i64)), ("status", Text("working")), ("worker", worker)];
             lab.edit(&[insert("order_queue", &cells)]);
         }
-        let store = lab.store();
-        let spec = fit(&*store, &mapping(ORDERS_MAPPING));
+        let (store, spec) = fitted(lab, &mapping(ORDERS_MAPPING));
         must_be_those_of(lab, &spec, &scan(&*store, &spec, &Wanted::All));
         held(lab, &spec)
     });

@@ -1,7 +1,7 @@
 //! Locks that a worker's session holds, and nothing in the row: what they prove, and the guard that takes them before it
 //! acts. Only Postgres has them.
 
-use crate::support::doctor::{apply, fit, mapping, outcomes, scan, steps, try_resolve, verdicts};
+use crate::support::doctor::{apply, fit, fitted, mapping, outcomes, planned, scan, try_resolve, verdicts};
 use crate::support::labs::{Journal, Lab, PostgresLab, Route, SqlLab, SqliteLab};
 use jobdoctor::model::{Outcome, Step};
 use jobdoctor::policy::Policy;
@@ -49,9 +49,7 @@ struct Judged {
 impl Judged {
     fn new(lab: PostgresLab, preset: &str) -> Judged {
         lab.run(TABLE);
-        let store = lab.store();
-        let spec = fit(&*store, &mapping(preset));
-        let steps = steps(&*store, &spec, &Policy::default());
+        let (_, spec, steps) = planned(&lab, &mapping(preset));
         Judged { lab, spec, steps }
     }
 
@@ -128,8 +126,7 @@ fn a_claim_is_listed_once() {
         let odd = queue("next", ", { by = 'age', column = 'claimed_at', silent_after = '5m' }", GUARD)
             .replace(HELD, "random() < 0.5");
         let odd = odd.replace("[claim]", "[rules]\ndeadline = 'claimed_at'\n[claim]");
-        let store = lab.store();
-        let spec = fit(&*store, &mapping(&odd));
+        let (store, spec) = fitted(&lab, &mapping(&odd));
         for _ in 0..20 {
             let wanted =
                 Wanted::Suspects(jobdoctor::store::Cutoffs::at(crate::support::doctor::look(&*store).now(), None));

@@ -1,9 +1,8 @@
 //! `moved` is said of a row that is no longer in flight and in the state that was announced, and only where its key names it alone.
 
-use crate::support::doctor::{a_run, apply, fit, limits, look, mapping, outcomes, steps, try_resolve};
+use crate::support::doctor::{a_run, apply, limits, look, mapping, outcomes, planned, try_resolve};
 use crate::support::labs::{SqlLab, for_each_sql_store};
 use jobdoctor::model::{Action, Batch, BatchReport, End, Engine, Key, Outcome, RunHead, Step, Timestamp};
-use jobdoctor::policy::Policy;
 use jobdoctor::preset::{Place, QueueSpec};
 use jobdoctor::store::{Recorder, StoreError, Unrecorded};
 
@@ -44,13 +43,10 @@ clear = ["worker", "started"]
 "#;
 
 fn judged(lab: &dyn SqlLab, mapping_text: &str) -> (QueueSpec, Vec<Step>) {
-    let store = lab.store();
-    let spec = fit(&*store, &mapping(mapping_text));
-    let steps = steps(&*store, &spec, &Policy::default());
+    let (_, spec, steps) = planned(lab, &mapping(mapping_text));
     (spec, steps)
 }
 
-/// What became of each step, and what was said of the first.
 fn ends(lab: &dyn SqlLab, spec: &QueueSpec, steps: &[Step]) -> (Vec<Outcome>, String) {
     let report = apply(&*lab.store(), spec, steps);
     assert!(report.stop.is_none(), "{}: {report:?}", lab.name());

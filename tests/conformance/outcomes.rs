@@ -1,17 +1,15 @@
 //! The seven ends of a step, told apart; and a commit whose answer is lost.
 
 use super::scenarios::Queue;
-use crate::support::doctor::{apply, apply_within, built_in, fit, limits_waiting, outcomes, steps};
+use crate::support::doctor::{apply, apply_within, built_in, limits_waiting, outcomes, planned};
 use crate::support::edit::Value::{Int, Text};
 use crate::support::edit::{delete, set};
 use crate::support::labs::{Journal, Lab, PostgresLab, SqlLab, SqliteLab, for_each_store, store_at};
 use crate::support::proxy::{Cut, Proxy};
 use jobdoctor::model::Outcome;
-use jobdoctor::policy::Policy;
 use jobdoctor::store::StoreErrorKind;
 use std::time::{Duration, Instant};
 
-/// Six jobs, one for each end that needs no lost connection.
 #[test]
 fn one_batch_in_which_every_job_ends_otherwise() {
     let lab = PostgresLab::new();
@@ -25,9 +23,7 @@ fn one_batch_in_which_every_job_ends_otherwise() {
     }
     lab.run("CREATE UNIQUE INDEX u ON jobs (stalls) WHERE stalls = 1; UPDATE jobs SET stalls = 10 WHERE id < 5");
     lab.run("INSERT INTO jobs (id, status, stalls) VALUES (100, 'QUEUED', 1)");
-    let store = lab.store();
-    let spec = fit(&*store, &built_in("lease"));
-    let steps = steps(&*store, &spec, &Policy::default());
+    let (store, spec, steps) = planned(&lab, &built_in("lease"));
     lab.edit(&[set("jobs", ("id", Int(2)), &[("owner_id", Text("w9"))]), delete("jobs", ("id", Int(3)))]);
     let held = lab.hold(&[set("jobs", ("id", Int(4)), &[("owner_id", Text("w9"))])]);
     let ends = outcomes(&apply(&*store, &spec, &steps));

@@ -1,6 +1,6 @@
 //! Owners in a table of their own: alive, silent, without a heartbeat, gone, or never named.
 
-use crate::support::doctor::{apply, cutoffs, fit, look, mapping, outcomes, scan, steps, verdicts};
+use crate::support::doctor::{apply, cutoffs, fit, fitted, look, mapping, outcomes, scan, steps, verdicts};
 use crate::support::edit::Value::{Ago, Int, Null, Text};
 use crate::support::edit::{Value, insert};
 use crate::support::labs::{Lab, as_in_memory, for_each_store};
@@ -49,8 +49,7 @@ fn set_up(lab: &dyn Lab) {
 
 /// Which rule or what else came of each job, by its id.
 fn ends(lab: &dyn Lab, mapping_text: &str, policy: &Policy) -> Vec<String> {
-    let store = lab.store();
-    let spec = fit(&*store, &mapping(mapping_text));
+    let (store, spec) = fitted(lab, &mapping(mapping_text));
     let said = verdicts(&*store, &spec, policy);
     said.iter()
         .map(|line| {
@@ -125,8 +124,7 @@ fn a_restart_sweep_takes_the_owners_in_its_scope_whatever_their_age() {
             RestartScope::Owners(Globs::new(&["*".to_owned()]).unwrap()),
         ];
         scopes.map(|scope| {
-            let store = lab.store();
-            let spec = fit(&*store, &mapping(ORDERS_MAPPING));
+            let (store, spec) = fitted(lab, &mapping(ORDERS_MAPPING));
             let policy =
                 Policy { restart: Some(Restart { scope, before: None, began, first: None }), ..Policy::default() };
             // A sweep looks at all claims, not at suspects.

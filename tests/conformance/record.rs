@@ -2,7 +2,7 @@
 //! recorder that says no takes everything back.
 
 use super::scenarios::{Queue, Scenario, all};
-use crate::support::doctor::{a_run, built_in, fit, limits, steps, to};
+use crate::support::doctor::{a_run, built_in, fitted, limits, steps, to};
 use crate::support::edit::Value::{Ago, Int, Null, Text};
 use crate::support::edit::{Edit, insert, set};
 use crate::support::labs::{Lab, for_each_store};
@@ -60,8 +60,7 @@ fn jobs(lab: &dyn Lab) -> (Box<dyn Store>, QueueSpec, Vec<Step>) {
 }
 
 fn judged(lab: &dyn Lab) -> (Box<dyn Store>, QueueSpec, Vec<Step>) {
-    let store = lab.store();
-    let spec = fit(&*store, &built_in("lease"));
+    let (store, spec) = fitted(lab, &built_in("lease"));
     let steps = steps(&*store, &spec, &to(Action::Requeue));
     (store, spec, steps)
 }
@@ -80,12 +79,10 @@ fn restore(store: &dyn Store, spec: &QueueSpec, rows: &[Step], recorder: &mut dy
     store.writer(&limits()).unwrap().apply(spec, &batch, recorder)
 }
 
-/// What is to be set back, from what the tape has.
 fn restores(tape: &Tape) -> Vec<Step> {
     tape.told.last().unwrap().iter().map(|step| step.reverted().unwrap()).collect()
 }
 
-/// What a step of [`restores`] sets back.
 fn row(step: &mut Step) -> &mut RowChange {
     match &mut step.stage {
         Write::Restore(row) => row,
@@ -93,7 +90,6 @@ fn row(step: &mut Step) -> &mut RowChange {
     }
 }
 
-/// The places of recorded steps in the batch.
 fn places(told: &[Step<End>], steps: &[Step]) -> Vec<usize> {
     told.iter().map(|step| steps.iter().position(|planned| planned.key == step.key).unwrap()).collect()
 }

@@ -1,7 +1,7 @@
 //! One bad row never holds back the others, and what the database refuses is reported with its reason.
 
 use super::scan::listed;
-use crate::support::doctor::{apply, built_in, fit, outcomes, steps};
+use crate::support::doctor::{apply, built_in, fit, outcomes, planned, steps};
 use crate::support::edit::Value::{Ago, Int, Text};
 use crate::support::edit::insert;
 use crate::support::labs::{SqlLab, for_each_sql_store};
@@ -12,7 +12,6 @@ use jobdoctor::preset::QueueSpec;
 
 const KINDS: [&str; 3] = ["a", "b", "c"];
 
-/// Three dead jobs and whatever stands in the way of one.
 fn set_up(lab: &dyn SqlLab, obstacle: &str) {
     lab.create(&[JOBS]);
     for id in 1..=3_i64 {
@@ -35,9 +34,7 @@ fn dead(id: i64, kind: &'static str) -> crate::support::edit::Edit {
 }
 
 fn judged(lab: &dyn SqlLab) -> (QueueSpec, Vec<Step>) {
-    let store = lab.store();
-    let spec = fit(&*store, &built_in("lease"));
-    let steps = steps(&*store, &spec, &Policy::default());
+    let (_, spec, steps) = planned(lab, &built_in("lease"));
     (spec, steps)
 }
 
@@ -102,7 +99,6 @@ fn a_check() {
     });
 }
 
-/// A function with that body as a trigger, the Postgres way.
 fn trigger(when: &str, body: &str) -> String {
     format!(
         "CREATE FUNCTION t() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {body} END $$; \

@@ -1,6 +1,6 @@
 //! Listings: each claim once, none that matters left out, and the same verdicts as the memory store reaches.
 
-use crate::support::doctor::{built_in, cutoffs, fit, limits, look, mapping, scan, verdicts};
+use crate::support::doctor::{built_in, cutoffs, fitted, limits, look, mapping, scan, verdicts};
 use crate::support::edit::Value::{Ago, Int, Null, Text};
 use crate::support::edit::{Edit, insert};
 use crate::support::labs::{Lab, PostgresLab, Route, as_in_memory, for_each_store};
@@ -31,8 +31,7 @@ pub fn listed(lab: &dyn Lab, preset: &Preset) -> Vec<Vec<String>> {
 }
 
 pub fn listed_under(lab: &dyn Lab, preset: &Preset, policies: &[Policy]) -> Vec<Vec<String>> {
-    let store = lab.store();
-    let spec = fit(&*store, preset);
+    let (store, spec) = fitted(lab, preset);
     let claims = scan(&*store, &spec, &Wanted::All);
     once(lab, &claims);
     assert_eq!(claims.len() as u64, look(&*store).in_flight(&spec).unwrap(), "{}", lab.name());
@@ -274,8 +273,7 @@ fn pages_lose_nothing_and_repeat_nothing() {
     for_each_store(|lab| {
         lab.create(&[JOBS]);
         lab.edit(&rows);
-        let store = lab.store();
-        let spec = fit(&*store, &built_in("lease"));
+        let (store, spec) = fitted(lab, &built_in("lease"));
         for wanted in [Wanted::All, cutoffs(&*look(&*store), &Policy::default())] {
             let claims = scan(&*store, &spec, &wanted);
             once(lab, &claims);
@@ -326,8 +324,7 @@ fn the_states_in_use() {
         let rows: Vec<Edit> =
             rows.map(|(n, status)| insert("jobs", &[("id", Int(n as i64)), ("status", *status)])).collect();
         lab.edit(&rows);
-        let store = lab.store();
-        let spec = fit(&*store, &built_in("lease"));
+        let (store, spec) = fitted(lab, &built_in("lease"));
         let mut states: Vec<String> =
             look(&*store).states_in_use(&spec).unwrap().iter().map(ToString::to_string).collect();
         states.sort();
@@ -341,8 +338,7 @@ fn the_states_in_use() {
 fn a_look_that_stood_about_for_too_long_has_run_out_of_time() {
     for lab in [PostgresLab::new(), PostgresLab::by(Route::Pooled)] {
         lab.create(&[JOBS]);
-        let store = lab.store();
-        let spec = fit(&*store, &built_in("lease"));
+        let (store, spec) = fitted(&lab, &built_in("lease"));
         let limits = Limits { deadline: Instant::now() + Duration::from_secs(1), ..limits() };
         let mut reader = store.reader(&limits).unwrap();
         thread::sleep(limits.left() + Duration::from_millis(200));

@@ -11,7 +11,6 @@ use jobdoctor::policy::Policy;
 use jobdoctor::preset::QueueSpec;
 use jobdoctor::store::Store;
 
-/// Which queue it happens in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Queue {
     /// The reference schema, all columns.
@@ -20,11 +19,8 @@ pub enum Queue {
     Orders,
 }
 
-/// Something that another session does to job 1.
 pub struct Scenario {
-    /// What happens, in words.
     pub name: &'static str,
-    /// Where.
     pub queue: Queue,
     /// How job 1 stands when it is judged, over the fixture.
     pub before: Vec<Edit>,
@@ -40,7 +36,6 @@ const JOB: (&str, crate::support::edit::Value) = ("id", Int(1));
 impl Queue {
     pub const ALL: [Queue; 2] = [Queue::Lease, Queue::Orders];
 
-    /// The tables that a scenario may touch.
     pub fn tables(self) -> &'static [&'static str] {
         match self {
             Queue::Lease => &["jobs"],
@@ -69,7 +64,6 @@ impl Queue {
         }
     }
 
-    /// The queue as the doctor sees it.
     pub fn spec(self, store: &dyn Store) -> QueueSpec {
         let preset = match self {
             Queue::Lease => doctor::built_in("lease"),
@@ -82,7 +76,6 @@ impl Queue {
         self.tables().iter().map(|table| lab.image(table)).collect()
     }
 
-    /// The steps on jobs 1 and 2, which are stuck.
     pub fn steps(self, store: &dyn Store, spec: &QueueSpec) -> Vec<Step> {
         let steps = doctor::steps(store, spec, &Policy::default());
         let ids: Vec<String> = steps.iter().map(|step| Key::to_string(&step.key)).collect();

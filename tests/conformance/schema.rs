@@ -1,6 +1,8 @@
 //! What a database says about its tables, and what a preset makes of it.
 
-use crate::support::doctor::{apply, built_in, fit, look, mapping, outcomes, scan, steps, try_resolve, verdicts};
+use crate::support::doctor::{
+    apply, built_in, fit, fitted, look, mapping, outcomes, planned, scan, steps, try_resolve, verdicts,
+};
 use crate::support::edit::Value::{Ago, Int, Text};
 use crate::support::edit::insert;
 use crate::support::labs::{Lab, PostgresLab, SqlLab, as_in_memory, for_each_sql_store, for_each_store, store_at};
@@ -33,8 +35,7 @@ fn columns_that_may_be_absent_are_done_without() {
         let time = lab.pick("integer", "timestamptz");
         lab.run(&format!("CREATE TABLE jobs (id integer PRIMARY KEY, status text, owner_id text, claimed_at {time})"));
         lab.run(&format!("INSERT INTO jobs VALUES (1, 'RUNNING', 'w', {})", lab.ago(4000)));
-        let store = lab.store();
-        let spec = fit(&*store, &built_in("lease"));
+        let (store, spec) = fitted(lab, &built_in("lease"));
         assert_eq!(spec.liveness.len(), 1, "{}", lab.name());
         let steps = steps(&*store, &spec, &Policy::default());
         assert_eq!(outcomes(&apply(&*store, &spec, &steps)), [Outcome::Moved], "{}", lab.name());
@@ -62,8 +63,7 @@ fn epoch_integers_on_postgres_are_a_variant() {
              INSERT INTO jobs SELECT n, 'RUNNING', 'w', extract(epoch FROM now())::bigint - n * 4000 \
              FROM generate_series(0, 1) AS n"
         ));
-        let store = lab.store();
-        let spec = fit(&*store, &built_in("lease"));
+        let (store, spec) = fitted(&lab, &built_in("lease"));
         assert_eq!(spec.variants.len(), 1, "{column}");
         let said = verdicts(&*store, &spec, &Policy::default());
         assert!(said.last().is_some_and(|line| line.starts_with("1 ") && line.contains("stuck")), "{column}: {said:?}");
@@ -122,8 +122,7 @@ fn states_may_be_integers() {
             ));
             let old = lab.ago(4000);
             lab.run(&format!("INSERT INTO numbered VALUES (1, 1, {old}), (2, 2, {old}), (3, 0, {old}), (4, 9, {old})"));
-            let store = lab.store();
-            let spec = fit(&*store, &mapping(text));
+            let (store, spec) = fitted(lab, &mapping(text));
             let mut states: Vec<String> =
                 scan(&*store, &spec, &Wanted::All).into_iter().map(|claim| claim.state).collect();
             states.sort();
@@ -165,9 +164,7 @@ fn states_may_be_an_enum_and_names_may_need_quotes() {
         [action]
         requeue = { to = "to do", clear = ["lockedAt"] }
         "#;
-    let store = lab.store();
-    let spec = fit(&*store, &mapping(text));
-    let steps = steps(&*store, &spec, &Policy::default());
+    let (store, spec, steps) = planned(&lab, &mapping(text));
     assert_eq!(outcomes(&apply(&*store, &spec, &steps)), [Outcome::Moved]);
     assert!(
         lab.ask(
@@ -218,8 +215,7 @@ fn what_shadows_our_names_is_passed_by() {
     let lab = PostgresLab::new();
     lab.create(&[JOBS]);
     lab.edit(&[insert("jobs", &[("id", Int(1)), ("status", Text("RUNNING")), ("heartbeat_at", Ago(900))])]);
-    let store = lab.store();
-    let spec = fit(&*store, &built_in("lease"));
+    let (store, spec) = fitted(&lab, &built_in("lease"));
     lab.run(
         "CREATE SCHEMA evil; CREATE TABLE evil.jobs (LIKE public.jobs);
          CREATE FUNCTION evil.now() RETURNS timestamptz LANGUAGE sql AS 'SELECT ''1999-01-01''::timestamptz';

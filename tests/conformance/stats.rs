@@ -56,7 +56,6 @@ fn kept(spec: &QueueSpec) -> &Runs {
     }
 }
 
-/// Runs, with the seconds since their beginning and their end.
 fn runs(reader: &mut dyn Reader, spec: &QueueSpec, wanted: WantedRuns) -> Vec<String> {
     let now = reader.now();
     let mut lines = Vec::new();

@@ -9,7 +9,6 @@ use jobdoctor::preset::{Place, Preset};
 
 use Ends::{Healthy, Stuck, Unknown};
 
-/// What a value must lead to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ends {
     Healthy,

@@ -1,10 +1,9 @@
 //! The precondition compares what is stored, not what it means: values that snapshot alike are told apart.
 
-use crate::support::doctor::{apply, built_in, fit, outcomes, steps};
+use crate::support::doctor::{apply, built_in, outcomes, planned};
 use crate::support::labs::{PostgresLab, Route, SqlLab, for_each_sql_store};
 use crate::support::postgres::without_encoding;
 use jobdoctor::model::{Engine, Outcome};
-use jobdoctor::policy::Policy;
 
 /// Judges a job whose token is the first value, puts the second in its place, and applies.
 fn end(lab: &dyn SqlLab, declared: &str, from: &str, to: &str) -> Outcome {
@@ -15,9 +14,7 @@ fn end(lab: &dyn SqlLab, declared: &str, from: &str, to: &str) -> Outcome {
         lab.pick("integer", "timestamptz")
     ));
     lab.run(&format!("INSERT INTO jobs VALUES (1, 'RUNNING', 'w', {}, {from}, 0)", lab.ago(900)));
-    let store = lab.store();
-    let spec = fit(&*store, &built_in("lease"));
-    let steps = steps(&*store, &spec, &Policy::default());
+    let (store, spec, steps) = planned(lab, &built_in("lease"));
     lab.run(&format!("UPDATE jobs SET lease_token = {to}"));
     let before = lab.image("jobs");
     let end = outcomes(&apply(&*store, &spec, &steps))[0];

@@ -14,7 +14,7 @@ fn settled(text: &str) -> String {
 
 #[test]
 fn what_where_how_many_and_how_to_take_it_back() {
-    let ran = incident().run(&["sweep", "--db", "queue.db", "--apply"]).exits(0);
+    let ran = incident().on_queue(&["sweep", "--apply"]).exits(0);
     assert_eq!(ran.stderr, "");
     insta::assert_snapshot!(settled(&ran.stdout), @r"
 sweep on HOST of sqlite queue.db, table main.jobs, preset lease:
@@ -75,8 +75,7 @@ fn text_of_the_database_forges_no_line() {
 /// Neither can it forge a hint.
 #[test]
 fn an_error_of_the_database_is_one_line() {
-    let shop = Shop::on_postgres();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_postgres();
     shop.in_flight(1, 1, "'web1:7'", 600);
     shop.sql(
         "ALTER TABLE jobs RENAME TO real;
@@ -115,7 +114,7 @@ fn what_was_refused_is_an_error_in_one_paragraph() {
 
 #[test]
 fn a_terminal_and_a_format_that_was_asked_for_get_what_they_always_got() {
-    let ran = incident().run(&["sweep", "--db", "queue.db", "--apply", "-o", "table"]).exits(0);
+    let ran = incident().on_queue(&["sweep", "--apply", "-o", "table"]).exits(0);
     assert!(
         ran.stdout.starts_with("ID ") && ran.stderr.ends_with("\nrequeued 3 jobs, failed 1 job, cancelled 1 job\n"),
         "{ran:#?}"

@@ -4,8 +4,7 @@ use crate::support::shop::Shop;
 use std::fs;
 
 fn shop() -> Shop {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_sqlite();
     shop.in_flight(1, 4, "'web1:' || n", 600);
     shop.in_flight(5, 6, "'web2:' || n", 600);
     shop.in_flight(7, 7, "'web' || char(27) || '[31m:1'", 600);
@@ -18,8 +17,7 @@ fn hosts_are_named_and_text_of_the_database_is_inert() {
     let shop = shop();
     let said = "that is more than 3: workers die often here (--warn-above): web1 lost 4, web2 lost 2, web\\x1b[31m lost 1, 1 \
                 other 1";
-    let dry = shop.run(&["sweep", "--warn-above", "3", "-o", "none"]).exits(0);
-    assert!(dry.stderr.contains(said), "{dry:#?}");
+    shop.run(&["sweep", "--warn-above", "3", "-o", "none"]).exits(0).says(said);
     let ran = shop.run(&["sweep", "--warn-above", "3", "-o", "none", "--apply"]).exits(0);
     assert!(ran.stderr.contains(said), "{ran:#?}");
     assert!(!ran.stderr.contains('\x1b'));

@@ -8,7 +8,6 @@ use serde_json::Value;
 const ORPHANS: u32 = 2_000;
 const SWEEPS: usize = 10;
 
-/// Starts them together, each on the host that `host` gives it.
 fn sweep_at_once(shop: &Shop, host: impl Fn(usize) -> usize) -> Vec<Ran> {
     let sweep = ["sweep", "--apply", "--json", "--max-jobs", "9999"];
     let started: Vec<_> = (0..SWEEPS)

@@ -7,7 +7,6 @@ use crate::support::shop::on_both;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-/// Like cron: no terminal, no format.
 fn cron(doctor: &Doctor, more: &[&str]) -> Ran {
     doctor.run(&[&["sweep", "--apply"], more].concat())
 }
@@ -45,9 +44,8 @@ fn nothing_to_do_is_silence() {
 #[test]
 fn what_check_warns_about_is_no_news() {
     let doctor = calm();
-    doctor.sql("queue.db", "DROP INDEX jobs_lease");
-    let warned = doctor.run(&["check", "--db", "queue.db"]);
-    assert!(warned.stdout.contains("index"), "{warned:#?}");
+    doctor.sql("DROP INDEX jobs_lease");
+    doctor.on_queue(&["check"]).shows("index");
     is_silent(cron(&doctor, &["--db", "queue.db"]));
     // No place for journals and locks.
     let doctor = calm().env("HOME", "");
@@ -60,7 +58,7 @@ fn each_failure_is_one_paragraph() {
     is_one_paragraph(cron(&doctor, &["--db", "no-such.db"]), 66, &["no-such.db"]);
     is_one_paragraph(cron(&doctor, &["--db", "postgres://u@127.0.0.1:1/app"]), 69, &["127.0.0.1"]);
     is_one_paragraph(cron(&doctor, &[]), 2, &["no database is named"]);
-    doctor.sql("empty.db", "CREATE TABLE t (x)");
+    doctor.sql_in("empty.db", "CREATE TABLE t (x)");
     is_one_paragraph(cron(&doctor, &["--db", "empty.db"]), 78, &["no known queue"]);
     fs::write(doctor.path("c.toml"), "[target.app]\nolderr = \"5m\"\n").expect("a config file");
     is_one_paragraph(cron(&doctor, &["--config", "c.toml"]), 78, &["olderr", "line 2"]);

@@ -4,7 +4,6 @@ use crate::support::shop::Shop;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// The program on the host of that number, with this queue; ready to be started.
 pub fn on_host(shop: &Shop, host: usize, arguments: &[&str]) -> Command {
     let mut command = shop.doctor.command(&shop.with_db(arguments));
     command.env("JOBDOCTOR_STATE_DIR", state(shop, host)).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -9,22 +9,18 @@ use crate::support::shop::{Shop, on_both};
 /// Locked rows are in somebody's hands, and tried again a minute later; which code it is tells a program.
 #[test]
 fn jobs_that_are_locked_are_no_news_and_still_a_3() {
-    let shop = Shop::on_postgres();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_postgres();
     shop.in_flight(1, 2, "'web1:7'", 600);
     let mut worker = shop.client();
     worker.batch_execute("BEGIN; SELECT * FROM jobs FOR UPDATE").expect("the locks");
     let ran = shop.run(&["sweep", "--apply"]).exits(3);
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
-    let ran = shop.run(&["sweep", "--apply", "-v"]).exits(3);
-    assert!(ran.stderr.contains("Not moved: 2 locked by another session."), "{ran:#?}");
+    shop.run(&["sweep", "--apply", "-v"]).exits(3).says("Not moved: 2 locked by another session.");
     // Who asks for a format gets all of it.
-    let ran = shop.run(&["sweep", "--apply", "-o", "table"]).exits(3);
-    assert!(ran.stdout.contains("locked") && ran.stderr.contains("2 locked by another session"), "{ran:#?}");
+    shop.run(&["sweep", "--apply", "-o", "table"]).exits(3).shows("locked").says("2 locked by another session");
     // One that was moved is news, and the others with it.
     worker.batch_execute("ROLLBACK; BEGIN; SELECT * FROM jobs WHERE id = 2 FOR UPDATE").expect("the lock");
-    let ran = shop.run(&["sweep", "--apply"]).exits(3);
-    assert!(ran.stdout.contains("moved 1 of 2") && ran.stdout.contains("Not moved: 1 locked"), "{ran:#?}");
+    shop.run(&["sweep", "--apply"]).exits(3).shows("moved 1 of 2").shows("Not moved: 1 locked");
 }
 
 /// What the database refuses does not mend by itself: it is said each time.
@@ -38,8 +34,7 @@ fn jobs_that_are_refused_are_news_each_time() {
              UPDATE jobs SET kind = 'Twin' WHERE id < 3",
         );
         for _ in 0..2 {
-            let ran = shop.run(&["sweep", "--apply"]).exits(3);
-            assert!(ran.stdout.contains("moved none of 2 stuck jobs.\nNot moved: 2 refused"), "{ran:#?}");
+            shop.run(&["sweep", "--apply"]).exits(3).shows("moved none of 2 stuck jobs.\nNot moved: 2 refused");
         }
     });
 }
@@ -65,15 +60,15 @@ fn jobs_that_are_left_alone_are_told_to_who_asks() {
 #[test]
 fn a_run_that_is_not_recorded_names_no_history() {
     let doctor: Doctor = incident().env("HOME", "");
-    let ran = doctor.run(&["sweep", "--db", "queue.db", "--apply"]).exits(0);
+    let ran = doctor.on_queue(&["sweep", "--apply"]).exits(0);
     assert!(ran.stdout.contains("This run is not recorded and cannot be reverted"), "{ran:#?}");
     assert!(!ran.stdout.contains("jobdoctor history") && !ran.stdout.contains("jobdoctor undo"), "{ran:#?}");
     // A ledger is enough, and its command works.
     let doctor: Doctor = incident().env("HOME", "");
-    doctor.run(&["init", "--ledger", "--db", "queue.db"]).exits(0);
-    let ran = doctor.run(&["sweep", "--db", "queue.db", "--apply"]).exits(0);
+    doctor.on_queue(&["init", "--ledger"]).exits(0);
+    let ran = doctor.on_queue(&["sweep", "--apply"]).exits(0);
     let run = ran.stdout.split("jobdoctor history ").nth(1).and_then(|rest| rest.split(' ').next()).expect("a run");
-    doctor.run(&["history", run, "--db", "queue.db"]).exits(0);
+    doctor.on_queue(&["history", run]).exits(0);
 }
 
 /// A unit's %H may be the long name where owners say the short one.
@@ -106,7 +101,6 @@ fn a_host_that_nobody_has_heard_of_is_told_to_who_asks() {
             (1 more)";
         assert!(ran.stderr.contains(said), "{ran:#?}");
         assert!(sweep("web2", &["-v"]).stdout.contains("moved 2 of 2"), "and the short name is right");
-        let ran = sweep("web2", &["-v"]);
-        assert!(ran.stderr.contains("no owner on host web2 holds a job in flight"), "{ran:#?}");
+        sweep("web2", &["-v"]).says("no owner on host web2 holds a job in flight");
     });
 }

@@ -34,7 +34,7 @@ fn what_was_done_and_that_nothing_was() {
     assert_eq!((&document["applied"], &document["summary"]["planned"]), (&true.into(), &0.into()));
     // A dry run, too; and nothing is left beside it.
     let doctor = calm();
-    doctor.run(&["sweep", "--db", "queue.db", "--report-file", "report.json"]).exits(0);
+    doctor.on_queue(&["sweep", "--report-file", "report.json"]).exits(0);
     assert_eq!(report(&doctor)["applied"], false);
     assert_eq!(doctor.files(), ["queue.db", "report.json"]);
 }
@@ -61,13 +61,13 @@ fn what_failed() {
 #[test]
 fn one_that_cannot_be_written_is_said_before_anything_is_done() {
     let doctor = incident();
-    let before = doctor.rows("queue.db", STATE);
+    let before = doctor.rows(STATE);
     let path = "no/such/directory/report.json";
-    let ran = doctor.run(&["sweep", "--db", "queue.db", "--apply", "--report-file", path]).exits(78);
+    let ran = doctor.on_queue(&["sweep", "--apply", "--report-file", path]).exits(78);
     assert_eq!(ran.stdout, "");
     assert!(ran.stderr.starts_with(&format!("error: report file {path} cannot be written")), "{ran:#?}");
     assert!(ran.stderr.contains("hint: create the directory no/such/directory"), "{ran:#?}");
-    assert_eq!(doctor.rows("queue.db", STATE), before);
+    assert_eq!(doctor.rows(STATE), before);
 }
 
 /// Not the database that is swept, nor what belongs to it, nor the config file, nor anything else.
@@ -80,7 +80,7 @@ fn only_a_report_is_replaced() {
     fs::write(doctor.path("behind"), "").unwrap();
     symlink("behind", doctor.path("link")).unwrap();
     mkfifoat(CWD, doctor.path("pipe"), Mode::from_raw_mode(0o600)).unwrap();
-    let before = doctor.rows("queue.db", STATE);
+    let before = doctor.rows(STATE);
     let bytes = |name: &str| fs::read(doctor.path(name)).unwrap();
     let (database, config) = (bytes("queue.db"), bytes("c.toml"));
     let files = doctor.files();
@@ -89,11 +89,10 @@ fn only_a_report_is_replaced() {
     for path in others.iter().chain(&sidecars) {
         for more in [&["--apply"][..], &[], &["--db", "gone.db"]] {
             let words = [&["sweep", "--config", "c.toml", "--target", "app", "--report-file", path], more].concat();
-            let ran = doctor.run(&words).exits(2);
-            assert!(ran.stderr.contains(&format!("--report-file {path}: another file has that name")), "{ran:#?}");
+            doctor.run(&words).exits(2).says(&format!("--report-file {path}: another file has that name"));
         }
     }
-    assert_eq!((doctor.rows("queue.db", STATE), bytes("c.toml")), (before, config));
+    assert_eq!((doctor.rows(STATE), bytes("c.toml")), (before, config));
     assert_eq!((bytes("queue.db"), bytes("behind"), doctor.files()), (database, Vec::new(), files));
     // The counterparts: an empty file, a report of a run and one of a failure.
     for (code, db) in [(0, "queue.db"), (66, "gone.db"), (0, "queue.db")] {
@@ -106,8 +105,7 @@ fn metrics_and_report_are_two_files() {
     let doctor = incident();
     for (report, metrics) in [("one", "one"), ("one", "./one")] {
         let words = ["sweep", "--db", "queue.db", "--apply", "--report-file", report, "--textfile", metrics];
-        let ran = doctor.run(&words).exits(2);
-        assert!(ran.stderr.contains("are the same file"), "{ran:#?}");
+        doctor.run(&words).exits(2).says("are the same file");
     }
     assert_eq!(doctor.files(), ["queue.db"]);
 }

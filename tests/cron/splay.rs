@@ -39,11 +39,10 @@ fn a_signal_ends_it_and_nothing_was_opened() {
 #[test]
 fn it_is_over_in_time() {
     let doctor = incident();
-    let ran = doctor.run(&["sweep", "--apply", "--db", "queue.db", "--splay", "1s", "-o", "none"]).exits(0);
+    let ran = doctor.on_queue(&["sweep", "--apply", "--splay", "1s", "-o", "none"]).exits(0);
     assert_eq!(ran.stderr, "requeued 3 jobs, failed 1 job, cancelled 1 job\n", "and without -v nothing is said of it");
     for (value, why) in [("61m", "the longest is 1h"), ("0s", "0s"), ("5", "no unit")] {
-        let ran = doctor.run(&["sweep", "--db", "queue.db", "--splay", value]).exits(2);
-        assert!(ran.stderr.contains(why), "{ran:#?}");
+        doctor.on_queue(&["sweep", "--splay", value]).exits(2).says(why);
     }
 }
 
@@ -56,8 +55,8 @@ fn a_restart_sweep_leaves_alone_what_was_claimed_while_it_waited() {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut said = BufReader::new(child.stderr.take().expect("its stderr")).lines().map(|line| line.expect("a line"));
     assert!(said.any(|line| line.contains("(--splay)")), "it has looked, and waits");
-    doctor.sql("queue.db", "UPDATE jobs SET status = 'running' WHERE id = 3");
+    doctor.sql("UPDATE jobs SET status = 'running' WHERE id = 3");
     said.for_each(drop);
     assert!(child.wait().expect("it ends").success());
-    assert_eq!(doctor.rows("queue.db", "SELECT id, status FROM jobs"), ["1 queued", "2 failed", "3 running"]);
+    assert_eq!(doctor.rows("SELECT id, status FROM jobs"), ["1 queued", "2 failed", "3 running"]);
 }

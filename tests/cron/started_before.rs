@@ -68,12 +68,10 @@ fn an_instant_alone_is_about_everybody() {
 
 #[test]
 fn the_brake_judges_an_instant_and_no_scope() {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_sqlite();
     shop.in_flight(1, 20, "'web1:' || n", 600);
     let words = ["sweep", "--restart", "--started-before", "2999-01-01T00:00:00Z", "--apply"];
-    let ran = shop.run(&words).exits(4);
-    assert!(ran.stderr.contains("the brake: 20 of the 20 jobs in flight look dead"), "{ran:#?}");
+    shop.run(&words).exits(4).says("the brake: 20 of the 20 jobs in flight look dead");
     assert_eq!(queued(&shop), [""; 0]);
     shop.run(&[&words[..], &["--host", "web1"]].concat()).exits(0);
     assert_eq!(queued(&shop).len(), 20, "who names a host is not contradicted");
@@ -99,8 +97,7 @@ fn a_claim_without_a_time_is_never_touched() {
 
 #[test]
 fn what_makes_no_sense_is_refused() {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_sqlite();
     let db = ["--db", "queue.db"];
     let refused = |words: &[&str]| fails(&shop.doctor, &[words, &db].concat(), 2).stderr;
     for scope in [&[][..], &["--all-owners"], &["--owner", "*"]] {
@@ -113,8 +110,7 @@ fn what_makes_no_sense_is_refused() {
     }
     assert!(refused(&["sweep", "--started-before", "boot"]).contains("--restart"));
     let doctor = Doctor::new();
-    doctor
-        .sql("queue.db", "CREATE TABLE jobs (id INTEGER PRIMARY KEY, status TEXT, attempts INTEGER, last_error TEXT)");
+    doctor.sql("CREATE TABLE jobs (id INTEGER PRIMARY KEY, status TEXT, attempts INTEGER, last_error TEXT)");
     let words = ["sweep", "--restart", "--started-before", "2026-11-20T10:00:00Z", "--preset", "simple"];
     let said = fails(&doctor, &[&words[..], &db].concat(), 2).stderr;
     assert!(said.contains("preset simple does not say when a job was claimed"), "{said}");

@@ -82,10 +82,7 @@ fn a_restart_sweep_of_some_owners_waits_for_nobody() {
     ran(&shop, &["sweep", "--restart", "--all-owners", "--apply"], 75);
     for (flag, value) in [("--min-interval", "60s"), ("--lock-wait", "5s")] {
         let ran = ran(&shop, &["sweep", "--restart", "--host", "web1", "--apply", flag, value], 2);
-        assert!(
-            ran.stderr.contains(&format!("{flag}: a restart sweep of some owners does not wait for other sweeps")),
-            "{ran:#?}"
-        );
+        ran.says(&format!("{flag}: a restart sweep of some owners does not wait for other sweeps"));
     }
     kill(first);
 }
@@ -112,10 +109,7 @@ fn one_that_may_wait_does_and_looks_anew() {
     let file = File::open(&lock).expect("the lock");
     file.lock().expect("the lock is free");
     let ran = ran(&shop, &["sweep", "--apply", "--lock-wait", "2s"], 75);
-    assert!(
-        ran.stderr.contains("another sweep of main.jobs") && ran.stderr.contains("gave up waiting for the other sweep"),
-        "{ran:#?}"
-    );
+    ran.says("another sweep of main.jobs").says("gave up waiting for the other sweep");
 }
 
 #[test]
@@ -141,8 +135,7 @@ fn the_lock_of_a_host_is_private_and_where_it_cannot_be_nothing_is_lost() {
         drop(file);
         // Open to others, it is not used; and nothing rests on it.
         fs::set_permissions(state(shop, 0).join("locks"), fs::Permissions::from_mode(0o755)).expect("chmod");
-        let again = ran(&["-v"]);
-        assert!(again.stderr.contains("going on without a lock on this host"), "{again:#?}");
+        ran(&["-v"]).says("going on without a lock on this host");
         assert_eq!(ran(&[]).stderr, "", "cron would mail it every minute");
     });
 }
@@ -229,8 +222,7 @@ fn stands_back(shop: &Shop) -> bool {
 /// Later batches do not give up: they pause, and go on.
 #[test]
 fn a_turn_that_is_lost_on_the_way_is_waited_for() {
-    let shop = Shop::on_postgres();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_postgres();
     shop.in_flight(1, 60, "'web1:7'", 600);
     // The first batch takes until somebody stands in line behind it.
     shop.sql(

@@ -10,9 +10,7 @@ pub struct At {
     pub kind: &'static str,
     pub owner: Option<String>,
     pub claimed: Option<i64>,
-    /// Seconds since its last heartbeat.
     pub beat: Option<i64>,
-    /// Seconds since its deadline.
     pub deadline: Option<i64>,
 }
 
@@ -21,7 +19,6 @@ pub fn at(queue: &'static str, kind: &'static str, owner: &str, claimed: i64, be
     At { queue, kind, owner: Some(owner.to_owned()), claimed: Some(claimed), beat: Some(beat), deadline: None }
 }
 
-/// A queue somewhere.
 pub struct Queue<'s>(&'s Shop);
 
 impl Deref for Queue<'_> {
@@ -71,7 +68,6 @@ impl Queue<'_> {
     }
 }
 
-/// Runs a test on an empty queue of each engine.
 pub fn on_both(test: impl Fn(&Queue<'_>)) {
     shop::on_both(|shop| test(&Queue(shop)));
 }

@@ -4,7 +4,6 @@ use super::fleet::{at, incident, on_both};
 use crate::support::cli::is_valid;
 use serde_json::Value;
 
-/// Every stuck job is part of one diagnosis or stands alone.
 #[track_caller]
 fn adds_up(document: &Value) {
     let diagnoses = document["diagnoses"].as_array().unwrap();

@@ -202,7 +202,7 @@ requeue = { to = "off" }
 
 fn shop(liveness: &str, owner: &str) -> Doctor {
     let doctor = Doctor::new();
-    doctor.sql("shop.db", SHOP);
+    doctor.sql_in("shop.db", SHOP);
     let mapping = SHOP_MAPPING.replace("LIVENESS", liveness).replace("OWNER", owner);
     std::fs::write(doctor.path("shop.toml"), mapping).unwrap();
     doctor
@@ -222,17 +222,16 @@ fn owners_without_a_row_and_owners_that_are_not_who_they_were() {
         heartbeat = 'seen_at'\nstarted = 'booted_at'\nmissing = 'dead'\n";
     let doctor = shop("{ by = 'owner', silent_after = '2m' }", owner);
     assert_snapshot!("owners_table", said(&doctor));
-    doctor.sql("shop.db", "DELETE FROM orders WHERE worker = 'gone-2'");
+    doctor.sql_in("shop.db", "DELETE FROM orders WHERE worker = 'gone-2'");
     assert!(said(&doctor).contains("2 jobs are held by owner gone-1, which has no row"), "{}", said(&doctor));
 }
 
-/// All that can be told then is when, and of what kind.
 #[test]
 fn a_queue_without_owners() {
     let doctor = shop("{ by = 'age', column = 'started', silent_after = '30m' }", "");
     assert_snapshot!("no_owners", said(&doctor));
     let doctor = shop("{ by = 'lease', column = 'started' }", "");
     assert_snapshot!("no_owners_all_silent", said(&doctor));
-    doctor.sql("shop.db", "INSERT INTO orders (status, topic, started) SELECT 'on', 'a', unixepoch() + 100");
+    doctor.sql_in("shop.db", "INSERT INTO orders (status, topic, started) SELECT 'on', 'a', unixepoch() + 100");
     assert_snapshot!("no_owners_some_silent", said(&doctor));
 }

@@ -23,7 +23,6 @@ const TEXTS: [&str; 11] = [
     "text YYYY-MM-DD HH:MM:SS[.ffffff] Europe/Paris",
 ];
 
-/// A queue that stamps a column of each encoding.
 fn mapping(encodings: &[&str], began: &str) -> String {
     let columns = (0..encodings.len()).map(|n| format!("'c{n}'")).collect::<Vec<_>>().join(", ");
     let times: String = encodings.iter().enumerate().map(|(n, encoding)| format!(", c{n} = '{encoding}'")).collect();

@@ -11,7 +11,7 @@ fn with_apply_or_a_format_it_makes_no_sense() {
     let doctor = incident();
     for other in [&["--apply"][..], &["-o", "json"], &["--json"], &["-o", "none"]] {
         for command in ["reclaim", "sweep"] {
-            let ran = doctor.run(&[&[command, "--db", "queue.db", "--emit-sql"], other].concat()).exits(2);
+            let ran = doctor.on_queue(&[&[command, "--emit-sql"], other].concat()).exits(2);
             assert_eq!(ran.stdout, "");
             assert!(ran.stderr.contains("--emit-sql"), "{ran:#?}");
         }
@@ -21,7 +21,7 @@ fn with_apply_or_a_format_it_makes_no_sense() {
 /// Whoever holds the file has jobdoctor beside it: a plan in a file is reviewed and carried out.
 #[test]
 fn there_is_none_for_a_file() {
-    let ran = incident().run(&["reclaim", "--db", "queue.db", "--emit-sql"]).exits(2);
+    let ran = incident().on_queue(&["reclaim", "--emit-sql"]).exits(2);
     assert!(ran.stdout.is_empty() && ran.stderr.contains("only for psql"), "{ran:#?}");
     assert!(ran.stderr.contains("--save-plan"), "{ran:#?}");
 }
@@ -72,6 +72,5 @@ fn a_name_that_would_move_the_cursor() {
     let arguments = ["reclaim", "--db", &url, "--preset", "lease", "--table", "jobs\u{1b}[2J", "--emit-sql"];
     let ran = doctor.run(&arguments).exits(78);
     assert!(ran.stdout.is_empty() && ran.stderr.contains("U+001B"), "{ran:#?}");
-    let error = fails(&doctor, &["reclaim", "--db", &url, "--preset", "lease", "--table", "none"], 78);
-    assert!(error.stderr.contains("none"), "{error:#?}");
+    fails(&doctor, &["reclaim", "--db", &url, "--preset", "lease", "--table", "none"], 78).says("none");
 }

@@ -14,7 +14,6 @@ pub(super) struct Beats {
 }
 
 impl Beats {
-    /// Begins with the jobs of these ids, which `web1:1` holds.
     pub(super) fn of(shop: &Shop, jobs: RangeInclusive<u32>) -> Beats {
         let stop = Arc::new(AtomicBool::new(false));
         let (mut database, heartbeat) = (shop.connect(), shop.statements()[HEARTBEAT].clone());

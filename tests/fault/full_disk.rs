@@ -30,8 +30,7 @@ fn short_of_room(many: &Many, shim: &Shim, directory: &Path, at: usize) -> (Ran,
 }
 
 pub(super) fn at_every_write(mode: &str, step: usize) {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_sqlite();
     shop.connect()(&format!("PRAGMA journal_mode = {mode}"));
     let many = Many::in_queue(shop, DEAD);
     let shim = Shim::of(include_str!("full_disk.c"));
@@ -105,7 +104,7 @@ fn of_the_temporary_files() {
     let doctor = orphans(JOBS).env("TMPDIR", disk.path().display().to_string());
     for (format, room) in [("jsonl", 300_000), ("json", 1_500_000), ("jsonl", 8_000_000)] {
         disk.fill(room);
-        let ran = doctor.run(&["stale", "-o", format, "--db", "queue.db"]);
+        let ran = doctor.on_queue(&["stale", "-o", format]);
         disk.empty();
         let is_full = room < 8_000_000;
         assert_eq!((ran.code, ran.stdout.is_empty()), if is_full { (70, true) } else { (0, false) }, "{}", ran.stderr);
@@ -123,15 +122,13 @@ fn of_the_temporary_files() {
 /// On Postgres it is told like that too, and not as a fault of the program's own.
 #[test]
 fn of_the_server() {
-    let shop = Shop::on_postgres();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_postgres();
     shop.in_flight(1, 3, "'lost:1'", 600);
     shop.sql(
         "CREATE FUNCTION disk_is_full() RETURNS trigger LANGUAGE plpgsql AS
              $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$;
          CREATE TRIGGER disk_is_full BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION disk_is_full()",
     );
-    let ran = shop.run(&["reclaim", "--apply"]).exits(69);
-    assert!(ran.stderr.contains("the write was rolled back"), "{ran:#?}");
+    shop.run(&["reclaim", "--apply"]).exits(69).says("the write was rolled back");
     assert_eq!(shop.states(), ["1 RUNNING 0", "2 RUNNING 0", "3 RUNNING 0"]);
 }

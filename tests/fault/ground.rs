@@ -87,7 +87,6 @@ impl Ground {
         self.batches.iter().flat_map(|batch| batch.iter().copied()).collect()
     }
 
-    /// Has everything be as it was, the journals included.
     pub(crate) fn again(&self) {
         self.shop
             .sql(&format!("DELETE FROM jobs; INSERT INTO jobs SELECT * FROM {BEFORE}; DELETE FROM jobdoctor_ledger"));

@@ -12,7 +12,6 @@ use std::ops::RangeInclusive;
 /// Those who are out of attempts, and those who were asked to be cancelled: a batch each.
 const OTHERS: u32 = 20;
 
-/// How many owners live.
 const LIVING: u32 = 40;
 
 /// The same jobs as they were, in a table that is no queue.

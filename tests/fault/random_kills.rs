@@ -68,17 +68,14 @@ pub(super) fn killed(shop: Shop, kills: u32, seed: u64) {
     figures::add(u64::from(killed), "faults survived");
 }
 
-/// A queue in a file that is kept in that way.
 pub(super) fn file(mode: &str) -> Shop {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_sqlite();
     shop.connect()(&format!("PRAGMA journal_mode = {mode}"));
     shop
 }
 
 pub(super) fn server() -> Shop {
-    let shop = Shop::on_postgres();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_postgres();
     shop
 }
 

@@ -17,7 +17,6 @@ struct Struck {
     /// What stderr said after the first signal.
     said: String,
     standing: Vec<bool>,
-    /// How long it took to end after the last signal.
     took: Duration,
 }
 

@@ -6,7 +6,6 @@ use crate::support::gate::{Flight, Gate, Order};
 use rustix::process::{Pid, Signal, kill_process};
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// The program on the other side of the gate.
 #[derive(Clone, Default)]
 pub(super) struct Program(Arc<OnceLock<Pid>>);
 
@@ -51,7 +50,6 @@ impl<'g> Through<'g> {
         running.wait()
     }
 
-    /// The statements of all flights until now.
     pub(super) fn flights(&self) -> Vec<String> {
         self.flights.lock().expect("the list").clone()
     }

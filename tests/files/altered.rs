@@ -5,13 +5,14 @@ use crate::cli::scene::{incident, orders};
 use crate::support::cli::{Doctor, Ran};
 use crate::support::files::Writer;
 
-/// Everything that is in a database, definitions first.
 fn dump(doctor: &Doctor, file: &str) -> Vec<String> {
-    let mut all = doctor.rows(file, "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name");
-    for table in doctor.rows(file, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name") {
-        let columns = doctor.rows(file, &format!("SELECT name FROM pragma_table_info('{table}')"));
+    let mut all = doctor.rows_in(file, "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name");
+    for table in doctor.rows_in(file, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name") {
+        let columns = doctor.rows_in(file, &format!("SELECT name FROM pragma_table_info('{table}')"));
         let values: Vec<String> = columns.iter().map(|column| format!("quote(\"{column}\")")).collect();
-        all.extend(doctor.rows(file, &format!("SELECT '{table}', {} FROM \"{table}\" ORDER BY 2", values.join(", "))));
+        all.extend(
+            doctor.rows_in(file, &format!("SELECT '{table}', {} FROM \"{table}\" ORDER BY 2", values.join(", "))),
+        );
     }
     all
 }
@@ -19,7 +20,7 @@ fn dump(doctor: &Doctor, file: &str) -> Vec<String> {
 /// Alters the tables of a file after the program has looked and before it writes. Gives what it said, and what was in the
 /// file before it could write and after.
 fn altered(doctor: &Doctor, arguments: &[&str], file: &str, mode: &str, sql: &str) -> (Ran, Vec<String>, Vec<String>) {
-    doctor.sql(file, &format!("PRAGMA journal_mode = {mode}"));
+    doctor.sql_in(file, &format!("PRAGMA journal_mode = {mode}"));
     let mut other = Writer::at(&doctor.path(file), "BEGIN IMMEDIATE;");
     let waiting = Waiting::start(doctor, arguments);
     other.run(&format!("{sql}; COMMIT;"));
@@ -29,7 +30,7 @@ fn altered(doctor: &Doctor, arguments: &[&str], file: &str, mode: &str, sql: &st
     // The same done to another copy, where nobody but the other one was.
     let reference = Doctor::new();
     std::fs::copy(doctor.path("reference"), reference.path(file)).unwrap();
-    reference.sql(file, sql);
+    reference.sql_in(file, sql);
     (ran, dump(&reference, file), after)
 }
 
@@ -37,7 +38,7 @@ const APPLY: &[&str] = &["reclaim", "--apply", "--db", "queue.db"];
 
 fn prepared(before: &str) -> Doctor {
     let doctor = incident();
-    doctor.sql("queue.db", &format!("CREATE TABLE log (id INTEGER); {before}"));
+    doctor.sql(&format!("CREATE TABLE log (id INTEGER); {before}"));
     std::fs::copy(doctor.path("queue.db"), doctor.path("reference")).unwrap();
     doctor
 }

@@ -33,11 +33,9 @@ fn is_refused_by(doctor: &Doctor, commands: &[&[&str]], db: &str, code: i32, wor
     }
 }
 
-/// The incident in a file of several pages.
 fn big() -> Doctor {
     let doctor = incident();
     doctor.sql(
-        "queue.db",
         "WITH RECURSIVE n(id) AS (SELECT 1000 UNION ALL SELECT id + 1 FROM n WHERE id < 1999)
          INSERT INTO jobs (id, queue, kind, status, owner_id, claimed_at, lease_expires_at)
          SELECT id, 'mail', 'SendInvoice', 'RUNNING', 'web1:1', unixepoch() - 8000, unixepoch() - 7000 FROM n",
@@ -137,7 +135,7 @@ fn a_page_that_was_overwritten() {
         bytes[head..head + 12].fill(0xa5);
         fs::write(doctor.path("queue.db"), bytes).unwrap();
         // Not every page is one that a snapshot comes by.
-        if doctor.run(&["stale", "--db", "queue.db"]).code == 66 {
+        if doctor.on_queue(&["stale"]).code == 66 {
             told += 1;
             is_refused_by(
                 &doctor,

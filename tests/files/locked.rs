@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 fn with_journal(mode: &str) -> Doctor {
     let doctor = incident();
-    doctor.sql("queue.db", &format!("PRAGMA journal_mode = {mode}"));
+    doctor.sql(&format!("PRAGMA journal_mode = {mode}"));
     doctor
 }
 
@@ -45,18 +45,18 @@ const APPLY: &[&str] = &["reclaim", "--apply"];
 fn by_a_writer() {
     for mode in ["delete", "wal"] {
         let doctor = with_journal(mode);
-        let state = doctor.rows("queue.db", STATE);
+        let state = doctor.rows(STATE);
         let holder = Writer::at(&doctor.path("queue.db"), "BEGIN IMMEDIATE;");
         gives_up(&doctor, APPLY, &holder, "writing to");
         let other = if mode == "wal" { &["sweep", "--apply"][..] } else { &["init", "--table", "other"] };
         gives_up(&doctor, other, &holder, "writing to");
         // Looking is in nobody's way, and nobody is in its way.
         for look in [&["stale"][..], &["reclaim"], &["show", "1"], &["check"], &["owners"]] {
-            doctor.run(&[look, &["--db", "queue.db"]].concat()).exits(0);
+            doctor.on_queue(look).exits(0);
         }
         holder.end();
-        assert_eq!(doctor.rows("queue.db", STATE), state);
-        doctor.run(&[APPLY, &["--db", "queue.db"]].concat()).exits(0);
+        assert_eq!(doctor.rows(STATE), state);
+        doctor.on_queue(APPLY).exits(0);
     }
 }
 
@@ -77,7 +77,7 @@ fn by_one_who_wants_the_file_alone() {
     gives_up(&doctor, &["stale"], &holder, "writing to");
     gives_up(&doctor, APPLY, &holder, "writing to");
     holder.end();
-    doctor.run(&["stale", "--db", "queue.db"]).exits(0);
+    doctor.on_queue(&["stale"]).exits(0);
 }
 
 /// With a rollback journal a reader lets nobody commit. We have our changes ready by then, and take them back.
@@ -89,7 +89,7 @@ fn by_a_reader() {
     holder.end();
     let doctor = with_journal("wal");
     let holder = Writer::at(&doctor.path("queue.db"), "BEGIN; SELECT * FROM jobs;");
-    doctor.run(&[APPLY, &["--db", "queue.db"]].concat()).exits(0);
+    doctor.on_queue(APPLY).exits(0);
     holder.end();
 }
 
@@ -99,7 +99,7 @@ fn for_as_long_as_a_lock_is_waited_for() {
     let doctor = with_journal("wal");
     let holder = Writer::at(&doctor.path("queue.db"), "BEGIN IMMEDIATE;");
     let begun = Instant::now();
-    let ran = doctor.run(&["reclaim", "--apply", "--db", "queue.db"]).exits(75);
+    let ran = doctor.on_queue(&["reclaim", "--apply"]).exits(75);
     let took = begun.elapsed();
     assert!(took > Duration::from_secs(4) && took < Duration::from_secs(120), "{took:?}");
     assert!(ran.stderr.contains("is locked: waited "), "{ran:#?}");

@@ -20,29 +20,25 @@ const NO_SECONDS: [(&str, &str); 9] = [
 /// A queue in which job 1 is dead, job 2 is alive, and the heartbeats of the others from 10 on are these.
 fn queue(declared: &str, heartbeats: &[(&str, &str)]) -> Doctor {
     let doctor = Doctor::new();
-    doctor.sql(
-        "queue.db",
-        &format!(
-            "CREATE TABLE jobs (id INTEGER PRIMARY KEY, status TEXT NOT NULL, owner_id TEXT, heartbeat_at {declared},
+    doctor.sql(&format!(
+        "CREATE TABLE jobs (id INTEGER PRIMARY KEY, status TEXT NOT NULL, owner_id TEXT, heartbeat_at {declared},
                 attempts INTEGER NOT NULL DEFAULT 0);
              INSERT INTO jobs VALUES (1, 'RUNNING', 'w', unixepoch() - 9000, 0), (2, 'RUNNING', 'w', unixepoch(), 0);"
-        ),
-    );
+    ));
     for (n, (value, _)) in heartbeats.iter().enumerate() {
-        doctor.sql("queue.db", &format!("INSERT INTO jobs VALUES ({}, 'RUNNING', 'w', {value}, 0)", 10 + n));
+        doctor.sql(&format!("INSERT INTO jobs VALUES ({}, 'RUNNING', 'w', {value}, 0)", 10 + n));
     }
     doctor
 }
 
-/// Every value of every row but the dead one's, byte by byte.
 fn others(doctor: &Doctor) -> Vec<String> {
     let image =
         "SELECT id, status, typeof(heartbeat_at), hex(heartbeat_at), attempts FROM jobs WHERE id <> 1 ORDER BY id";
-    doctor.rows("queue.db", image)
+    doctor.rows(image)
 }
 
 fn are_told(doctor: &Doctor, heartbeats: &[(&str, &str)]) {
-    let run = |arguments: &[&str]| doctor.run(&[arguments, &["--db", "queue.db"]].concat());
+    let run = |arguments: &[&str]| doctor.on_queue(arguments);
     let before = others(doctor);
     let stale = run(&["stale", "-o", "json"]).exits(0).json();
     is_valid("stale", &stale);
@@ -71,15 +67,14 @@ fn are_told(doctor: &Doctor, heartbeats: &[(&str, &str)]) {
     let ran = run(&["stale"]).exits(0);
     assert!(ran.stdout.contains("Unknown, cannot be judged"), "{ran:#?}");
     assert!(ran.stderr.contains(&format!("1 job stuck, {} unknown", heartbeats.len())), "{ran:#?}");
-    let ran = run(&["check"]).exits(0);
-    assert!(ran.stdout.contains(&format!("claims that cannot be judged: {}", heartbeats.len())), "{ran:#?}");
+    run(&["check"]).exits(0).shows(&format!("claims that cannot be judged: {}", heartbeats.len()));
     for apply in [&["reclaim", "--apply"][..], &["sweep", "--apply"], &["reclaim", "--apply", "--older", "1m"]] {
         let done = run(&[apply, &["-o", "json"]].concat()).exits(0).json();
         is_valid(apply[0], &done);
         assert_eq!(done["summary"]["skipped"], heartbeats.len(), "{done:#}");
         assert_eq!(others(doctor), before, "{apply:?}");
     }
-    assert_eq!(doctor.rows("queue.db", "SELECT status FROM jobs WHERE id = 1"), ["QUEUED"]);
+    assert_eq!(doctor.rows("SELECT status FROM jobs WHERE id = 1"), ["QUEUED"]);
     // Not even when they are named.
     let done = run(&["reclaim", "--apply", "--id", "10", "--id", "11", "-o", "json"]).exits(0).json();
     assert_eq!(done["skipped"].as_array().map(Vec::len), Some(2), "{done:#}");

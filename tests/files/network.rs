@@ -44,7 +44,7 @@ impl Drop for Mount {
 fn on_fuse(journal: &str) -> Option<(Doctor, Mount)> {
     let doctor = incident();
     let mount = Mount::at(&doctor)?;
-    doctor.sql("queue.db", &format!("PRAGMA journal_mode = {journal}"));
+    doctor.sql(&format!("PRAGMA journal_mode = {journal}"));
     fs::rename(doctor.path("queue.db"), doctor.path("disk/queue.db")).unwrap();
     Some((doctor, mount))
 }
@@ -60,8 +60,7 @@ fn looking_is_allowed_and_worth_a_word() {
         for look in [&["stale"][..], &["show", "1"], &["owners"], &["reclaim"], &["sweep"]] {
             let ran = doctor.run(&[look, &DB].concat()).exits(0);
             assert!(!ran.stderr.contains("network file system"), "cron would mail it every minute: {ran:#?}");
-            let ran = doctor.run(&[look, &["-v"], &DB].concat()).exits(0);
-            assert!(ran.stderr.contains(&format!("warning: {WHERE}")), "{ran:#?}");
+            doctor.run(&[look, &["-v"], &DB].concat()).exits(0).says(&format!("warning: {WHERE}"));
             before.must_be_unchanged();
         }
     }
@@ -82,10 +81,8 @@ fn writing_is_refused() {
             assert!(ran.stderr.contains("--network-files") && ran.stderr.contains("nothing was written"), "{ran:#?}");
             before.must_be_unchanged();
         }
-        let ran = fails(&doctor, &["check", DB[0], DB[1]], 78);
-        assert!(ran.stderr.contains(WHERE) && ran.stderr.contains("--network-files"), "{ran:#?}");
-        let ran = fails(&doctor, &["init", "--table", "other", DB[0], DB[1]], 4);
-        assert!(ran.stderr.contains(WHERE) && ran.stderr.contains("--network-files"), "{ran:#?}");
+        fails(&doctor, &["check", DB[0], DB[1]], 78).says(WHERE).says("--network-files");
+        fails(&doctor, &["init", "--table", "other", DB[0], DB[1]], 4).says(WHERE).says("--network-files");
         fails(&doctor, &["init", "--db", "net/new.db"], 4);
         before.must_be_unchanged();
         // The same file by its other name.
@@ -117,13 +114,13 @@ fn writing_is_done_where_it_is_said_to_be_safe() {
             .collect();
         let moved = outcomes(&apply(&*store, &spec, &requeue));
         assert!(!moved.is_empty() && moved.iter().all(|end| *end == jobdoctor::model::Outcome::Moved), "{moved:?}");
-        assert_eq!(doctor.rows("disk/queue.db", STATE)[0], "1 QUEUED - 2", "{journal}");
+        assert_eq!(doctor.rows_in("disk/queue.db", STATE)[0], "1 QUEUED - 2", "{journal}");
     }
 }
 
 #[test]
 fn a_disk_of_this_host_is_no_network() {
     let doctor = incident();
-    let ran = doctor.run(&["reclaim", "--apply", "-v", "--db", "queue.db"]).exits(0);
+    let ran = doctor.on_queue(&["reclaim", "--apply", "-v"]).exits(0);
     assert!(!ran.stderr.contains("network"), "{ran:#?}");
 }

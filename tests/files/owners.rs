@@ -9,7 +9,6 @@ use rustix::process::geteuid;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-/// How a file is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Found {
     /// A rollback journal, and nobody there.
@@ -41,7 +40,7 @@ fn stage(found: Found, owner: Option<&User>) -> (Doctor, Option<Writer>) {
     if found == Stray {
         fs::write(doctor.path("queue.db-wal"), "of another file").unwrap();
     } else if !matches!(found, Rollback | Hot) {
-        doctor.sql("queue.db", "PRAGMA journal_mode = wal");
+        doctor.sql("PRAGMA journal_mode = wal");
     }
     let path = doctor.path("queue.db");
     let root = doctor.path("").parent().unwrap().to_owned();
@@ -152,7 +151,7 @@ fn is_left_well(found: Found, owner: Option<&User>, who: Who<'_>, looks: i32, ap
     }
     is_usable_by(owner, &doctor, &context);
     let expected = if applies == 0 { "1 QUEUED - 2" } else { "1 RUNNING media1:2207 1" };
-    assert_eq!(doctor.rows("queue.db", STATE)[0], expected, "{context}");
+    assert_eq!(doctor.rows(STATE)[0], expected, "{context}");
 }
 
 #[test]
@@ -223,7 +222,7 @@ fn a_file_that_others_may_write_to() {
             writer.end();
         }
         is_usable_by(Some(&owner), &doctor, &format!("{found:?}"));
-        assert_eq!(doctor.rows("queue.db", STATE)[0], "1 QUEUED - 2");
+        assert_eq!(doctor.rows(STATE)[0], "1 QUEUED - 2");
     }
 }
 

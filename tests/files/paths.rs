@@ -32,7 +32,7 @@ fn is_opened(name: &OsStr) {
     assert_eq!(code, Some(0), "{name:?}: {error}");
     // Read it back under a name that nobody could misread.
     fs::rename(doctor.path("").join(name), doctor.path("plain.db")).unwrap();
-    assert_eq!(doctor.rows("plain.db", STATE)[0], "1 QUEUED - 2", "{name:?}");
+    assert_eq!(doctor.rows_in("plain.db", STATE)[0], "1 QUEUED - 2", "{name:?}");
     assert_eq!(doctor.files(), ["plain.db"], "{name:?}");
 }
 
@@ -144,7 +144,7 @@ fn memory_that_looks_like_a_disk() {
     }
     let directory = tempfile::Builder::new().prefix("jobdoctor-").tempdir_in(shared).unwrap();
     let made = incident();
-    made.sql("queue.db", "PRAGMA journal_mode = wal");
+    made.sql("PRAGMA journal_mode = wal");
     let path = directory.path().join("queue.db");
     fs::copy(made.path("queue.db"), &path).unwrap();
     let before = Frozen::of(directory.path());

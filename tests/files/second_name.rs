@@ -28,7 +28,7 @@ const REFUSED: [&[&str]; 9] = [
 /// An incident in that journal mode, with a second name in a directory of its own.
 fn linked(journal: &str) -> Doctor {
     let doctor = incident();
-    doctor.sql("queue.db", &format!("PRAGMA journal_mode = {journal}"));
+    doctor.sql(&format!("PRAGMA journal_mode = {journal}"));
     fs::create_dir(doctor.path("far")).unwrap();
     fs::hard_link(doctor.path("queue.db"), doctor.path("far/queue.db")).unwrap();
     doctor
@@ -43,10 +43,7 @@ fn a_hard_link_is_neither_judged_nor_written_to() {
             for words in REFUSED {
                 let ran = doctor.run(&[words, &["--db", name]].concat()).exits(4);
                 assert!(ran.stderr.contains(&format!("{name} has a second name")), "{ran:#?}");
-                assert!(
-                    ran.stderr.contains("remove the other name") && ran.stderr.contains("--second-name"),
-                    "{ran:#?}"
-                );
+                ran.says("remove the other name").says("--second-name");
             }
             let ran = doctor.run(&["check", "--json", "--db", name]).exits(78);
             assert_eq!(ran.json()["findings"][0]["id"], "second_name", "{ran:#?}");
@@ -62,8 +59,7 @@ fn a_hard_link_is_neither_judged_nor_written_to() {
 fn another_name_in_the_same_directory_is_named() {
     let doctor = incident();
     fs::hard_link(doctor.path("queue.db"), doctor.path("backup.db")).unwrap();
-    let ran = doctor.run(&["stale", "--db", "queue.db"]).exits(4);
-    assert!(ran.stderr.contains("/backup.db too (a hard link)"), "{ran:#?}");
+    doctor.on_queue(&["stale"]).exits(4).says("/backup.db too (a hard link)");
     // A file without a second name is told by its path: a symbolic link is no name.
     fs::remove_file(doctor.path("backup.db")).unwrap();
     std::os::unix::fs::symlink("queue.db", doctor.path("link.db")).unwrap();
@@ -74,11 +70,11 @@ fn another_name_in_the_same_directory_is_named() {
 fn a_person_who_knows_may_insist() {
     for journal in JOURNALS {
         let doctor = linked(journal);
-        doctor.run(&["stale", "--db", "queue.db", "--second-name"]).exits(0);
+        doctor.on_queue(&["stale", "--second-name"]).exits(0);
         let config = format!("[target.q]\ndb = {:?}\nsecond_name = true\n", doctor.path("queue.db"));
         fs::write(doctor.path("config.toml"), config).unwrap();
         doctor.run(&["reclaim", "--apply", "--config", "config.toml"]).exits(0);
-        assert_eq!(doctor.rows("queue.db", STATE)[0], "1 QUEUED - 2");
+        assert_eq!(doctor.rows(STATE)[0], "1 QUEUED - 2");
     }
 }
 
@@ -122,7 +118,7 @@ fn in_a_container_the_bound_file_is_refused() {
         if !can_bind(&doctor) {
             return;
         }
-        doctor.sql("queue.db", &format!("PRAGMA journal_mode = {journal}"));
+        doctor.sql(&format!("PRAGMA journal_mode = {journal}"));
         let worker = doctor.connect("queue.db");
         worker.execute("UPDATE jobs SET heartbeat_at = unixepoch()", []).unwrap();
         let program = env!("CARGO_BIN_EXE_jobdoctor");
@@ -161,15 +157,14 @@ fn from_the_host_a_file_that_is_in_use_in_a_container_is_refused() {
         assert!(std::io::BufRead::read_line(&mut told, &mut line).unwrap() > 0, "the worker ended: {line}");
     }
     for words in REFUSED.into_iter().chain([&["check"][..], &["history"]]) {
-        let ran = doctor.run(&[words, &["--db", "queue.db", "--second-name"]].concat()).exits(4);
-        assert!(ran.stderr.contains("under another name"), "{ran:#?}");
+        doctor.on_queue(&[words, &["--second-name"]].concat()).exits(4).says("under another name");
     }
     assert_eq!(fs::read(doctor.path("queue.db")).unwrap(), before);
     assert!(!doctor.path("queue.db-wal").exists() && !doctor.path("queue.db-shm").exists());
     // A log here says nothing about the worker: an empty one, that of a reader here, what it leaves behind.
     let refused = || {
         for words in [&["stale"][..], &["reclaim", "--apply"], &["check"]] {
-            let ran = doctor.run(&[words, &["--db", "queue.db", "--second-name"]].concat()).exits(4);
+            let ran = doctor.on_queue(&[words, &["--second-name"]].concat()).exits(4);
             assert!(ran.stderr.contains("under another name, by process"), "{ran:#?}");
         }
         assert_eq!(fs::read(doctor.path("queue.db")).unwrap(), before);
@@ -187,7 +182,7 @@ fn from_the_host_a_file_that_is_in_use_in_a_container_is_refused() {
     // The worker ends in good order, and checkpoints its log: now the file says all there is.
     drop(worker.0.stdin.take());
     until("the worker has ended", || worker.0.try_wait().unwrap().is_some());
-    let ran = doctor.run(&["reclaim", "--apply", "--db", "queue.db"]).exits(0);
+    let ran = doctor.on_queue(&["reclaim", "--apply"]).exits(0);
     let file = Connection::open(doctor.path("queue.db")).unwrap();
     let left: i64 = file.query_row(rows, [], |row| row.get(0)).unwrap();
     assert_eq!(left, 400, "the leases run: {ran:#?}");
@@ -198,7 +193,7 @@ fn readers_that_make_and_remove_the_log_do_not_keep_each_other_out() {
     let doctor = orphans(20);
     std::thread::scope(|scope| {
         for _ in 0..4 {
-            scope.spawn(|| (0..10).for_each(|_| drop(doctor.run(&["stale", "--db", "queue.db"]).exits(0))));
+            scope.spawn(|| (0..10).for_each(|_| drop(doctor.on_queue(&["stale"]).exits(0))));
         }
     });
 }

@@ -16,7 +16,6 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// Starts it, and comes back when it has looked.
     pub(crate) fn start(doctor: &Doctor, arguments: &[&str]) -> Waiting {
         let mut command = doctor.command(arguments);
         let mut child = command.arg("-v").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -47,7 +46,7 @@ impl Waiting {
 fn what_was_committed_meanwhile_counts() {
     for mode in ["delete", "wal"] {
         let doctor = incident();
-        doctor.sql("queue.db", &format!("PRAGMA journal_mode = {mode}"));
+        doctor.sql(&format!("PRAGMA journal_mode = {mode}"));
         let mut worker = Writer::at(
             &doctor.path("queue.db"),
             "BEGIN IMMEDIATE; UPDATE jobs SET heartbeat_at = unixepoch(), lease_expires_at = unixepoch() + 60 WHERE id = 1; \
@@ -58,7 +57,7 @@ fn what_was_committed_meanwhile_counts() {
         let outcomes = waiting.end().exits(0).json()["summary"]["outcomes"].clone();
         assert_eq!((&outcomes["changed"], &outcomes["gone"]), (&1.into(), &1.into()), "{mode}: {outcomes}");
         assert_eq!(outcomes["moved"], 3, "{mode}: {outcomes}");
-        assert_eq!(doctor.rows("queue.db", STATE)[0], "1 RUNNING media1:2207 1", "{mode}: it lives");
+        assert_eq!(doctor.rows(STATE)[0], "1 RUNNING media1:2207 1", "{mode}: it lives");
         worker.end();
     }
 }
@@ -68,7 +67,7 @@ fn what_was_committed_meanwhile_counts() {
 fn what_was_not_committed_does_not() {
     for (mode, is_killed) in [("delete", false), ("wal", false), ("delete", true), ("wal", true)] {
         let doctor = incident();
-        doctor.sql("queue.db", &format!("PRAGMA journal_mode = {mode}"));
+        doctor.sql(&format!("PRAGMA journal_mode = {mode}"));
         let mut worker = Writer::at(&doctor.path("queue.db"), "BEGIN IMMEDIATE; DELETE FROM jobs;");
         let waiting = Waiting::start(&doctor, &["reclaim", "--apply", "--db", "queue.db", "-o", "json"]);
         if is_killed {

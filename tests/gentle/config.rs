@@ -20,14 +20,14 @@ fn a_target_has_a_delay_and_a_flag_beats_it() {
     // It is about jobs that go back; where none does, nothing is said of it.
     assert_eq!(said(&["--to", "fail"]), (None, None));
     doctor.run(&["sweep", "--config", "config.toml", "--apply"]).exits(0);
-    let late = doctor.rows("queue.db", "SELECT count(*) FROM jobs WHERE run_at >= unixepoch() + 540");
+    let late = doctor.rows("SELECT count(*) FROM jobs WHERE run_at >= unixepoch() + 540");
     assert_eq!(late, ["2"]);
 }
 
 #[test]
 fn a_target_has_a_budget_and_a_flag_beats_it() {
     let doctor = incident();
-    doctor.sql("queue.db", "DELETE FROM jobs WHERE id <> 1; UPDATE jobs SET stalls = 2, attempts = 0");
+    doctor.sql("DELETE FROM jobs WHERE id <> 1; UPDATE jobs SET stalls = 2, attempts = 0");
     write(&doctor, "max_stalls = 2\n");
     let action = |more: &[&str]| {
         let arguments = [&["reclaim", "--config", "config.toml", "--json"], more].concat();

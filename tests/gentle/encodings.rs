@@ -14,14 +14,12 @@ fn mapping(encoding: &str) -> String {
     )
 }
 
-/// Gives twenty dead jobs back, in an hour at the earliest and two at the latest.
 fn reclaim(shop: &Shop, mapping: &str) -> Ran {
     std::fs::write(shop.doctor.path("config.toml"), mapping).unwrap();
     let words = "reclaim --config config.toml --preset home --max-jobs 9999 --apply --delay 1h --jitter 1h -o none";
     shop.run(&words.split(' ').collect::<Vec<_>>())
 }
 
-/// The queue with a column of that type.
 fn queue(shop: &Shop, of_type: &str) {
     let epoch = if shop.is_postgres() { "extract(epoch FROM now())::bigint" } else { "unixepoch()" };
     shop.sql(&format!(

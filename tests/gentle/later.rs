@@ -6,11 +6,11 @@ use crate::support::cli::Doctor;
 /// When the requeued jobs may run, in seconds from an instant, in the order of the plan: longest silent first.
 fn seconds_from(doctor: &Doctor, instant: i64) -> Vec<i64> {
     let query = format!("SELECT run_at - {instant} FROM jobs WHERE status = 'QUEUED' AND run_at > 0 ORDER BY id DESC");
-    doctor.rows("queue.db", &query).iter().map(|row| row.parse().unwrap()).collect()
+    doctor.rows(&query).iter().map(|row| row.parse().unwrap()).collect()
 }
 
 fn clock(doctor: &Doctor) -> i64 {
-    doctor.rows("queue.db", "SELECT unixepoch()")[0].parse().unwrap()
+    doctor.rows("SELECT unixepoch()")[0].parse().unwrap()
 }
 
 /// Twice the same command is not twice the same instants: two hosts that sweep at once must not agree.
@@ -19,7 +19,7 @@ fn nobody_can_foresee_the_instants() {
     let run = || {
         let doctor = orphans(30);
         let before = clock(&doctor);
-        doctor.run(&["reclaim", "--db", "queue.db", "--max-jobs", "9999", "--apply", "--jitter", "7d"]).exits(0);
+        doctor.on_queue(&["reclaim", "--max-jobs", "9999", "--apply", "--jitter", "7d"]).exits(0);
         seconds_from(&doctor, before)
     };
     let (first, second) = (run(), run());
@@ -32,11 +32,9 @@ fn nobody_can_foresee_the_instants() {
 fn other_actions_do_not_wait() {
     let doctor = incident();
     let before = clock(&doctor);
-    doctor.run(&["reclaim", "--db", "queue.db", "--max-jobs", "9999", "--apply", "--delay", "1h"]).exits(0);
-    let ended = doctor.rows(
-        "queue.db",
-        &format!("SELECT id, status, run_at IS NULL, finished_at - {before} < 60 FROM jobs WHERE id IN (2, 4)"),
-    );
+    doctor.on_queue(&["reclaim", "--max-jobs", "9999", "--apply", "--delay", "1h"]).exits(0);
+    let ended = doctor
+        .rows(&format!("SELECT id, status, run_at IS NULL, finished_at - {before} < 60 FROM jobs WHERE id IN (2, 4)"));
     assert_eq!(ended, ["2 FAILED 1 1", "4 CANCELLED 1 1"]);
     assert_eq!(seconds_from(&doctor, before).len(), 3);
 }
@@ -47,8 +45,8 @@ fn a_dry_run_says_when_and_the_next_command_repeats_it() {
     let ran = doctor.run(&["reclaim", "--db", "queue.db", "--delay", "30s", "--jitter=2m"]).exits(0);
     assert!(ran.stderr.contains("requeued jobs may run 30s later, spread over 2m"), "{}", ran.stderr);
     assert!(ran.stderr.contains("jobdoctor reclaim --db queue.db --delay 30s --jitter=2m --expect "), "{}", ran.stderr);
-    assert_eq!(doctor.rows("queue.db", "SELECT DISTINCT status FROM jobs"), ["RUNNING"]);
-    let lines = doctor.run(&["reclaim", "--db", "queue.db", "--delay", "30s", "-o", "jsonl"]).exits(0).stdout;
+    assert_eq!(doctor.rows("SELECT DISTINCT status FROM jobs"), ["RUNNING"]);
+    let lines = doctor.on_queue(&["reclaim", "--delay", "30s", "-o", "jsonl"]).exits(0).stdout;
     let head: serde_json::Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
     assert_eq!((&head["delay_seconds"], &head["jitter_seconds"]), (&30.0.into(), &serde_json::Value::Null));
 }
@@ -58,7 +56,7 @@ fn a_dry_run_says_when_and_the_next_command_repeats_it() {
 fn the_digest_knows_no_delay() {
     let doctor = orphans(5);
     let digest = |more: &[&str]| {
-        let ran = doctor.run(&[&["reclaim", "--db", "queue.db", "--json"], more].concat()).exits(0);
+        let ran = doctor.on_queue(&[&["reclaim", "--json"], more].concat()).exits(0);
         ran.json()["digest"].as_str().unwrap().to_owned()
     };
     assert_eq!(digest(&[]), digest(&["--delay", "1h", "--jitter", "1h"]));

@@ -1,12 +1,11 @@
 //! What every store must do with waits: each row its own, none lost between two slices.
 
-use crate::support::doctor::{apply_later, built_in, fit, outcomes, steps};
+use crate::support::doctor::{apply_later, built_in, outcomes, planned};
 use crate::support::edit::Value::{Ago, Int, Text};
 use crate::support::edit::{Edit, insert};
 use crate::support::labs::{Lab, as_in_memory, for_each_sql_store};
 use crate::support::tables::JOBS;
 use jobdoctor::model::{Outcome, Step};
-use jobdoctor::policy::Policy;
 use jobdoctor::preset::QueueSpec;
 use std::time::Duration;
 
@@ -27,9 +26,7 @@ fn dead(id: i64) -> Edit {
 fn judged(lab: &dyn Lab, jobs: i64) -> (QueueSpec, Vec<Step>) {
     lab.create(&[JOBS]);
     lab.edit(&(1..=jobs).map(dead).collect::<Vec<_>>());
-    let store = lab.store();
-    let spec = fit(&*store, &built_in("lease"));
-    let steps = steps(&*store, &spec, &Policy::default());
+    let (_, spec, steps) = planned(lab, &built_in("lease"));
     assert_eq!(steps.len(), usize::try_from(jobs).unwrap());
     (spec, steps)
 }

@@ -39,7 +39,7 @@ const MAPPING: &str = "[mapping.home]\ntime = { default = \"epoch s\" }\n\
 fn home(mapping: &str) -> Doctor {
     let doctor = Doctor::new();
     std::fs::write(doctor.path("config.toml"), mapping).unwrap();
-    doctor.sql(
+    doctor.sql_in(
         "home.db",
         "CREATE TABLE home (id INTEGER PRIMARY KEY, status TEXT, began INTEGER, lost INTEGER);
          INSERT INTO home VALUES (1, 'busy', unixepoch() - 7200, NULL), (2, 'busy', unixepoch() - 7200, 1)",
@@ -54,7 +54,7 @@ const RECLAIM: [&str; 9] =
 fn a_mapping_names_its_column() {
     let doctor = home(MAPPING);
     doctor.run(&[&RECLAIM[..], &["--apply"]].concat()).exits(0);
-    assert_eq!(doctor.rows("home.db", "SELECT id, status, lost FROM home"), ["1 new 1", "2 dead 1"]);
+    assert_eq!(doctor.rows_in("home.db", "SELECT id, status, lost FROM home"), ["1 new 1", "2 dead 1"]);
 }
 
 /// A counter that nobody counts up would let every job go back for ever.

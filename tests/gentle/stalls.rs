@@ -4,18 +4,17 @@ use crate::cli::scene::{incident, orphans};
 use crate::support::cli::{Doctor, is_valid};
 use serde_json::Value;
 
-/// Job 1 of the incident alone, lost so often before.
 fn lost(stalls: &str) -> Doctor {
     let doctor = incident();
-    doctor.sql("queue.db", "DELETE FROM jobs WHERE id <> 1; UPDATE jobs SET attempts = 0");
+    doctor.sql("DELETE FROM jobs WHERE id <> 1; UPDATE jobs SET attempts = 0");
     // A column without NOT NULL, as home-made tables have it.
-    doctor.sql("queue.db", "ALTER TABLE jobs DROP COLUMN stalls; ALTER TABLE jobs ADD COLUMN stalls");
-    doctor.sql("queue.db", &format!("UPDATE jobs SET stalls = {stalls}"));
+    doctor.sql("ALTER TABLE jobs DROP COLUMN stalls; ALTER TABLE jobs ADD COLUMN stalls");
+    doctor.sql(&format!("UPDATE jobs SET stalls = {stalls}"));
     doctor
 }
 
 fn plan(doctor: &Doctor, more: &[&str]) -> Value {
-    let document = doctor.run(&[&["reclaim", "--db", "queue.db", "--json"], more].concat()).exits(0).json();
+    let document = doctor.on_queue(&[&["reclaim", "--json"], more].concat()).exits(0).json();
     is_valid("reclaim", &document);
     document
 }
@@ -49,7 +48,7 @@ fn it_says_why() {
     assert_eq!((&last["rule"], &last["proves"]), (&"max_stalls".into(), &Value::Null));
     assert_eq!(last["detail"], "lost 3 times already, 2 allowed");
     assert_eq!((&document["steps"][0]["stalls"], &document["steps"][0]["state_after"]), (&3.into(), &"FAILED".into()));
-    let table = doctor.run(&["reclaim", "--db", "queue.db", "--max-stalls", "2", "-o", "wide"]).exits(0);
+    let table = doctor.on_queue(&["reclaim", "--max-stalls", "2", "-o", "wide"]).exits(0);
     assert!(table.stdout.contains("lost 3 times already, 2 allowed"), "{table:#?}");
     assert!(table.stderr.contains("1 of these jobs was lost before"), "{table:#?}");
     // Within its budget nothing is said of it but that it was lost.
@@ -61,7 +60,7 @@ fn it_says_why() {
 #[test]
 fn those_that_were_lost_before_are_counted_as_far_as_the_plan_goes() {
     let doctor = orphans(9);
-    doctor.sql("queue.db", "UPDATE jobs SET stalls = id % 3");
+    doctor.sql("UPDATE jobs SET stalls = id % 3");
     let warning = |more: &[&str]| plan(&doctor, more)["warnings"].as_array().unwrap().last().cloned();
     assert_eq!(warning(&[]), Some("6 of these jobs were lost before".into()));
     // Longest silent first: 9, 8, 7.
@@ -95,11 +94,11 @@ fn asked_to_go_back_it_is_held() {
 #[test]
 fn attempts_and_budget_stand_side_by_side() {
     let doctor = lost("0");
-    doctor.sql("queue.db", "UPDATE jobs SET attempts = 4");
+    doctor.sql("UPDATE jobs SET attempts = 4");
     let document = plan(&doctor, &["--max-stalls", "9"]);
     assert_eq!(document["steps"][0]["action"], "fail");
     assert!(document["steps"][0]["reasons"].as_array().unwrap().iter().all(|reason| reason["rule"] != "max_stalls"));
     // Somebody wanted it cancelled: that is done, whatever else is used up.
-    doctor.sql("queue.db", "UPDATE jobs SET stalls = 9, cancel_requested_at = unixepoch() - 60");
+    doctor.sql("UPDATE jobs SET stalls = 9, cancel_requested_at = unixepoch() - 60");
     assert_eq!(plan(&doctor, &["--max-stalls", "1"])["steps"][0]["action"], "cancel");
 }

@@ -30,8 +30,7 @@ fn out_of_reach() {
 /// A database that is not there has gone away; something else by its name never was one.
 #[test]
 fn no_database_at_all_is_a_mistake() {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_sqlite();
     fs::write(shop.doctor.path("text"), "no database, ".repeat(99)).unwrap();
     fs::create_dir(shop.doctor.path("directory")).unwrap();
     for db in ["text", "directory"] {
@@ -50,8 +49,7 @@ fn no_database_at_all_is_a_mistake() {
 /// By the guidelines, help ends with 3; and a word before the command does not make it another program.
 #[test]
 fn the_plugin_is_known_by_its_command() {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_sqlite();
     for words in
         [&["health", "--help"][..], &["health", "-h"], &["health", "-V"], &["health", "--db", "x", "--version"]]
     {
@@ -87,8 +85,7 @@ fn the_plugin_is_known_by_its_command() {
 /// A database that does not answer in time is as good as away.
 #[test]
 fn too_slow() {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_sqlite();
     let holder = shop.doctor.connect("queue.db");
     holder.execute_batch("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE").unwrap();
     let words = ["health", "--timeout", "1s"];
@@ -98,8 +95,7 @@ fn too_slow() {
 
 #[test]
 fn mistakes_are_unknown() {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_sqlite();
     fs::write(shop.doctor.path("bad.toml"), "[target.shop]\noldre = \"5m\"\n").unwrap();
     for words in [
         &["health", "--oldre", "5m"][..],
@@ -153,8 +149,7 @@ fn what_the_server_says_is_inert() {
 /// Monitoring systems end a plugin that takes too long.
 #[test]
 fn a_signal_is_unknown() {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_sqlite();
     let holder = shop.doctor.connect("queue.db");
     holder.execute_batch("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE").unwrap();
     let mut running = shop.doctor.start(&shop.with_db(&["health", "--timeout", "60s"]));
@@ -171,8 +166,7 @@ fn a_signal_is_unknown() {
 /// A thread that cannot be had is a panic in Rust's own library.
 #[test]
 fn a_panic_is_unknown() {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_sqlite();
     let panics = |words: &[&str]| {
         let mut command = shop.doctor.command(&shop.with_db(words));
         Ran::of(command.env("RUST_MIN_STACK", "100000000000000000").output().unwrap())
@@ -188,8 +182,7 @@ fn a_panic_is_unknown() {
 /// Nobody reads what it says, but the code can still be told.
 #[test]
 fn a_line_that_cannot_be_written_is_unknown() {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_sqlite();
     let mut command = shop.doctor.command(&shop.with_db(&["health"]));
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     assert_eq!(command.stdout(full).stderr(Stdio::null()).status().unwrap().code(), Some(3));

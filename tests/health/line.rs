@@ -3,7 +3,6 @@
 use crate::support::cli::Ran;
 use std::collections::BTreeMap;
 
-/// One value of the performance data, its texts as they stand there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Data {
     pub value: Option<f64>,

@@ -38,8 +38,7 @@ fn of_silence_and_share() {
 
 #[test]
 fn ranges_that_make_no_sense() {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_sqlite();
     for range in ["-w=", "-c=20:10", "-w=silence=5M", "-c=5,"] {
         let said = said(shop.run(&["health", range]));
         assert!(said.state == "UNKNOWN" && said.text.starts_with("invalid value") && said.data.is_empty(), "{said:?}");

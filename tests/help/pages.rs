@@ -18,7 +18,6 @@ pub fn commands() -> Vec<Vec<String>> {
 
 pub const TOPICS: [&str; 7] = ["config", "environment", "exit-codes", "json", "mapping", "presets", "recipes"];
 
-/// What a command says of itself, with that flag.
 pub fn help(command: &[String], flag: &str) -> String {
     let words: Vec<&str> = command.iter().map(String::as_str).chain([flag]).collect();
     Doctor::new().run(&words).exits(code_of_help(&words)).stdout
@@ -29,7 +28,6 @@ pub fn code_of_help(words: &[&str]) -> i32 {
     if words.first() == Some(&"health") { 3 } else { 0 }
 }
 
-/// The lines below `Examples:`.
 pub fn examples(help: &str) -> Vec<String> {
     let below = help.lines().skip_while(|line| *line != "Examples:").skip(1);
     below.take_while(|line| !line.is_empty()).map(|line| line.trim().to_owned()).collect()

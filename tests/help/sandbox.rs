@@ -28,17 +28,20 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// With all that this line may need.
     pub fn for_line(line: &str) -> Sandbox {
         let doctor = Doctor::new();
         let of_server = SERVERS.iter().any(|server| line.contains(server));
         let server = of_server.then(fresh);
         let more = "INSERT INTO jobs (id, queue, kind, status, owner_id, lease_token, claimed_at, lease_expires_at)
             SELECT id + 41, queue, kind, status, owner_id, lease_token, claimed_at, lease_expires_at FROM jobs WHERE id < 3;";
-        doctor.sql("queue.db", &format!("{JOBS}{INCIDENT}{more}"));
-        doctor.sql("mail.db", &format!("{JOBS}{INCIDENT}"));
+        doctor.sql(&format!("{JOBS}{INCIDENT}{more}"));
+        doctor.sql_in("mail.db", &format!("{JOBS}{INCIDENT}"));
         let mapped = orders();
-        doctor.sql("queue.db", "CREATE TABLE order_queue (id INTEGER PRIMARY KEY, status TEXT NOT NULL, worker TEXT, started INTEGER, tries INTEGER NOT NULL DEFAULT 0); CREATE TABLE worker_pings (name TEXT PRIMARY KEY, seen_at INTEGER);");
+        doctor.sql(
+            "CREATE TABLE order_queue (id INTEGER PRIMARY KEY, status TEXT NOT NULL, worker TEXT, started INTEGER,
+                 tries INTEGER NOT NULL DEFAULT 0);
+             CREATE TABLE worker_pings (name TEXT PRIMARY KEY, seen_at INTEGER);",
+        );
         let mapping = fs::read_to_string(mapped.path("config.toml")).unwrap();
         let (queue, mail) = (doctor.path("queue.db"), doctor.path("mail.db"));
         let targets = format!("[target.shop]\ndb = '{}'\n[target.mail]\ndb = '{}'\n", queue.display(), mail.display());
@@ -53,7 +56,7 @@ impl Sandbox {
             sandbox.doctor.run(&["init", "--db", &server.url()]).exits(0);
         }
         if line.contains("--plan plan.json") {
-            sandbox.doctor.run(&["reclaim", "--db", "queue.db", "--save-plan", "plan.json"]).exits(0);
+            sandbox.doctor.on_queue(&["reclaim", "--save-plan", "plan.json"]).exits(0);
         }
         sandbox
     }
@@ -64,7 +67,6 @@ impl Sandbox {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// The line as it is said here.
     fn here(&self, line: &str) -> String {
         let mut said = line.to_owned();
         if let Some(server) = &self.server {
@@ -72,7 +74,7 @@ impl Sandbox {
         }
         said = HERE.iter().fold(said, |said, (there, here)| said.replace(there, here));
         if said.contains("{run}") || said.contains("history 20261121") {
-            let run = self.doctor.run(&["reclaim", "--db", "queue.db", "--apply", "--json"]).exits(0).json();
+            let run = self.doctor.on_queue(&["reclaim", "--apply", "--json"]).exits(0).json();
             let run = run["run_id"].as_str().unwrap().to_owned();
             said = said.replace("{run}", &run).replace("history 20261121", &format!("history {}", &run[..8]));
         }
@@ -89,7 +91,6 @@ impl Sandbox {
         command.output().unwrap()
     }
 
-    /// The words that the program is called with.
     pub fn words(&self, line: &str) -> Vec<String> {
         let script = format!("jobdoctor() {{ printf '%s\\0' jobdoctor \"$@\"; }}\n{line}");
         let said = String::from_utf8(self.bash(&script).output().unwrap().stdout).unwrap();

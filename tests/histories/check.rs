@@ -41,7 +41,6 @@ pub fn check(queue: Queue, second: i64, played: &Played) -> Vec<Broken> {
     checker.broken
 }
 
-/// Rows as they stood at some moment.
 type Stood<'p> = BTreeMap<&'p RowName, &'p Image>;
 
 struct Checker {
@@ -118,7 +117,6 @@ impl Checker {
         self.unless(is_free, "S5", || format!("{place}: still with {owner:?}"));
     }
 
-    /// The name of the row of the worker that has a job.
     fn owner(&self, job: &Image) -> Option<RowName> {
         let owner = job.get(&self.queue.jobs(), self.queue.columns().owner)?;
         Some((self.queue.workers()?.name.to_owned(), owner.to_owned()))
@@ -128,7 +126,6 @@ impl Checker {
         (self.queue.jobs().name.to_owned(), step.key.to_string())
     }
 
-    /// S8, for one batch.
     fn said(&mut self, place: &str, batch: &Applied) {
         let mut left = batch.changes.clone();
         for (step, outcome) in batch.steps.iter().zip(&batch.outcomes) {
@@ -184,7 +181,6 @@ impl Checker {
         }
     }
 
-    /// S2, for all batches together.
     fn counted(&mut self, played: &Played) {
         let (table, column) = (self.queue.jobs(), self.queue.columns().attempts);
         let of =

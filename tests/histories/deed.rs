@@ -18,7 +18,6 @@ pub const DOCTORS: usize = 4;
 pub enum Deed {
     /// From here on what this worker does is not committed.
     Begin(Worker),
-    /// Until here.
     Commit(Worker),
     /// It was all for nothing: the worker's transaction is taken back, by itself or because it crashed.
     Rollback(Worker),
@@ -31,7 +30,6 @@ pub enum Deed {
         /// And another who works from the same snapshot, as with a saved plan.
         with: Option<Doctor>,
     },
-    /// A doctor applies the next batch of its plan.
     Apply {
         doctor: Doctor,
         at_most: usize,
@@ -39,7 +37,6 @@ pub enum Deed {
         /// What comes between the verify and the write.
         meanwhile: Option<Meanwhile>,
     },
-    /// A doctor is killed between two batches.
     Crash(Doctor),
 }
 

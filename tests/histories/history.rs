@@ -32,7 +32,6 @@ pub struct JobAtFirst {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorkerAtFirst {
-    /// Its last heartbeat was long ago.
     Silent,
     Alive,
     Missing,
@@ -72,7 +71,6 @@ fn job_at_first(dice: &mut Dice, job: Job) -> Option<JobAtFirst> {
 }
 
 fn deed(dice: &mut Dice, doctors: usize) -> Deed {
-    /// What is thrown for first.
     #[derive(Clone, Copy)]
     enum Kind {
         Begin,

@@ -14,9 +14,7 @@ pub struct Entry {
     /// When, by the store's clock, in the unit of its time columns.
     pub at: i64,
     pub row: RowName,
-    /// The row before; `None` if there was none.
     pub old: Option<Image>,
-    /// The row after; `None` if there is none any more.
     pub new: Option<Image>,
 }
 

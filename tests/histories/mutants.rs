@@ -45,7 +45,6 @@ fn mutants() -> Vec<Mutant> {
     mutants
 }
 
-/// What the write must compare.
 fn of_the_precondition() -> Vec<Mutant> {
     use Queue::{Heartbeat, Lease, Owners};
     vec![
@@ -97,7 +96,6 @@ fn of_the_precondition() -> Vec<Mutant> {
     ]
 }
 
-/// What must be locked before it is compared.
 fn of_locks() -> Vec<Mutant> {
     vec![
         shared(mutant("without the lock on the job", Queue::Lease, "S1", |mutant| {
@@ -111,7 +109,6 @@ fn of_locks() -> Vec<Mutant> {
     ]
 }
 
-/// What must be done, and said.
 fn of_deeds() -> Vec<Mutant> {
     use Queue::{Heartbeat, Lease};
     vec![
@@ -173,7 +170,6 @@ fn all_states(spec: &mut QueueSpec) {
     spec.waits = true;
 }
 
-/// With another expression in the place of that column.
 fn instead(mutant: &mut Practice, column: &str, text: &str) {
     without(mutant, column);
     mutant.looks.claim.precondition.push(sql(text));
@@ -185,7 +181,6 @@ fn only(mutant: &mut Practice, precondition: Vec<Expr>) {
     mutant.applies.claim.precondition = precondition;
 }
 
-/// With these columns in the precondition and nothing else.
 fn keeping(mutant: &mut Practice, columns: &[&str]) {
     let precondition = mutant.looks.claim.precondition.iter();
     let kept: Vec<Expr> = precondition.filter(|expr| columns.contains(&name(expr))).cloned().collect();

@@ -47,7 +47,6 @@ impl Statements {
 pub(super) struct Log {
     /// Jobs that a living worker found to be no longer its own.
     pub(super) lost: Vec<String>,
-    /// Jobs that were finished, each with who did it.
     pub(super) finished: BTreeMap<String, String>,
     /// The longest time between two rounds of one worker. Beyond the lease, it was dead to everybody, and nothing is proven.
     pub(super) longest_gap: Duration,
@@ -62,7 +61,6 @@ struct Held {
 pub(super) struct Worker {
     pub(super) owner: &'static str,
     pace: Pace,
-    /// It keeps this many jobs at once.
     each: usize,
     queue: &'static str,
     statements: Statements,
@@ -94,7 +92,6 @@ impl Worker {
         self
     }
 
-    /// Claims one job; gives its id.
     pub(super) fn claim(&mut self) -> Option<String> {
         let sql = filled(&self.statements.own[CLAIM], &[("owner", self.owner), ("queue", self.queue)]);
         let row = (self.database)(&sql).pop()?;
@@ -212,7 +209,6 @@ impl Fleet {
         self.running.iter().for_each(|worker| worker.switch.paused.store(false, Ordering::SeqCst));
     }
 
-    /// What the workers have done so far.
     pub(super) fn log<T>(&self, read: impl FnOnce(&Log) -> T) -> T {
         read(&self.log.lock().expect("the log"))
     }

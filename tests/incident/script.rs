@@ -5,7 +5,6 @@
 //! heartbeats. `MonthlyReport` takes hours, as ever. The clock of `host-9` is five minutes ahead. `host-70` is well, and is not
 //! `host-7`.
 
-/// How jobs of a queue go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pace {
     /// Done within moments, then the next one.
@@ -76,7 +75,6 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// Held by the host that is lost.
     pub(crate) fn is_orphan(&self) -> bool {
         self.owner.is_some_and(|owner| host(owner) == LOST)
     }

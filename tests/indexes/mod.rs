@@ -17,7 +17,6 @@ const SIMPLE: &str = "CREATE TABLE jobs (id integer PRIMARY KEY, queue text, sta
 struct ReadsAll {
     /// The preset; all of them if empty.
     queue: &'static str,
-    /// What the name of the statement begins with.
     statement: &'static str,
     why: &'static str,
 }

@@ -25,7 +25,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
-/// The statements that read a whole table.
 const KNOWN: &[ReadsAll] = &[
     ReadsAll { queue: "", statement: "count by state", why: "it counts every row; only `stats` sends it" },
     ReadsAll {
@@ -102,7 +101,6 @@ const MANY: f32 = 5_000.0;
 const EXPLAIN: &str = "EXPLAIN ";
 /// The version of tables that no library has.
 const OWN: &str = "own";
-/// How the sessions of jobdoctor are called here.
 const NAME: &str = "jobdoctor indexes";
 
 #[test]
@@ -131,10 +129,8 @@ fn where_check_finds_an_index_no_statement_reads_the_whole_table() {
     assert!(found.wrong.is_empty(), "\n{}", found.wrong.join("\n"));
 }
 
-/// What came out.
 #[derive(Default)]
 struct Found {
-    /// What should not be.
     wrong: Vec<String>,
     /// The statements that read a whole table although check finds an index, each with its queue.
     reading: Vec<(String, String)>,
@@ -179,7 +175,6 @@ struct Stage<'a> {
     _worker: postgres::Client,
 }
 
-/// What the server did for one statement.
 struct Ran {
     sql: String,
     /// The large tables and indexes that it read from end to end.
@@ -219,7 +214,6 @@ impl<'a> Stage<'a> {
         session.snapshot().unwrap_or_else(|error| panic!("{}: {error}", self.queue))
     }
 
-    /// What `check` says of the index.
     fn finding(&self) -> CheckFinding {
         let checked = ops::check(&mut self.snapshot(), &[], &[], false).unwrap();
         checked.document.findings.into_iter().find(|finding| finding.id == "index").unwrap()
@@ -329,7 +323,6 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Each statement with its name.
     fn names(&self) -> Vec<(String, String)> {
         let snapshot = self.snapshot();
         let (spec, now) = (&snapshot.spec, snapshot.now());

@@ -10,7 +10,6 @@ use jobdoctor::output::Severity;
 use jobdoctor::preset::Place;
 use jobdoctor::store::{Address, SqliteDialect, Surroundings, open, reference_schema};
 
-/// The statements that read a whole table.
 const KNOWN: [ReadsAll; 2] = [
     ReadsAll { queue: "", statement: "count by state", why: "it counts every row; only `stats` sends it" },
     ReadsAll {
@@ -31,15 +30,15 @@ fn where_check_finds_an_index_no_statement_reads_the_whole_table() {
     let mut reading = Vec::new();
     for (preset, tables, rows) in [("lease", lease.as_str(), leased), ("simple", SIMPLE, plain)] {
         let doctor = Doctor::new();
-        doctor.sql("queue.db", &format!("{tables}; {ROWS} {rows}"));
+        doctor.sql(&format!("{tables}; {ROWS} {rows}"));
         let before = index(&doctor, preset);
         if before.0 != Severity::Ok {
             assert!(reading_all(&doctor, preset).iter().any(|read| read.starts_with("count:")), "{preset}");
-            doctor.sql("queue.db", &before.1.unwrap());
+            doctor.sql(&before.1.unwrap());
             assert_eq!(index(&doctor, preset).0, Severity::Ok, "{preset}");
         }
         for analyze in ["", "ANALYZE"] {
-            doctor.sql("queue.db", analyze);
+            doctor.sql(analyze);
             reading.extend(reading_all(&doctor, preset).into_iter().map(|read| (preset.to_owned(), read)));
         }
     }
@@ -50,10 +49,10 @@ fn where_check_finds_an_index_no_statement_reads_the_whole_table() {
 #[test]
 fn without_its_index_the_listing_reads_the_whole_table() {
     let doctor = Doctor::new();
-    doctor.sql("queue.db", &reference_schema(Engine::Sqlite, &Place::default()).join(";\n"));
-    let indexes = doctor.rows("queue.db", "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL");
+    doctor.sql(&reference_schema(Engine::Sqlite, &Place::default()).join(";\n"));
+    let indexes = doctor.rows("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL");
     for index in indexes {
-        doctor.sql("queue.db", &format!("DROP INDEX \"{index}\""));
+        doctor.sql(&format!("DROP INDEX \"{index}\""));
     }
     assert_eq!(index(&doctor, "lease").0, Severity::Warning);
     let read = reading_all(&doctor, "lease");

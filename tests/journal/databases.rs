@@ -5,10 +5,9 @@ use crate::support::cli::{Ran, fails};
 use serde_json::Value;
 use std::fs;
 
-/// A run on a second database, a file of the same user.
 fn run_elsewhere(queue: &Queue) -> String {
     queue.doctor.run(&["init", "--db", "other.db"]).exits(0);
-    queue.doctor.sql(
+    queue.doctor.sql_in(
         "other.db",
         "INSERT INTO jobs (id, queue, kind, status, owner_id, lease_token, claimed_at, heartbeat_at, lease_expires_at)
         VALUES (1, 'mail', 'Send', 'RUNNING', 'web1:1', 'a', 1577836800, 1577836800, 1577836800)",
@@ -66,12 +65,10 @@ fn undo_finds_the_database_of_the_run() {
         let mut command = queue.doctor.command(&["undo", &run, "--json"]);
         let planned = Ran::of(command.env("JOBDOCTOR_DB", "other.db").output().unwrap()).exits(0);
         assert_eq!(planned.json()["summary"]["planned"], 4, "{planned:#?}");
-        let undone = queue.doctor.run(&["undo", &run, "--apply"]).exits(0);
-        assert!(undone.stderr.contains(&format!("run {run} was on ")), "{undone:#?}");
+        queue.doctor.run(&["undo", &run, "--apply"]).exits(0).says(&format!("run {run} was on "));
         assert_eq!(queue.dump("jobs"), before);
         // One that is named decides, and is refused where it is another one.
-        let other = fails(&queue.doctor, &["undo", &run, "--db", "other.db"], 78);
-        assert!(other.stderr.contains("it was made on "), "{other:#?}");
+        fails(&queue.doctor, &["undo", &run, "--db", "other.db"], 78).says("it was made on ");
     });
 }
 
@@ -86,8 +83,7 @@ fn undo_finds_the_target_of_the_run() {
         run_elsewhere(queue);
         // The target's settings count, which an address alone would not bring.
         fs::write(queue.doctor.path("c.toml"), targets.replacen("\n[", "\nread_only = true\n[", 1)).unwrap();
-        let ran = queue.doctor.run(&["undo", run, "--config", "c.toml", "--apply"]).exits(4);
-        assert!(ran.stderr.contains("target app is read-only"), "{ran:#?}");
+        queue.doctor.run(&["undo", run, "--config", "c.toml", "--apply"]).exits(4).says("target app is read-only");
     });
 }
 

@@ -90,8 +90,7 @@ fn links_are_not_followed() {
     fs::create_dir_all(queue.journals().parent().unwrap()).unwrap();
     fs::create_dir(queue.doctor.path("trap")).unwrap();
     symlink(queue.doctor.path("trap"), queue.journals()).unwrap();
-    let ran = queue.run(&["reclaim", "--apply"]).exits(0);
-    assert!(ran.stderr.contains("is not recorded"), "{ran:#?}");
+    queue.run(&["reclaim", "--apply"]).exits(0).says("is not recorded");
     assert_eq!(fs::read_dir(queue.doctor.path("trap")).unwrap().count(), 0);
     fs::remove_file(queue.journals()).unwrap();
 
@@ -111,8 +110,7 @@ fn what_is_open_to_others() {
     let run = queue.reclaimed();
     let before = queue.dump("jobs");
     fs::set_permissions(queue.journal(&run), fs::Permissions::from_mode(0o666)).unwrap();
-    let ran = fails(&queue.doctor, &["undo", &run, "--apply", "--db", "queue.db"], 78);
-    assert!(ran.stderr.contains("0666"), "{ran:#?}");
+    fails(&queue.doctor, &["undo", &run, "--apply", "--db", "queue.db"], 78).says("0666");
     fs::set_permissions(queue.journal(&run), fs::Permissions::from_mode(0o600)).unwrap();
     fs::set_permissions(queue.journals(), fs::Permissions::from_mode(0o755)).unwrap();
     queue.run(&["history", &run]).exits(0);
@@ -133,8 +131,7 @@ fn what_belongs_to_somebody_else() {
     let queue = Queue::sqlite();
     let run = queue.reclaimed();
     chown(queue.journal(&run), Some(12345), None).unwrap();
-    let ran = fails(&queue.doctor, &["undo", &run, "--db", "queue.db"], 78);
-    assert!(ran.stderr.contains("12345"), "{ran:#?}");
+    fails(&queue.doctor, &["undo", &run, "--db", "queue.db"], 78).says("12345");
 }
 
 /// Only the last line may be torn; whatever else is wrong names file and line.
@@ -148,8 +145,7 @@ fn what_nobody_wrote() {
     let alter = |text: &str, line: &str| {
         fs::write(&path, text).unwrap();
         for arguments in [&["undo", &run, "--apply", "--db", "queue.db"][..], &["history", &run]] {
-            let ran = fails(&queue.doctor, arguments, 78);
-            assert!(ran.stderr.contains(&format!("{run}.jsonl, line {line}")), "{ran:#?}");
+            fails(&queue.doctor, arguments, 78).says(&format!("{run}.jsonl, line {line}"));
         }
         assert_eq!(queue.dump("jobs"), before);
     };
@@ -175,8 +171,7 @@ fn what_nobody_wrote() {
     assert!(run_told["moved"].is_null() && run_told["outcomes"].is_null(), "{run_told}");
     // A column that the action does not write is not written back, whatever the file says.
     fs::write(&path, whole.replace("\"owner_id\"", "\"payload\"")).unwrap();
-    let ran = fails(&queue.doctor, &["undo", &run, "--apply", "--db", "queue.db"], 78);
-    assert!(ran.stderr.contains("payload"), "{ran:#?}");
+    fails(&queue.doctor, &["undo", &run, "--apply", "--db", "queue.db"], 78).says("payload");
     assert_eq!(queue.dump("jobs"), before);
 }
 

@@ -98,14 +98,11 @@ fn a_run_by_the_beginning_of_its_id() {
     assert_eq!(queue.json(&["history", "2"], 0)["run"]["run_id"], *first);
     assert_eq!(queue.json(&["undo", &first[..8]], 0)["undoes"]["run_id"], *first);
     queue.json(&["reclaim", "--apply", "--limit", "1"], 0);
-    let ran = fails(&queue.doctor, &["history", "2"], 2);
-    assert!(ran.stderr.contains(&first), "{ran:#?}");
-    let ran = fails(&queue.doctor, &["undo", "2", "--db", "queue.db"], 2);
-    assert!(ran.stderr.contains("several runs"), "{ran:#?}");
+    fails(&queue.doctor, &["history", "2"], 2).says(&first);
+    fails(&queue.doctor, &["undo", "2", "--db", "queue.db"], 2).says("several runs");
     for unknown in ["20200101000000-abcdef", "../../etc/passwd", "x"] {
         for arguments in [&["history", unknown][..], &["undo", unknown, "--db", "queue.db"]] {
-            let ran = fails(&queue.doctor, arguments, 66);
-            assert!(ran.stderr.contains("there is no run"), "{ran:#?}");
+            fails(&queue.doctor, arguments, 66).says("there is no run");
         }
     }
 }

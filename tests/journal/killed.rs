@@ -93,7 +93,7 @@ fn by_sigkill_in_the_middle() {
             continue;
         }
         let run = doctor.run(&["history", "-o", "name"]).exits(0).stdout.trim().to_owned();
-        let told = doctor.run(&["history", &run, "--db", "queue.db", "--json"]).exits(0).json();
+        let told = doctor.on_queue(&["history", &run, "--json"]).exits(0).json();
         let [open, unsure_moved, not_moved, changed] = unsure(&told);
         assert_eq!((open, changed), (0, 0));
         assert_eq!(told["run"]["moved_at_least"].as_u64().unwrap() + unsure_moved, moved, "{}", told["summary"]);
@@ -106,7 +106,7 @@ fn by_sigkill_in_the_middle() {
             "one whole batch: {unsure_moved}, {not_moved}, {last}"
         );
         assert_eq!(told["run"]["complete"], false);
-        let undone = doctor.run(&["undo", &run, "--db", "queue.db", "--apply", "--json"]).exits(0).json();
+        let undone = doctor.on_queue(&["undo", &run, "--apply", "--json"]).exits(0).json();
         assert_eq!(undone["summary"]["outcomes"]["moved"], moved);
         assert_eq!(count("SELECT count(*) FROM jobs WHERE status = 'RUNNING' AND attempts = 0"), MANY);
         return;

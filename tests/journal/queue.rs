@@ -71,7 +71,6 @@ impl Queue {
         self.run(&[arguments, &["--json"]].concat()).exits(code).json()
     }
 
-    /// Has the program carry out a command that moves jobs, and gives the run.
     #[track_caller]
     pub fn applied(&self, arguments: &[&str]) -> String {
         self.json(&[arguments, &["--apply"]].concat(), 0)["run_id"].as_str().expect("a run").to_owned()

@@ -48,8 +48,7 @@ fn without_a_home() {
         // An idle one has nothing to say: cron would mail it every minute.
         let idle = sweep();
         assert_eq!(idle.stderr, "", "{idle:#?}");
-        let listed = homeless(queue, &["history"]).exits(0);
-        assert!(listed.stderr.contains("HOME"), "{listed:#?}");
+        homeless(queue, &["history"]).exits(0).says("HOME");
     });
 }
 
@@ -70,8 +69,7 @@ fn required_and_nothing_is_written() {
                 assert_eq!(queue.dump("jobs"), before);
             }
         }
-        let ran = homeless(queue, &["reclaim", "--apply", "--config", "config.toml"]).exits(4);
-        assert!(ran.stderr.contains("HOME"), "{ran:#?}");
+        homeless(queue, &["reclaim", "--apply", "--config", "config.toml"]).exits(4).says("HOME");
         assert_eq!(queue.dump("jobs"), before);
         // A dry run needs none, nor does a sweep that has nothing to do.
         nowhere(queue, &["reclaim", "--config", "config.toml"], &file).exits(0);

@@ -37,7 +37,13 @@ impl Case {
         self
     }
 
-    /// The same with a file that nobody else may read.
+    /// Sets several variables, `NAME=value` each, none of whose values holds a blank.
+    #[must_use]
+    pub fn env(self, variables: &str) -> Case {
+        let pairs = variables.split(' ').map(|pair| pair.split_once('=').unwrap());
+        pairs.fold(self, |case, (name, value)| case.var(name, value))
+    }
+
     #[must_use]
     pub fn file(self, path: &str, text: impl Into<String>) -> Case {
         self.file_of_mode(path, text, 0o600)
@@ -59,7 +65,6 @@ impl Case {
         self.file(".pg_service.conf", text)
     }
 
-    /// Makes its files, in a home of its own.
     pub fn made_in(&self, impostor: &Impostor) -> Made {
         let home = TempDir::new().unwrap();
         let words = words(home.path(), impostor);

@@ -18,7 +18,6 @@ pub struct Tally {
     pub both_refused: usize,
     /// We alone refused what leads nowhere.
     pub refused_early: usize,
-    /// In words, what differs.
     pub failures: Vec<String>,
 }
 

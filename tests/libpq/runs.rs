@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
-/// Where a run got to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
     /// To the impostor, who saw this.
@@ -24,7 +23,6 @@ pub struct Run {
     pub stderr: String,
 }
 
-/// An impostor, and libpq to ask.
 pub struct Lab {
     pub impostor: Impostor,
     pub oracle: Oracle,

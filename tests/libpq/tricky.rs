@@ -102,56 +102,34 @@ fn uris() -> Vec<Case> {
 fn variables() -> Vec<Case> {
     vec![
         case("all from the environment")
-            .var("PGHOST", "{d1}")
-            .var("PGPORT", "{p1}")
-            .var("PGUSER", "ops")
-            .var("PGDATABASE", "app")
-            .var("PGPASSWORD", "secret")
-            .var("PGAPPNAME", "deploy")
+            .env("PGHOST={d1} PGPORT={p1} PGUSER=ops PGDATABASE=app PGPASSWORD=secret PGAPPNAME=deploy")
             .var("PGOPTIONS", "-c geqo=off"),
-        case("the address before the environment")
-            .db("host={d1} user=ops")
-            .var("PGHOST", "{d2}")
-            .var("PGUSER", "other")
-            .var("PGPORT", "{p1}"),
-        case("PGHOSTADDR alone").var("PGHOSTADDR", "127.0.0.1").var("PGPORT", "{p1}"),
-        case("PGHOSTADDR beside PGHOST")
-            .var("PGHOST", "x.invalid")
-            .var("PGHOSTADDR", "127.0.0.1")
-            .var("PGPORT", "{p2}"),
+        case("the address before the environment").db("host={d1} user=ops").env("PGHOST={d2} PGUSER=other PGPORT={p1}"),
+        case("PGHOSTADDR alone").env("PGHOSTADDR=127.0.0.1 PGPORT={p1}"),
+        case("PGHOSTADDR beside PGHOST").env("PGHOST=x.invalid PGHOSTADDR=127.0.0.1 PGPORT={p2}"),
         case("PGHOSTADDR beats a socket").db("host={d1} port={p1}").var("PGHOSTADDR", "127.0.0.1"),
-        case("several of each").var("PGHOST", "{d1},{d2}").var("PGPORT", "1,{p2}"),
+        case("several of each").env("PGHOST={d1},{d2} PGPORT=1,{p2}"),
         case("an empty key in the address hides the variable")
             .db("host={d1} port={p1} user='' password=''")
-            .var("PGUSER", "other")
-            .var("PGPASSWORD", "secret"),
+            .env("PGUSER=other PGPASSWORD=secret"),
         case("a URL that says nothing leaves it to the variables")
             .db("postgres://")
-            .var("PGHOST", "{d1}")
-            .var("PGPORT", "{p1}")
-            .var("PGDATABASE", "app"),
+            .env("PGHOST={d1} PGPORT={p1} PGDATABASE=app"),
         case("an empty part of a URL leaves it to the variable")
             .db("postgres://:@{e1}/")
-            .var("PGPORT", "{p1}")
-            .var("PGUSER", "ops")
-            .var("PGPASSWORD", "secret")
-            .var("PGDATABASE", "app"),
+            .env("PGPORT={p1} PGUSER=ops PGPASSWORD=secret PGDATABASE=app"),
         case("commas of a URL hide the port").db("postgres://{e1},{e2}/").var("PGPORT", "{p1}"),
         case("PGDATABASE is not taken apart")
             .var("PGDATABASE", "host=nowhere.invalid user=x")
-            .var("PGHOST", "{d1}")
-            .var("PGPORT", "{p1}"),
+            .env("PGHOST={d1} PGPORT={p1}"),
         case("PGREQUIRESSL").db("host=127.0.0.1 port={p1}").var("PGREQUIRESSL", "1"),
         case("PGREQUIRESSL that says no").db("host=127.0.0.1 port={p1}").var("PGREQUIRESSL", "0"),
-        case("PGREQUIRESSL beside PGSSLMODE")
-            .db("host=127.0.0.1 port={p1}")
-            .var("PGREQUIRESSL", "1")
-            .var("PGSSLMODE", "disable"),
+        case("PGREQUIRESSL beside PGSSLMODE").db("host=127.0.0.1 port={p1}").env("PGREQUIRESSL=1 PGSSLMODE=disable"),
         case("PGPASSWORD before the file")
             .db("host={d1} port={p1} user=ops")
             .var("PGPASSWORD", "secret")
             .passes("*:*:*:*:file"),
-        case("the user of the process").db("host={d1} port={p1}").var("USER", "liar").var("LOGNAME", "liar"),
+        case("the user of the process").db("host={d1} port={p1}").env("USER=liar LOGNAME=liar"),
         case("a target that is not reached").db("host={d1} port={p1}").var("PGTARGETSESSIONATTRS", "standby"),
         case("a time").db("host={d1} port={p1}").var("PGCONNECT_TIMEOUT", "5"),
         case("an encoding").db("host={d1} port={p1}").var("PGCLIENTENCODING", "UTF8"),
@@ -238,9 +216,7 @@ fn services() -> Vec<Case> {
         case("the service before the variables")
             .db("service=app")
             .services(FILE)
-            .var("PGUSER", "other")
-            .var("PGPASSWORD", "other")
-            .var("PGAPPNAME", "named"),
+            .env("PGUSER=other PGPASSWORD=other PGAPPNAME=named"),
         case("the key before its variable").db("service=app").services(FILE).var("PGSERVICE", "other"),
         case("no such service").db("service=none host={d1} port={p1}").services(FILE),
         case("no service file").db("service=app host={d1} port={p1}"),
@@ -422,7 +398,7 @@ fn refused() -> Vec<Case> {
         at_socket("a service that is none").var("PGSERVICE", "bogus"),
         case("a port that is none").db("host={d1}").var("PGPORT", "bogus"),
         case("an address that is none").db("port={p1}").var("PGHOSTADDR", "bogus"),
-        case("hosts and addresses that do not match").var("PGHOST", "a,b").var("PGHOSTADDR", "127.0.0.1"),
+        case("hosts and addresses that do not match").env("PGHOST=a,b PGHOSTADDR=127.0.0.1"),
         case("ports and hosts that do not match").db("host={d1}").var("PGPORT", "1,2"),
     ]);
     cases

@@ -19,7 +19,6 @@ impl Transcript {
         let _ = writeln!(self.text, "{:>6.1}s  {line}", self.began.elapsed().as_secs_f64());
     }
 
-    /// What a command printed, indented.
     pub(super) fn quote(&mut self, output: &str) {
         for line in output.lines() {
             let _ = writeln!(self.text, "{}", format!("         | {line}").trim_end());

@@ -11,7 +11,6 @@ pub(super) struct Worker {
     name: &'static str,
     child: Child,
     lines: Receiver<String>,
-    /// Lines that were read while another was waited for.
     heard: Vec<String>,
     log: Arc<Mutex<Vec<u8>>>,
 }

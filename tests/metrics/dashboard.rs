@@ -9,7 +9,6 @@ use std::fs;
 
 const DASHBOARD: &str = include_str!("../../docs/monitoring/grafana.json");
 
-/// Every expression of the dashboard, as Prometheus gets it.
 fn dashboard() -> Vec<String> {
     let dashboard: Value = serde_json::from_str(DASHBOARD).unwrap();
     let panels = dashboard["panels"].as_array().unwrap();
@@ -19,8 +18,7 @@ fn dashboard() -> Vec<String> {
 
 /// The labels of each metric that a sweep and a count write, by the metric's name.
 fn written() -> BTreeMap<String, BTreeSet<String>> {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_sqlite();
     shop.in_flight(1, 1, "'web1:1'", 900);
     shop.run(&["sweep", "--apply", "--textfile", "q.prom"]).exits(0);
     let text = fs::read_to_string(shop.doctor.path("q.prom")).unwrap();

@@ -12,8 +12,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 fn shop(claims: u32) -> Shop {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_sqlite();
     shop.in_flight(1, claims, "'web1:1'", 900);
     shop
 }

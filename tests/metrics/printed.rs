@@ -11,7 +11,6 @@ fn printed(shop: &Shop, more: &[&str]) -> (String, Vec<Sample>) {
     (text, samples)
 }
 
-/// Three stuck of web1, of which one would be in trouble besides; one alive; one that nobody can judge.
 fn incident(shop: &Shop) {
     shop.in_flight(1, 3, "'web1:1'", 900);
     shop.sql("UPDATE jobs SET deadline_at = {ago 60} WHERE id = 1");
@@ -102,8 +101,7 @@ fn whatever_queues_are_called_it_is_read_back_exactly() {
 /// SQLite alone can store it, and to Prometheus it would be the end of the text.
 #[test]
 fn a_nul_is_seen() {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_sqlite();
     shop.in_flight(1, 1, "'web1:1'", 900);
     shop.sql("UPDATE jobs SET queue = 'a' || char(0) || 'b'");
     let (_, found) = printed(&shop, &[]);
@@ -112,8 +110,7 @@ fn a_nul_is_seen() {
 
 #[test]
 fn other_commands_have_no_metrics() {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_sqlite();
     for command in
         [&["stale"][..], &["owners"], &["reclaim"], &["sweep"], &["history"], &["check"], &["show", "1"], &["env"]]
     {

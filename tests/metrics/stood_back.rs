@@ -46,8 +46,7 @@ fn up_is_1_and_the_findings_stay() {
 /// The counterpart: the same code, and it could not look.
 #[test]
 fn a_database_that_does_not_answer_is_not_up() {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_sqlite();
     shop.in_flight(1, 3, "'web1:1'", 900);
     swept(&shop, &[], 0);
     let holder = shop.doctor.connect("queue.db");

@@ -78,8 +78,7 @@ fn an_empty_plan_is_a_plan_too() {
 
 #[test]
 fn digests_that_are_none() {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_sqlite();
     for digest in ["1234567", "x2345678", "", &"1".repeat(65)] {
         let ran = fails(&shop.doctor, &["reclaim", "--db", "queue.db", "--apply", "--expect", digest], 2);
         assert!(ran.stderr.contains("8 to 64 hexadecimal digits") || digest.is_empty(), "{ran:#?}");
@@ -90,8 +89,7 @@ fn digests_that_are_none() {
 /// A script for a ticket is held to it too.
 #[test]
 fn a_script_of_another_plan_is_refused() {
-    let shop = Shop::on_postgres();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_postgres();
     queue(&shop);
     let digest = digest(&shop);
     let ran = shop.run(&["reclaim", "--emit-sql", "--expect", "12345678"]).exits(4);

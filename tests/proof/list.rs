@@ -114,8 +114,7 @@ fn a_list_of_others() {
             assert!(refused["refused"].as_str().unwrap().contains("--max-jobs"), "{refused:#}");
             assert!(queue.states().iter().all(|state| state.ends_with("RUNNING")));
         }
-        let found = queue.run(&["stale", "--alive-from", "alive.txt"]).exits(0);
-        assert!(found.stderr.contains("no owner in flight is on the list"), "{found:#?}");
+        queue.run(&["stale", "--alive-from", "alive.txt"]).exits(0).says("no owner in flight is on the list");
         // A whole fleet that was replaced: who has looked says how many.
         queue.run(&["reclaim", "--alive-from", "alive.txt", "--apply", "--max-jobs", "3"]).exits(4);
         queue.run(&["reclaim", "--alive-from", "alive.txt", "--apply", "--max-jobs", "4"]).exits(0);
@@ -143,8 +142,7 @@ fn claims_and_beats_that_came_later() {
         let file = File::options().write(true).open(queue.doctor.path("alive.txt")).unwrap();
         let written = file.metadata().unwrap().modified().unwrap();
         file.set_modified(written - Duration::from_secs(3600)).unwrap();
-        let listed = queue.run(&["stale", "--alive-from", "alive.txt", "-v"]).exits(0);
-        assert!(listed.stderr.contains("is 1h old"), "{listed:#?}");
+        queue.run(&["stale", "--alive-from", "alive.txt", "-v"]).exits(0).says("is 1h old");
         // Clocks differ: a claim of the minute in which the list was made may be later than it.
         let document = queue.json(&["reclaim", "--alive-from", "alive.txt"]);
         assert_eq!(ids(&document, "steps", rules), ["3 live_owner_list", "7 claim_age"], "{document:#}");
@@ -252,8 +250,7 @@ fn owners_that_resemble_an_entry_are_unknown() {
             let document = with(words);
             assert!(document["warnings"].as_array().unwrap().iter().any(|warning| warning == counted), "{document:#}");
         }
-        let said = queue.run(&["stale", "--alive-from", "alive.txt", "-v"]).exits(0);
-        assert!(said.stderr.contains(counted), "{said:#?}");
+        queue.run(&["stale", "--alive-from", "alive.txt", "-v"]).exits(0).says(counted);
         // `show` judges by the same list.
         let shown = with(&["show", "1", "4", "6"]);
         let verdicts: Vec<&str> =
@@ -273,8 +270,7 @@ fn owners_that_resemble_an_entry_are_unknown() {
 #[test]
 fn a_table_that_names_no_owners() {
     let doctor = crate::support::cli::Doctor::new();
-    doctor
-        .sql("queue.db", "CREATE TABLE jobs (id INTEGER PRIMARY KEY, status TEXT, attempts INTEGER, last_error TEXT)");
+    doctor.sql("CREATE TABLE jobs (id INTEGER PRIMARY KEY, status TEXT, attempts INTEGER, last_error TEXT)");
     std::fs::write(doctor.path("alive.txt"), "web1\n").unwrap();
     let words = ["reclaim", "--preset", "simple", "--db", "queue.db", "--alive-from", "alive.txt"];
     assert!(fails(&doctor, &words, 2).stderr.contains("does not say who holds a job"));

@@ -7,7 +7,6 @@ use std::io::{Read, Write};
 use std::ops::Deref;
 use std::process::{Child, Stdio};
 
-/// A queue, and the flags that name it.
 pub struct Queue<'s> {
     shop: &'s Shop,
     flags: &'static [&'static str],
@@ -88,7 +87,6 @@ impl Queue<'_> {
         self.run(&[words, &["--json"]].concat()).exits(0).json()
     }
 
-    /// Runs it with something on its standard input.
     pub fn run_with(&self, words: &[&str], input: &[u8]) -> Ran {
         let mut command = self.doctor.command(&self.words(words));
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -92,12 +92,8 @@ fn what_is_no_file_to_write_to() {
         }
         fs::set_permissions(queue.doctor.path("look.json"), Permissions::from_mode(0o620)).unwrap();
         refused(queue, "look.json", "may be written by others (mode 0620)");
-        let ran = fails(
-            &queue.doctor,
-            &["reclaim", "--snapshot-file", "nowhere/look.json", "--db", &queue.url, "--apply"],
-            78,
-        );
-        assert!(ran.stderr.contains("nowhere/look.json"), "{ran:#?}");
+        fails(&queue.doctor, &["reclaim", "--snapshot-file", "nowhere/look.json", "--db", &queue.url, "--apply"], 78)
+            .says("nowhere/look.json");
         // Nothing is left beside it.
         assert!(queue.doctor.files().iter().all(|file| !file.starts_with(".jobdoctor-")));
     });
@@ -126,8 +122,7 @@ fn the_file_of_another_queue() {
         let config = fs::read_to_string(queue.doctor.path("config.toml")).unwrap();
         queue.write("renamed.toml", config.replace("mapping.crawls", "mapping.others"));
         let words = ["stale", "--snapshot-file", "look.json", "--db", &queue.url, "--config", "renamed.toml"];
-        let ran = fails(&queue.doctor, &[&words[..], &["--preset", "others"]].concat(), 78);
-        assert!(ran.stderr.contains("preset crawls"), "{ran:#?}");
+        fails(&queue.doctor, &[&words[..], &["--preset", "others"]].concat(), 78).says("preset crawls");
     });
 }
 

@@ -1,12 +1,12 @@
 //! Columns that show progress, in every store: they are read, and they are in the precondition.
 
-use crate::support::doctor::{apply, fit, mapping, outcomes, scan, steps};
+use crate::support::doctor::{apply, mapping, outcomes, planned, scan};
 use crate::support::edit::Value::{Ago, Int, Null, Text};
 use crate::support::edit::{delete, insert, set};
 use crate::support::labs::as_in_memory;
 use crate::support::tables::JOBS;
 use jobdoctor::model::Outcome::{Changed, Moved};
-use jobdoctor::policy::{Policy, SeenClaim, seen};
+use jobdoctor::policy::{SeenClaim, seen};
 use jobdoctor::preset::QueueSpec;
 use jobdoctor::store::{Store, Wanted};
 
@@ -56,9 +56,7 @@ fn a_change_of_any_of_them_is_seen_and_stops_the_write() {
                     ("stalls", Int(1)),
                 ],
             )]);
-            let store = lab.store();
-            let spec = fit(&*store, &mapping(MAPPING));
-            let steps = steps(&*store, &spec, &Policy::default());
+            let (store, spec, steps) = planned(lab, &mapping(MAPPING));
             let first = looked(&*store, &spec, None);
             assert!(first.progress.is_some() && !first.moved);
             let same = looked(&*store, &spec, Some(&first));

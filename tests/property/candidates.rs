@@ -3,7 +3,6 @@
 use jobdoctor::model::{Engine, Remedy};
 use jobdoctor::preset::{Catalog, SpecError, near_miss};
 
-/// What is said after the first words of the error.
 fn said(tables: &[(&str, &str)], engine: Engine) -> String {
     let rows = tables.iter().flat_map(|(table, columns)| {
         columns.split(' ').map(|column| vec![String::new(), (*table).to_owned(), column.to_owned()])

@@ -27,7 +27,6 @@ pub fn table(name: &str, columns: &[(&str, &str)]) -> LiveTable {
     }
 }
 
-/// A preset resolved against such tables, on SQLite.
 pub fn resolved(preset: &Preset, tables: Vec<LiveTable>) -> QueueSpec {
     let live = LiveSchema { engine: Engine::Sqlite, tables, role: None, enums: BTreeMap::new() };
     let mut never = |_: &str| -> Result<bool, Infallible> { Ok(false) };

@@ -8,7 +8,6 @@ use unicode_width::UnicodeWidthStr;
 const TITLES: [&str; 6] = ["id", "queue", "kind", "last sign of life", "größe", "漢字"];
 const TONES: [Tone; 6] = [Tone::Plain, Tone::Dim, Tone::Amiss, Tone::Warn, Tone::Bad, Tone::Strong];
 
-/// Controls, spaces, wide and combining characters, scripts with ligatures, emoji with modifiers, flags.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<String>(),

@@ -92,8 +92,8 @@ fn tables_on_an_engine_that_the_preset_does_not_know_are_named_with_it() {
           priority integer, attempts integer, scheduled_at text, abort_requested integer, worker_id integer);
         CREATE TABLE procrastinate_workers (id integer, last_heartbeat text);
         CREATE TABLE procrastinate_events (id integer, job_id integer, type text, at text)";
-    doctor.sql("usual.db", tables);
-    doctor.sql("other.db", &tables.replace("TABLE procrastinate", "TABLE app_procrastinate"));
+    doctor.sql_in("usual.db", tables);
+    doctor.sql_in("other.db", &tables.replace("TABLE procrastinate", "TABLE app_procrastinate"));
     for (file, named) in [
         ("usual.db", "the tables of procrastinate are here (procrastinate_"),
         ("other.db", "the tables of procrastinate are here under other names (app_procrastinate_"),

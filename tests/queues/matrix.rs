@@ -22,7 +22,6 @@ struct Set {
     sql: String,
 }
 
-/// In a database of its own.
 struct Made {
     set: Set,
     lab: Box<dyn SqlLab>,

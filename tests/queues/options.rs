@@ -82,9 +82,9 @@ fn a_threshold_of_the_application_is_asked_for_until_it_is_said() {
 #[test]
 fn a_queue_of_unknown_claims_is_told_the_option_that_they_lack() {
     let doctor = Doctor::new();
-    doctor.sql("q.db", include_str!("../../fixtures/schemas/django-q/sqlite/1.11.1.sql"));
+    doctor.sql_in("q.db", include_str!("../../fixtures/schemas/django-q/sqlite/1.11.1.sql"));
     let row = "INSERT INTO django_q_ormq (key, payload, lock) VALUES ('shop', 'x:1:y', datetime('now', '+20 hours'));";
-    doctor.sql("q.db", &row.repeat(3));
+    doctor.sql_in("q.db", &row.repeat(3));
     let check = doctor.run(&["check", "--db", "q.db"]).exits(78).stdout;
     let unknown = check.split("claims that cannot be judged").nth(1).unwrap();
     let remedy = unknown.lines().take_while(|line| !line.starts_with("warning")).collect::<Vec<_>>().join(" ");
@@ -100,7 +100,7 @@ fn a_row_that_allows_no_silence_is_unknown() {
         liveness = [{ by = 'heartbeat', column = 'beat', silent_after = 'patience' }]
         [mapping.m.action]\nrequeue = { to = 'new' }";
     fs::write(doctor.path("m.toml"), mapping).unwrap();
-    doctor.sql(
+    doctor.sql_in(
         "q.db",
         "CREATE TABLE q (id integer primary key, status text, beat integer, patience);
          INSERT INTO q SELECT column1, 'on', unixepoch() - 40, column2 FROM (VALUES (1, 0), (2, -1), (3, 0.5), (4, 'x'), (5, 1e30), (6, 1))",

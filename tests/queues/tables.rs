@@ -55,14 +55,12 @@ fn all_in(folder_of_engine: &str) -> Vec<Tables> {
 }
 
 impl Tables {
-    /// In a new database.
     pub fn made(&self) -> TestDatabase {
         let database = fresh();
         self.make(&database);
         database
     }
 
-    /// In that database, beside what is there.
     pub fn make(&self, database: &TestDatabase) {
         let made = database.client().batch_execute(&self.sql);
         made.unwrap_or_else(|error| panic!("{} {}: {error:?}", self.queue, self.version));

@@ -21,7 +21,7 @@ fn an_hour_later_it_shows_the_same() {
         doctor.run(&["demo"]).exits(0);
         let times = ["claimed_at", "heartbeat_at", "lease_expires_at", "cancel_requested_at", "created_at"];
         let shifted = times.map(|time| format!("{time} = {time} - {ago}")).join(", ");
-        doctor.sql("demo.db", &format!("UPDATE jobs SET {shifted}"));
+        doctor.sql_in("demo.db", &format!("UPDATE jobs SET {shifted}"));
         commands.iter().map(|line| doctor.run(&line.split(' ').collect::<Vec<_>>()).whole()).collect::<Vec<_>>()
     });
     for ((command, now), later) in commands.iter().zip(now).zip(later) {

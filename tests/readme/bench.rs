@@ -104,7 +104,6 @@ impl Bench {
         Ok(bench)
     }
 
-    /// The directory that commands run in.
     pub(super) fn work(&self) -> std::path::PathBuf {
         let work = self.directory.path().join("work");
         std::fs::create_dir_all(&work).expect("the working directory");
@@ -182,7 +181,6 @@ impl Bench {
             .expect("run bash")
     }
 
-    /// The output of a script that must succeed.
     pub(super) fn say(&self, script: &str) -> Result<String, String> {
         let output = self.run(script);
         let said = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -81,7 +81,6 @@ pub(super) fn blocks_of(page: &'static str) -> Vec<Block> {
     blocks
 }
 
-/// The text of the one block with that title.
 pub(crate) fn text_of(title: &str) -> String {
     let mut found = PAGES.into_iter().flat_map(blocks_of).filter(|block| block.title() == title);
     let text = found.next().unwrap_or_else(|| panic!("no page has a block `{title}`")).text;

@@ -9,7 +9,6 @@ use std::fs;
 /// Ages are whole seconds, so a run in which the second turns over differs; the next one will not.
 const TRIES: usize = 20;
 const SIZE: (u16, u16) = (100, 40);
-/// The clock in every picture.
 const CLOCK: &str = "14:50:56";
 
 /// The colours of a background, and of the red and the magenta on it: those of GitHub's pages.

@@ -15,7 +15,6 @@ impl Session {
         Session { bench, copied: Vec::new() }
     }
 
-    /// In an empty directory, with that database.
     pub(crate) fn at(db: &str) -> Session {
         let mut bench = Bench::new();
         bench.variable("JOBDOCTOR_DB", db);

@@ -16,7 +16,6 @@ pub(crate) const CLAIM: usize = 0;
 pub(crate) const HEARTBEAT: usize = 1;
 pub(crate) const FINISH: usize = 2;
 
-/// Claim, heartbeat, finish well, finish badly.
 pub(crate) fn statements(title: &str) -> [String; 4] {
     let text = text_of(title);
     let parts: Vec<String> =
@@ -27,7 +26,6 @@ pub(crate) fn statements(title: &str) -> [String; 4] {
     parts.try_into().expect("four statements")
 }
 
-/// One of them with its parameters put in.
 pub(crate) fn filled(statement: &str, parameters: &[(&str, &str)]) -> String {
     let mut sql = statement.to_owned();
     for (name, value) in parameters {

@@ -125,7 +125,6 @@ pub(crate) fn stages() -> Vec<Stage> {
     stages
 }
 
-/// Those of a queue's folder, by version.
 fn of_engine(queue: &str, engine: Engine, folder: &Path) -> Vec<Stage> {
     let texts = |folder: &Path| entries(folder).into_iter().filter(|path| has(path, "sql")).collect::<Vec<_>>();
     let read = |path: &PathBuf| Scene::parse(&name(path), &fs::read_to_string(path).unwrap());

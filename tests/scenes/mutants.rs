@@ -208,13 +208,11 @@ fn without_one_condition(sql: &str) -> Vec<(String, String)> {
     conditions.collect()
 }
 
-/// By how much the nesting grows where the text begins.
 fn deeper(text: &str) -> i32 {
     i32::from(text.starts_with('(') || text.starts_with("CASE "))
         - i32::from(text.starts_with(')') || text.starts_with(" END"))
 }
 
-/// Where the condition begins that ends with the text.
 fn begin_of_condition(text: &str) -> usize {
     let mut depth = 0_i32;
     for (at, _) in text.char_indices().rev() {
@@ -227,7 +225,6 @@ fn begin_of_condition(text: &str) -> usize {
     0
 }
 
-/// How long the condition is that begins with the text.
 fn length_of_condition(text: &str) -> usize {
     let mut depth = 0_i32;
     for (at, _) in text.char_indices() {
@@ -288,7 +285,6 @@ fn parts(value: &Value, path: &mut Vec<String>, places: &mut Vec<Vec<String>>) {
     }
 }
 
-/// Takes what is at that place out, and gives it.
 fn remove(value: &mut Value, path: &[String]) -> Option<Value> {
     let [first, rest @ ..] = path else { return None };
     match value {

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-/// The first difference; empty where there is none.
 pub fn compare(path: &Path, played: &str) -> String {
     #[expect(clippy::disallowed_methods, reason = "a test is asked to bless through the environment")]
     let bless = std::env::var_os("JOBDOCTOR_BLESS").is_some();

@@ -19,16 +19,11 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 pub struct End {
-    /// What was found, done and changed, in words.
     pub told: String,
     /// Where that is not what the scene expects.
     pub differences: Vec<String>,
 }
 
-/// See the module.
-///
-/// # Panics
-/// When a statement fails, or jobdoctor does.
 pub fn play(databases: &mut Databases, catalog: &Catalog, stage: &Stage, scene: &Scene) -> End {
     let mut database = databases.with(stage);
     let before = set_up(&mut *database, scene);

@@ -10,7 +10,6 @@ pub struct Scene {
     pub older: Option<String>,
     pub to: Option<String>,
     pub delay: Option<String>,
-    /// What the operator gives as `--reason`.
     pub reason: Option<String>,
     pub options: Vec<(String, String)>,
     pub listen: Vec<String>,
@@ -27,7 +26,6 @@ pub struct Scene {
     pub text: String,
 }
 
-/// Where the lines of a scene go.
 enum Section {
     Setup,
     Other,
@@ -37,10 +35,6 @@ enum Section {
 }
 
 impl Scene {
-    /// Reads one.
-    ///
-    /// # Panics
-    /// When it says nothing about what is expected, or says it twice.
     pub fn parse(name: &str, text: &str) -> Scene {
         let mut scene = Scene { name: name.to_owned(), text: text.to_owned(), ..Scene::default() };
         let mut section = Section::Setup;
@@ -102,7 +96,6 @@ impl Scene {
         }
     }
 
-    /// True if it is played on that version.
     pub fn is_played_on(&self, version: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|only| only == version)
     }

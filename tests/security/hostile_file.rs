@@ -54,8 +54,8 @@ const SCHEMAS: [(&str, &str); 11] = [
 
 fn hostile(sql: &str) -> Doctor {
     let doctor = Doctor::new();
-    doctor.sql("queue.db", &format!("{JOBS}{INCIDENT} ALTER TABLE jobs RENAME TO behind; DROP INDEX jobs_lease;"));
-    doctor.sql("queue.db", sql);
+    doctor.sql(&format!("{JOBS}{INCIDENT} ALTER TABLE jobs RENAME TO behind; DROP INDEX jobs_lease;"));
+    doctor.sql(sql);
     std::fs::write(doctor.path("evil.so"), "no code").unwrap();
     doctor
 }
@@ -93,10 +93,9 @@ fn a_view_without_an_end_meets_the_time_limit() {
 #[test]
 fn a_whole_day_reaches_nothing_but_the_queue() {
     let doctor = Doctor::new();
-    doctor.sql("queue.db", &format!("{JOBS}{INCIDENT}"));
+    doctor.sql(&format!("{JOBS}{INCIDENT}"));
     doctor.run(&["init", "--ledger", "--db", "queue.db"]).exits(0);
     doctor.sql(
-        "queue.db",
         "CREATE TABLE secrets (x); PRAGMA writable_schema = on; UPDATE sqlite_schema SET rootpage = 0, \
          sql = 'CREATE VIRTUAL TABLE secrets USING nowhere(x)' WHERE name = 'secrets'",
     );

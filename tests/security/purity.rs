@@ -74,7 +74,7 @@ fn stage(layout: &str) -> (Doctor, Option<Writer>) {
         change(&mut bytes);
         fs::write(&path, bytes).unwrap();
     };
-    let wal = || doctor.sql("queue.db", "PRAGMA journal_mode = wal");
+    let wal = || doctor.sql("PRAGMA journal_mode = wal");
     let mut writer = None;
     match layout {
         "missing" => fs::remove_file(&path).unwrap(),

@@ -18,10 +18,10 @@ fn no_variable_writes() {
                 doctor = doctor.env(name, value);
             }
         }
-        let before = doctor.rows("queue.db", STATE);
+        let before = doctor.rows(STATE);
         doctor.run(&["reclaim", "--db", "queue.db", "-o", "json"]).exits(0);
         doctor.run(&["sweep", "--db", "queue.db", "-o", "json"]).exits(0);
-        assert_eq!(doctor.rows("queue.db", STATE), before, "{value}");
+        assert_eq!(doctor.rows(STATE), before, "{value}");
     }
 }
 
@@ -45,10 +45,10 @@ fn the_command_line_names_the_database() {
     ] {
         doctor = doctor.env(name, value);
     }
-    let before = doctor.rows("other.db", STATE);
+    let before = doctor.rows_in("other.db", STATE);
     let done = doctor.run(&["reclaim", "--apply", "--db", "queue.db", "-o", "json"]).exits(0).json();
     assert_eq!((&done["summary"]["outcomes"]["moved"], &done["target"]["name"]), (&5.into(), &serde_json::Value::Null));
-    assert_eq!(doctor.rows("other.db", STATE), before);
+    assert_eq!(doctor.rows_in("other.db", STATE), before);
 }
 
 /// Programs that a tool like this could run, and files that it could read, in the working directory and first in the path.

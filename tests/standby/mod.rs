@@ -9,7 +9,6 @@ use crate::support::standby::{Pair, PairDatabase};
 use postgres::Client;
 use serde_json::Value;
 
-/// What opens the warning.
 const BANNER: &str = "warning: ";
 
 /// A queue on both servers: 1 and 2 are dead, 3 and 4 alive by their leases.
@@ -48,7 +47,6 @@ fn lag(document: &Value) -> Option<f64> {
     (!standby.is_null()).then(|| standby["lag_seconds"].as_f64().unwrap_or_else(|| panic!("no number: {standby}")))
 }
 
-/// The ids of the stuck jobs.
 fn stuck(document: &Value) -> Vec<&str> {
     document["jobs"].as_array().unwrap().iter().map(|job| job["id"].as_str().unwrap()).collect()
 }

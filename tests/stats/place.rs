@@ -19,7 +19,6 @@ pub fn on_both(test: impl Fn(&Place)) {
     test(&Place(Shop::on_postgres()));
 }
 
-/// Runs it where the reference schema is.
 pub fn with_jobs(test: impl Fn(&Place)) {
     on_both(|place| {
         place.run(&["init"]).exits(0);
@@ -47,7 +46,6 @@ impl Place {
         ));
     }
 
-    /// A claim of that age, of which the table shows nothing else.
     pub fn claim(&self, queue: &str, kind: &str, seconds: u32) {
         self.sql(&format!(
             "INSERT INTO jobs (queue, kind, status, owner_id, claimed_at)

@@ -11,7 +11,6 @@ pub const UP_FOR_DAYS: &str = "SET allow_system_table_mods = on;
         AS $$ SELECT pg_catalog.now() - interval '3 days' $$";
 
 impl Shop {
-    /// A connection for a worker, or for an onlooker.
     pub fn connect(&self) -> Database {
         if self.is_postgres() { postgres(&self.url) } else { sqlite(&self.doctor.path(&self.url)) }
     }
@@ -64,7 +63,6 @@ impl Shop {
         self.is_postgres().then(|| self.rows(sql)[0].parse().expect("a number"))
     }
 
-    /// Every job, byte for byte, by its id.
     pub fn image(&self) -> BTreeMap<i64, String> {
         let mut run = self.connect();
         let sql = if self.is_postgres() {

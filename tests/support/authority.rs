@@ -15,7 +15,6 @@ pub struct Authority {
     intermediate: CertifiedIssuer<'static, KeyPair>,
 }
 
-/// A certificate and its key, in PEM form.
 pub struct Issued {
     pub chain: String,
     pub key: String,
@@ -84,12 +83,10 @@ impl Authority {
         Authority { root, intermediate }
     }
 
-    /// The root's certificate, which people trust.
     pub fn root(&self) -> String {
         self.root.pem()
     }
 
-    /// A certificate, signed by the intermediate authority.
     pub fn issue(&self, wanted: &Wanted) -> Issued {
         let (serial, key) = (next_serial(), KeyPair::generate().unwrap());
         let certificate = wanted.params(serial).signed_by(&key, &self.intermediate).unwrap();

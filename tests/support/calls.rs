@@ -38,7 +38,6 @@ impl Calls {
         (ran, calls.lines().map(str::to_owned).collect())
     }
 
-    /// Runs the program and strikes at that call.
     pub fn struck(&self, doctor: &Doctor, arguments: &[&str], at: usize, strike: Strike) -> Ran {
         let (signal, torn) = match strike {
             Strike::Ahead(signal) => (signal, "0"),

@@ -47,7 +47,6 @@ impl Doctor {
         self.root.path().join("home").join(name)
     }
 
-    /// The names in the working directory, in order.
     pub fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(self.path("")).unwrap();
         let mut names: Vec<String> =
@@ -56,7 +55,6 @@ impl Doctor {
         names
     }
 
-    /// The program with these arguments, ready to be started.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_jobdoctor"));
         command.args(arguments).env_clear().envs(&self.variables).current_dir(self.path("")).stdin(Stdio::null());
@@ -65,6 +63,11 @@ impl Doctor {
 
     pub fn run(&self, arguments: &[&str]) -> Ran {
         Ran::of(self.command(arguments).output().unwrap())
+    }
+
+    /// Runs it on `queue.db` in the working directory.
+    pub fn on_queue(&self, arguments: &[&str]) -> Ran {
+        self.run(&[arguments, &["--db", "queue.db"]].concat())
     }
 
     /// Starts it, with both of its streams held back.
@@ -81,12 +84,20 @@ impl Doctor {
         connection
     }
 
-    pub fn sql(&self, file: &str, sql: &str) {
+    /// Runs statements on `queue.db`.
+    pub fn sql(&self, sql: &str) {
+        self.sql_in("queue.db", sql);
+    }
+
+    pub fn sql_in(&self, file: &str, sql: &str) {
         self.connect(file).execute_batch(sql).unwrap_or_else(|error| panic!("{error} in {sql}"));
     }
 
-    /// The rows of a query, values joined by blanks; NULL is a dash.
-    pub fn rows(&self, file: &str, query: &str) -> Vec<String> {
+    pub fn rows(&self, query: &str) -> Vec<String> {
+        self.rows_in("queue.db", query)
+    }
+
+    pub fn rows_in(&self, file: &str, query: &str) -> Vec<String> {
         rows(&self.connect(file), query)
     }
 }
@@ -129,6 +140,20 @@ impl Ran {
     #[track_caller]
     pub fn exits(self, code: i32) -> Ran {
         assert_eq!((self.code, self.signal), (code, None), "{self:#?}");
+        self
+    }
+
+    /// Makes sure of words on stderr.
+    #[track_caller]
+    pub fn says(&self, words: &str) -> &Ran {
+        assert!(self.stderr.contains(words), "{self:#?} does not say {words:?}");
+        self
+    }
+
+    /// Makes sure of words on stdout.
+    #[track_caller]
+    pub fn shows(&self, words: &str) -> &Ran {
+        assert!(self.stdout.contains(words), "{self:#?} does not show {words:?}");
         self
     }
 
@@ -200,7 +225,6 @@ impl Running {
 /// How long something is waited for that must come: a busy machine may take long, and a run that passes never waits for it.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Waits until something is the case.
 #[track_caller]
 pub fn until(what: &str, mut is: impl FnMut() -> bool) {
     let patience = Instant::now() + PATIENCE;

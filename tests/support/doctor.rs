@@ -1,5 +1,6 @@
 //! The doctor's own moves in short form: look, judge, draft, apply.
 
+use super::labs::Lab;
 use jobdoctor::model::{
     Action, Actor, Batch, BatchReport, Claim, EvidenceRow, Outcome, RunHead, Step, Target, Timestamp, Write,
 };
@@ -10,7 +11,6 @@ use jobdoctor::store::{Detail, Interrupt, Limits, Reader, Store, StoreError, Unr
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-/// What is written where a queue keeps its last error.
 pub const REASON: &str = "the test says so";
 
 /// Limits that a test will not meet, but for the wait for a lock on the whole database, which is short.
@@ -61,7 +61,6 @@ pub fn fit(store: &dyn Store, preset: &Preset) -> QueueSpec {
     try_resolve(store, preset, &Place::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Where the pre-filter cuts for that policy.
 pub fn cutoffs(reader: &dyn Reader, policy: &Policy) -> Wanted {
     Wanted::Suspects(cutoffs_of(reader.now(), policy))
 }
@@ -72,6 +71,20 @@ pub fn scan(store: &dyn Store, spec: &QueueSpec, wanted: &Wanted) -> Vec<Claim> 
         .scan(spec, wanted, Detail::ForAction, &mut |claim| claims.push(claim))
         .unwrap_or_else(|error| panic!("{error}"));
     claims
+}
+
+/// A lab's store, and the preset as it fits its tables.
+pub fn fitted(lab: &(impl Lab + ?Sized), preset: &Preset) -> (Box<dyn Store>, QueueSpec) {
+    let store = lab.store();
+    let spec = fit(&*store, preset);
+    (store, spec)
+}
+
+/// And the steps that a plain policy leads to.
+pub fn planned(lab: &(impl Lab + ?Sized), preset: &Preset) -> (Box<dyn Store>, QueueSpec, Vec<Step>) {
+    let (store, spec) = fitted(lab, preset);
+    let steps = steps(&*store, &spec, &Policy::default());
+    (store, spec, steps)
 }
 
 /// What came of one claim in flight, in words that are the same in every store; sorted by id.
@@ -106,7 +119,6 @@ pub fn verdicts(store: &dyn Store, spec: &QueueSpec, policy: &Policy) -> Vec<Str
     lines
 }
 
-/// The steps that a policy leads to, in key order.
 pub fn steps(store: &dyn Store, spec: &QueueSpec, policy: &Policy) -> Vec<Step> {
     steps_seen(&mut *look(store), spec, policy)
 }
@@ -125,7 +137,6 @@ pub fn steps_seen(reader: &mut dyn Reader, spec: &QueueSpec, policy: &Policy) ->
     steps
 }
 
-/// Applies steps of one kind of action, in one batch.
 pub fn apply(store: &dyn Store, spec: &QueueSpec, steps: &[Step]) -> BatchReport<StoreError> {
     apply_within(store, spec, steps, &limits())
 }

@@ -45,7 +45,6 @@ pub fn delete(table: &'static str, key: (&'static str, Value)) -> Edit {
 /// How an engine spells the instant so many seconds ago, as an expression.
 pub type AgoSql = fn(i64) -> String;
 
-/// The edit as SQL, written by hand.
 pub fn sql(edit: &Edit, ago: AgoSql) -> String {
     let value = |value: &Value| match value {
         Value::Null => "NULL".to_owned(),

@@ -87,7 +87,6 @@ for line in sys.stdin:
 connection.close()
 ";
 
-/// A writer at work. Dropped, it is killed.
 pub struct Writer(Child);
 
 impl Writer {
@@ -96,7 +95,6 @@ impl Writer {
         Writer::of(Command::new("python3"), path, sql)
     }
 
-    /// The same as another user.
     pub fn as_user(user: &User, path: &Path, sql: &str) -> Writer {
         Writer::of(user.command("python3"), path, sql)
     }

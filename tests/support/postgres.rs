@@ -42,7 +42,6 @@ fn fresh_with(socket: &Path, options: &str) -> TestDatabase {
 }
 
 impl TestDatabase {
-    /// Its address, in the form that operators type.
     pub fn url(&self) -> String {
         self.url_through(&self.socket)
     }
@@ -148,7 +147,6 @@ impl Cluster {
         wait_at(&self.socket, self.port);
     }
 
-    /// A connection of the superuser, through the socket.
     pub fn client(&self) -> Client {
         connect_at(&self.socket, self.port, "postgres")
     }

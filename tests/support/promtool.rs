@@ -5,7 +5,6 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// One value: the gauge's name, its labels, and the number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
     pub name: String,

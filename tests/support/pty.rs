@@ -77,7 +77,6 @@ impl OnTerminal {
         File::from(self.main.try_clone().unwrap()).write_all(text.as_bytes()).unwrap();
     }
 
-    /// Every byte that was written to it so far.
     pub fn written(&self) -> String {
         String::from_utf8_lossy(&self.seen.lock().unwrap()).into_owned()
     }

@@ -14,12 +14,10 @@ static PSQL: LazyLock<PathBuf> = LazyLock::new(|| {
     if beside.exists() { beside } else { PathBuf::from("psql") }
 });
 
-/// Runs a script as its heading says.
 pub fn psql(database: &TestDatabase, script: &str) -> Ran {
     psql_as(database, USER, script)
 }
 
-/// The same as another role.
 pub fn psql_as(database: &TestDatabase, role: &str, script: &str) -> Ran {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), script).unwrap();

@@ -7,18 +7,15 @@ use super::shells::psql;
 
 pub struct Shop {
     pub doctor: Doctor,
-    /// The database's address, as `--db` takes it.
     pub url: String,
     server: Option<TestDatabase>,
 }
 
 /// Runs a test on each engine, with an empty queue that `init` has made.
 pub fn on_both(test: impl Fn(&Shop)) {
-    let kinds: [fn() -> Shop; 2] = [Shop::on_sqlite, Shop::on_postgres];
+    let kinds: [fn() -> Shop; 2] = [Shop::empty_on_sqlite, Shop::empty_on_postgres];
     for shop in kinds.into_iter().take(if without_server() { 1 } else { 2 }) {
-        let shop = shop();
-        shop.run(&["init"]).exits(0);
-        test(&shop);
+        test(&shop());
     }
 }
 
@@ -31,9 +28,22 @@ impl Shop {
         Shop { doctor, url: "queue.db".to_owned(), server: None }
     }
 
-    /// In a database of its own on the tests' server.
     pub fn on_postgres() -> Shop {
         Shop::on(fresh())
+    }
+
+    pub fn empty_on_sqlite() -> Shop {
+        Shop::on_sqlite().with_jobs()
+    }
+
+    pub fn empty_on_postgres() -> Shop {
+        Shop::on_postgres().with_jobs()
+    }
+
+    /// Has `init` make the reference schema.
+    fn with_jobs(self) -> Shop {
+        self.run(&["init"]).exits(0);
+        self
     }
 
     pub fn on(server: TestDatabase) -> Shop {
@@ -44,7 +54,6 @@ impl Shop {
         self.server.is_some()
     }
 
-    /// Its database on the tests' server; on Postgres alone.
     pub fn server(&self) -> &TestDatabase {
         self.server.as_ref().expect("this queue is on Postgres")
     }
@@ -72,14 +81,13 @@ impl Shop {
         let sql = self.spelled(sql);
         match &self.server {
             Some(server) => server.client().batch_execute(&sql).unwrap_or_else(|error| panic!("{error} in {sql}")),
-            None => self.doctor.sql("queue.db", &sql),
+            None => self.doctor.sql(&sql),
         }
     }
 
-    /// The rows of a query, values joined by blanks; NULL is a dash.
     pub fn rows(&self, query: &str) -> Vec<String> {
         let query = self.spelled(query);
-        let Some(server) = &self.server else { return self.doctor.rows("queue.db", &query) };
+        let Some(server) = &self.server else { return self.doctor.rows(&query) };
         let messages = server.client().simple_query(&query).unwrap_or_else(|error| panic!("{error} in {query}"));
         messages
             .iter()

@@ -141,7 +141,6 @@ impl Pair {
 }
 
 impl PairDatabase {
-    /// Its address on the servers whose sockets are in these directories, in this order.
     pub fn url(&self, sockets: &[&Path]) -> String {
         let hosts: Vec<String> = sockets.iter().map(|socket| socket.display().to_string()).collect();
         format!("host={} user={USER} dbname={}", hosts.join(","), self.name)

@@ -18,7 +18,6 @@ pub struct Table {
 
 use Kind::{Id, Int, Name, Text, Time};
 
-/// The reference schema, all columns.
 pub const JOBS: Table = Table {
     name: "jobs",
     columns: &[
@@ -58,7 +57,6 @@ pub const RETRY_JOBS: Table = Table {
     ],
 };
 
-/// A table that tells nothing about its owners.
 pub const PLAIN_JOBS: Table = Table {
     name: "jobs",
     columns: &[("id", Id), ("status", Text), ("attempts", Int), ("max_attempts", Int), ("last_error", Text)],

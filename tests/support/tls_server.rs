@@ -7,7 +7,6 @@ use super::postgres::{Cluster, USER};
 use std::net::TcpListener;
 use std::sync::OnceLock;
 
-/// Who may come in, and how.
 const HBA: &str = "
 local     all  all    trust
 hostssl   all  tls    all  trust
@@ -86,7 +85,6 @@ impl TlsServer {
         server
     }
 
-    /// The superuser's address, at the socket.
     pub fn at_socket(&self) -> String {
         format!("host={} port={} user={USER} dbname=postgres", self.cluster.socket.display(), self.port)
     }

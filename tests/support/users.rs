@@ -10,7 +10,6 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 pub struct User {
-    /// The name, as `sudo -u` takes it.
     pub name: String,
     pub uid: u32,
     gid: u32,

@@ -6,8 +6,7 @@ use crate::support::cli::fails;
 use crate::support::shop::Shop;
 
 fn lease() -> Shop {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_sqlite();
     shop
 }
 

@@ -9,8 +9,7 @@ use std::fs;
 /// A restart sweep that had to wait for another sweep began before it waited: what was claimed meanwhile is a new worker's.
 #[test]
 fn a_restart_sweep_began_before_it_waited() {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_sqlite();
     shop.in_flight(1, 2, "'h:1'", 7200);
     // A run that finds nothing to do leaves the file of the lock.
     shop.run(&["sweep", "--restart", "--all-owners", "--queue", "none", "--apply"]).exits(0);
@@ -176,8 +175,7 @@ fn entries_count_in_the_order_of_the_file() {
 /// `stale` and `show` say what `reclaim` would do under the target's rules.
 #[test]
 fn everybody_says_the_same_of_the_targets_rules() {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_sqlite();
     shop.in_flight(3, 3, "'h:1'", 5);
     shop.sql("UPDATE jobs SET deadline_at = {ago 60}");
     limits(&shop, "rules = [\"deadline_passed\"]\n");

@@ -32,7 +32,6 @@ const JOBS: &[(&str, &str, &str, &str, &str, &str)] = &[
     ("cancelled", "CANCELLED", "{ago 90000}", "NULL", "{ago 5}", "CANCELLED 90000"),
 ];
 
-/// The scheduler's table with all of the jobs.
 pub fn scheduler(shop: Shop) -> Shop {
     let time = if shop.is_postgres() { "timestamptz" } else { "INTEGER" };
     shop.sql(&format!(
@@ -49,7 +48,6 @@ pub fn scheduler(shop: Shop) -> Shop {
     shop
 }
 
-/// Writes the config file anew, with this in the place of that.
 pub fn changed(shop: &Shop, there: &str, here: &str) {
     let config = fs::read_to_string("fixtures/scheduler/config.toml").unwrap();
     assert!(config.contains(there), "{there}");

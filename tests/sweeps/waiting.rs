@@ -5,7 +5,6 @@ use crate::support::cli::until;
 use crate::support::shop::{Shop, on_both};
 use std::fs;
 
-/// The config file of a target `shop` with these entries.
 pub fn limits(shop: &Shop, entries: &str) {
     fs::write(shop.doctor.path("config.toml"), format!("[target.shop]\n{entries}")).unwrap();
 }
@@ -78,8 +77,7 @@ fn guards_count_them_and_the_brake_does_not() {
 /// A worker takes the job while the sweep has seen it waiting.
 #[test]
 fn one_that_is_taken_meanwhile_is_left_alone() {
-    let shop = Shop::on_postgres();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_postgres();
     queued(&shop);
     limits(&shop, &format!("{OVERDUE}action = \"fail\"\n"));
     let mut worker = shop.client();
@@ -97,8 +95,7 @@ fn one_that_is_taken_meanwhile_is_left_alone() {
 /// A value of another unit must not make a job a hundred years late.
 #[test]
 fn a_time_that_cannot_be_right_is_no_time() {
-    let shop = Shop::on_sqlite();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_sqlite();
     queued(&shop);
     shop.sql("UPDATE jobs SET run_at = 12 WHERE id = 2");
     limits(&shop, &format!("{OVERDUE}action = \"fail\"\n"));

@@ -35,7 +35,7 @@ fn an_interrupt_ends_them_all() {
         // A queue each: they would take turns at one.
         for n in 1..8 {
             let file = format!("slow{n}.db");
-            doctor.sql(&file, &format!("{JOBS}INSERT INTO jobs (id, status, claimed_at) VALUES (1, 'RUNNING', 1);"));
+            doctor.sql_in(&file, &format!("{JOBS}INSERT INTO jobs (id, status, claimed_at) VALUES (1, 'RUNNING', 1);"));
         }
         let slow = (1..8).map(|n| format!("{}preset = \"slow\"\n", entry(n))).collect::<String>();
         fs::write(doctor.path("c.toml"), format!("{}brake = false\n{slow}{SLOW_MAPPING}", entry(0))).unwrap();

@@ -4,9 +4,7 @@ use crate::cli::scene::{INCIDENT, JOBS, STATE};
 use crate::support::cli::{Doctor, Ran};
 use crate::support::postgres::{TestDatabase, fresh};
 
-/// See the module.
 pub struct Fleet {
-    /// Where the program runs.
     pub doctor: Doctor,
     server: TestDatabase,
 }
@@ -19,10 +17,9 @@ pub fn mixed() -> Fleet {
     fleet
 }
 
-/// The two that answer.
 pub fn two() -> Fleet {
     let fleet = Fleet { doctor: Doctor::new(), server: fresh() };
-    fleet.doctor.sql("queue.db", &format!("{JOBS}{INCIDENT}"));
+    fleet.doctor.sql(&format!("{JOBS}{INCIDENT}"));
     fleet.doctor.run(&["init", "--db", &fleet.server.url()]).exits(0);
     let jobs = "INSERT INTO jobs (id, queue, kind, status, owner_id, claimed_at, lease_expires_at) SELECT n, 'mail', 'SendInvoice',
         'RUNNING', 'web1:' || n, now() - interval '3 h', now() - interval '2 h' FROM generate_series(1, 3) AS n";
@@ -32,13 +29,11 @@ pub fn two() -> Fleet {
 }
 
 impl Fleet {
-    /// The entries of the two that answer.
     pub fn both(&self) -> String {
         let url = self.server.url();
         format!("[target.web]\ndb = \"queue.db\"\nmax_jobs = 100\n[target.app]\ndb = \"{url}\"\nbrake = false\n")
     }
 
-    /// Writes the config file.
     pub fn configure(&self, text: &str) {
         std::fs::create_dir_all(self.doctor.home(".config/jobdoctor")).unwrap();
         std::fs::write(self.doctor.home(".config/jobdoctor/config.toml"), text).unwrap();
@@ -48,7 +43,6 @@ impl Fleet {
     /// same for a quarter of an hour: two snapshots can be compared.
     pub fn lost_long_ago(&self) {
         self.doctor.sql(
-            "queue.db",
             "UPDATE jobs SET claimed_at = claimed_at - 864000, heartbeat_at = heartbeat_at - 864000,
                 lease_expires_at = lease_expires_at - 864000 WHERE id <= 5",
         );
@@ -57,15 +51,13 @@ impl Fleet {
         self.server.client().batch_execute(jobs).unwrap();
     }
 
-    /// Runs the program in all targets.
     pub fn all(&self, arguments: &[&str]) -> Ran {
         self.doctor.run(&[arguments, &["--all-targets"]].concat())
     }
 
-    /// The state of both queues.
     pub fn states(&self) -> (Vec<String>, Vec<String>) {
         let query = "SELECT id || ' ' || status || ' ' || attempts FROM jobs ORDER BY id";
         let rows = self.server.client().query(query, &[]).unwrap();
-        (self.doctor.rows("queue.db", STATE), rows.iter().map(|row| row.get(0)).collect())
+        (self.doctor.rows(STATE), rows.iter().map(|row| row.get(0)).collect())
     }
 }

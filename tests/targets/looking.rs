@@ -130,7 +130,7 @@ fn some_by_name_in_the_order_of_the_file_each_once() {
 #[test]
 fn found_is_worse_than_done_and_better_than_unreachable() {
     let fleet = two();
-    fleet.doctor.sql("queue.db", "DELETE FROM jobs WHERE id NOT IN (6, 9, 10)");
+    fleet.doctor.sql("DELETE FROM jobs WHERE id NOT IN (6, 9, 10)");
     let ran = fleet.all(&["stale", "--exit-code"]).exits(1);
     assert!(ran.stderr.ends_with("2 targets: 1 done, 1 with findings (app)\n"), "{ran:#?}");
     fleet.configure(&format!("{}[target.away]\ndb = \"postgres://ops@127.0.0.1:1/app\"\n", fleet.both()));

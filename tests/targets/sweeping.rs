@@ -33,7 +33,7 @@ fn a_guard_of_one_target_stops_that_one_alone() {
 #[test]
 fn from_cron_only_targets_with_something_to_do_speak() {
     let fleet = two();
-    fleet.doctor.sql("queue.db", "DELETE FROM jobs WHERE id NOT IN (6, 9, 10)");
+    fleet.doctor.sql("DELETE FROM jobs WHERE id NOT IN (6, 9, 10)");
     let ran = fleet.all(&["sweep", "--apply"]).exits(0);
     assert!(!format!("{ran:?}").contains("target web"), "web has nothing to do: {ran:#?}");
     assert!(ran.stdout.starts_with("target app\n"), "{ran:#?}");

@@ -16,12 +16,9 @@ use crate::support::tls_server::{TlsServer, authority};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How a connection came about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum How {
-    /// Without TLS.
     Plain,
-    /// With TLS, in that version.
     Tls(String),
 }
 
@@ -54,7 +51,6 @@ impl Visitor {
         crate::support::authority::write(&self.doctor.home(".postgresql").join(name), text, mode);
     }
 
-    /// The address: the server's, and what is said besides.
     fn address(&self, words: &str) -> String {
         format!("host=localhost port={} dbname=postgres {words}", self.server.port)
     }
@@ -116,13 +112,11 @@ impl Visitor {
     }
 }
 
-/// A name for a connection that no other one has.
 fn name(prefix: &str) -> String {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     format!("{prefix}{}", COUNT.fetch_add(1, Ordering::SeqCst))
 }
 
-/// Makes sure that the message says that.
 #[track_caller]
 fn says(ran: &Ran, words: &str) {
     assert!(ran.stderr.contains(words), "{ran:#?} lacks {words:?}");

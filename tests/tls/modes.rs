@@ -4,14 +4,10 @@ use super::{How, Visitor, says};
 use crate::support::authority::Authority;
 use crate::support::tls_server::{plain, usual};
 
-/// What comes of an address.
 #[derive(Debug, Clone, Copy)]
 enum Comes {
-    /// In, with TLS.
     Tls,
-    /// In, without.
     Plain,
-    /// Refused, with that exit code.
     No(i32),
 }
 use Comes::{No, Plain, Tls};

@@ -53,14 +53,12 @@ fn the_local_clock_is_an_hour_off_the_database_and_the_verdict_is_the_same() {
     let library = shim.library().display().to_string();
     let skewed = |by: i64| Doctor::new().env("LD_PRELOAD", &library).env("CLOCK_AHEAD", by.to_string());
     // A file has no clock but that of whoever opens it: so this shows that the program does see the wrong time.
-    let file = Shop::on_sqlite();
-    file.run(&["init"]).exits(0);
+    let file = Shop::empty_on_sqlite();
     let seen = |by: i64| instant(&skewed(by).run(&["stale", "--json", "--db", &file.address()]).exits(0).json());
     let (behind, ahead) = (seen(-3600), seen(3600));
     assert!((7_190..7_260).contains(&(ahead - behind)), "{behind} and {ahead}: the shim does nothing");
 
-    let shop = Shop::on_postgres();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_postgres();
     // Dead for ten minutes; alive, by a lease and by a heartbeat; and one whose heartbeat makes no sense.
     shop.sql(
         "INSERT INTO jobs (id, status, owner_id, lease_token, claimed_at, heartbeat_at, lease_expires_at) VALUES
@@ -119,7 +117,7 @@ requeue = { to = "new", clear = ["worker"] }
 "#;
     let doctor = Doctor::new();
     std::fs::write(doctor.path("m.toml"), MAPPING).expect("a file");
-    doctor.sql(
+    doctor.sql_in(
         "q.db",
         "CREATE TABLE workers (name text primary key, beat integer, up_at text);
          CREATE TABLE q (id integer primary key, status text, worker text, started text);

@@ -18,10 +18,8 @@ const TRIGGERS: [(&str, &str); 3] = [
 /// Job 1 is dead and has waiting job 2 for its twin; job 3 is dead and alone; job 4 lives.
 fn queue(constraint: &str, trigger: &str) -> Doctor {
     let doctor = Doctor::new();
-    doctor.sql(
-        "queue.db",
-        &format!(
-            "CREATE TABLE jobs (id INTEGER PRIMARY KEY, queue TEXT, status TEXT NOT NULL, owner_id TEXT, lease_token TEXT,
+    doctor.sql(&format!(
+        "CREATE TABLE jobs (id INTEGER PRIMARY KEY, queue TEXT, status TEXT NOT NULL, owner_id TEXT, lease_token TEXT,
                 claimed_at INTEGER, heartbeat_at INTEGER, lease_expires_at INTEGER, attempts INTEGER NOT NULL DEFAULT 0,
                 dedupe TEXT{constraint});
              CREATE TABLE counted (status TEXT PRIMARY KEY, n INTEGER);
@@ -31,8 +29,7 @@ fn queue(constraint: &str, trigger: &str) -> Doctor {
                 (2, 'q', 'QUEUED', NULL, NULL, NULL, NULL, 'same'),
                 (3, 'q', 'RUNNING', 'web1:1', unixepoch() - 900, unixepoch() - 900, unixepoch() - 800, 'other'),
                 (4, 'q', 'RUNNING', 'web1:2', unixepoch() - 900, unixepoch(), unixepoch() + 900, 'third');"
-        ),
-    );
+    ));
     doctor
 }
 
@@ -47,21 +44,18 @@ fn a_requeue_never_deletes_its_twin() {
             let before = fs::read(doctor.path("queue.db")).unwrap();
             if !name.is_empty() && clause != "ABORT" {
                 for words in [&["reclaim"][..], &["reclaim", "--apply"], &["sweep", "--apply"]] {
-                    let ran = doctor.run(&[words, &["--db", "queue.db"]].concat()).exits(78);
+                    let ran = doctor.on_queue(words).exits(78);
                     assert!(ran.stderr.contains("table jobs") && ran.stderr.contains("trigger counter"), "{ran:#?}");
                 }
-                doctor.run(&["check", "--db", "queue.db"]).exits(78);
-                doctor.run(&["stale", "--db", "queue.db"]).exits(0);
+                doctor.on_queue(&["check"]).exits(78);
+                doctor.on_queue(&["stale"]).exits(0);
                 assert_eq!(fs::read(doctor.path("queue.db")).unwrap(), before);
                 continue;
             }
-            let ran = doctor.run(&["reclaim", "--apply", "--json", "--db", "queue.db"]).exits(3);
+            let ran = doctor.on_queue(&["reclaim", "--apply", "--json"]).exits(3);
             let outcomes = ran.json()["summary"]["outcomes"].clone();
             assert_eq!((&outcomes["moved"], &outcomes["refused"]), (&1.into(), &1.into()), "{clause}: {outcomes}");
-            assert_eq!(
-                doctor.rows("queue.db", ROWS),
-                ["1 RUNNING same", "2 QUEUED same", "3 QUEUED other", "4 RUNNING third"]
-            );
+            assert_eq!(doctor.rows(ROWS), ["1 RUNNING same", "2 QUEUED same", "3 QUEUED other", "4 RUNNING third"]);
         }
     }
 }
@@ -84,10 +78,9 @@ fn a_clause_behind_a_trigger_is_seen() {
     ];
     for (more, code) in behind {
         let doctor = queue(", UNIQUE (status, dedupe) ON CONFLICT REPLACE", "INSERT INTO counted VALUES (new.id, 1)");
-        doctor
-            .sql("queue.db", &format!("DELETE FROM jobs WHERE id = 2; CREATE TABLE notes (text PRIMARY KEY); {more}"));
-        doctor.run(&["check", "--db", "queue.db"]).exits(code);
-        doctor.run(&["reclaim", "--apply", "--db", "queue.db"]).exits(code);
+        doctor.sql(&format!("DELETE FROM jobs WHERE id = 2; CREATE TABLE notes (text PRIMARY KEY); {more}"));
+        doctor.on_queue(&["check"]).exits(code);
+        doctor.on_queue(&["reclaim", "--apply"]).exits(code);
     }
 }
 
@@ -125,7 +118,7 @@ fn a_step_names_what_it_writes_to_in_braces() {
         fs::write(doctor.path("m.toml"), mapping).unwrap();
         let words = ["reclaim", "--apply", "--db", "queue.db", "--config", "m.toml", "--preset", "m"];
         doctor.run(&words).exits(code);
-        assert_eq!(doctor.rows("queue.db", "SELECT count(*) FROM jobs"), ["4"], "{step} {wake}");
+        assert_eq!(doctor.rows("SELECT count(*) FROM jobs"), ["4"], "{step} {wake}");
     }
 }
 
@@ -133,31 +126,30 @@ fn a_step_names_what_it_writes_to_in_braces() {
 fn an_undo_never_deletes_a_job_that_runs() {
     for clause in CLAUSES {
         let doctor = queue(&format!(", UNIQUE (status, dedupe) ON CONFLICT {clause}"), "SELECT 1");
-        doctor.sql("queue.db", "DELETE FROM jobs WHERE id <> 3");
-        doctor.run(&["reclaim", "--apply", "--db", "queue.db"]).exits(0);
+        doctor.sql("DELETE FROM jobs WHERE id <> 3");
+        doctor.on_queue(&["reclaim", "--apply"]).exits(0);
         doctor.sql(
-            "queue.db",
             "INSERT INTO jobs SELECT 5, queue, 'RUNNING', 'web1:9', NULL, unixepoch(), unixepoch(),
             unixepoch() + 900, 0, dedupe FROM jobs",
         );
-        let run = doctor.run(&["history", "-o", "name", "--db", "queue.db"]).exits(0).stdout;
-        doctor.run(&["undo", run.trim(), "--apply", "--db", "queue.db"]).exits(3);
-        assert_eq!(doctor.rows("queue.db", ROWS), ["3 QUEUED other", "5 RUNNING other"], "{clause}");
+        let run = doctor.on_queue(&["history", "-o", "name"]).exits(0).stdout;
+        doctor.on_queue(&["undo", run.trim(), "--apply"]).exits(3);
+        assert_eq!(doctor.rows(ROWS), ["3 QUEUED other", "5 RUNNING other"], "{clause}");
     }
 }
 
 #[test]
 fn a_ledger_that_replaces_rows_refuses_them() {
     let doctor = queue("", "SELECT 1");
-    doctor.run(&["init", "--ledger", "--db", "queue.db"]).exits(0);
-    let ledger = &doctor.rows("queue.db", "SELECT sql FROM sqlite_schema WHERE name = 'jobdoctor_ledger'")[0];
+    doctor.on_queue(&["init", "--ledger"]).exits(0);
+    let ledger = &doctor.rows("SELECT sql FROM sqlite_schema WHERE name = 'jobdoctor_ledger'")[0];
     let replacing = ledger
         .replace("PRIMARY KEY (run_id, key)", "PRIMARY KEY (run_id, key), UNIQUE (job_table) ON CONFLICT REPLACE");
-    doctor.sql("queue.db", &format!("DROP TABLE jobdoctor_ledger; {replacing}"));
-    doctor.sql("queue.db", "DELETE FROM jobs WHERE id = 1");
-    doctor.run(&["reclaim", "--apply", "--db", "queue.db"]).exits(0);
-    doctor.sql("queue.db", "UPDATE jobs SET status = 'RUNNING', lease_expires_at = unixepoch() - 800 WHERE id = 3");
+    doctor.sql(&format!("DROP TABLE jobdoctor_ledger; {replacing}"));
+    doctor.sql("DELETE FROM jobs WHERE id = 1");
+    doctor.on_queue(&["reclaim", "--apply"]).exits(0);
+    doctor.sql("UPDATE jobs SET status = 'RUNNING', lease_expires_at = unixepoch() - 800 WHERE id = 3");
     // The row of the first run is in the way.
-    doctor.run(&["reclaim", "--apply", "--db", "queue.db"]).exits(78);
-    assert_eq!(doctor.rows("queue.db", "SELECT count(*) FROM jobdoctor_ledger"), ["1"]);
+    doctor.on_queue(&["reclaim", "--apply"]).exits(78);
+    assert_eq!(doctor.rows("SELECT count(*) FROM jobdoctor_ledger"), ["1"]);
 }

@@ -67,7 +67,7 @@ fn on_sqlite() {
     for case in SQLITE {
         let files = Doctor::new();
         let db = files.path("q.db");
-        is_refused(case, "epoch s", db.to_str().unwrap(), &|sql| files.sql("q.db", sql));
+        is_refused(case, "epoch s", db.to_str().unwrap(), &|sql| files.sql_in("q.db", sql));
     }
 }
 

@@ -121,7 +121,7 @@ fn never_moves_a_living_job(
 #[test]
 fn text_on_sqlite() {
     never_moves_a_living_job("text YYYY-MM-DD HH:MM:SS", SQLITE, |_| COMMANDS.to_vec(), &|doctor, rows| {
-        doctor.sql("q.db", &format!("DROP TABLE IF EXISTS q; {TABLE} {rows}"));
+        doctor.sql_in("q.db", &format!("DROP TABLE IF EXISTS q; {TABLE} {rows}"));
         "q.db".to_owned()
     });
 }
@@ -156,7 +156,7 @@ const TABLE: &str = "CREATE TABLE q (id integer primary key, status text, worker
 fn on_sqlite(mapping: &str, rows: &str, command: &[&str]) -> Ran {
     let doctor = Doctor::new();
     write(doctor.path("m.toml"), mapping).unwrap();
-    doctor.sql("q.db", &format!("{TABLE} {rows}"));
+    doctor.sql_in("q.db", &format!("{TABLE} {rows}"));
     doctor.run(&[command, &["--config", "m.toml", "--preset", "m", "--db", "q.db"]].concat()).exits(0)
 }
 

@@ -84,7 +84,6 @@ fn a_drop_in_is_understood_with_its_unit() {
     assert_eq!(verified(&directory, "worker.service"), "", "{text}");
 }
 
-/// The check above can fail.
 #[test]
 fn what_is_wrong_in_a_unit_is_seen() {
     let doctor = doctor();

@@ -101,8 +101,7 @@ fn systemd_and_cron_run_it() {
         assert!(unit.contains("StateDirectory=jobdoctor-sweep-50--of--home-s--queue\n"), "{unit}");
         let words = words_of_systemd(setting(&unit, "ExecStart"));
         assert_eq!(words[1..], ["sweep", &target, "--config", &path, "--apply"]);
-        let ran = runs(&shop.doctor, &words, &[]).exits(0);
-        assert!(ran.stdout.contains("moved 10 of 10 stuck jobs"), "{ran:#?}");
+        runs(&shop.doctor, &words, &[]).exits(0).shows("moved 10 of 10 stuck jobs");
         shop.in_flight(11, 20, "'web1:' || n", 7200);
         let text = generate(&["cron"]);
         let ran = cron(&shop.doctor, &text).exits(0);

@@ -59,15 +59,12 @@ fn where_finished_jobs_are_deleted_they_are_gone() {
 #[test]
 fn keys_of_any_kind_are_found_again() {
     let doctor = Doctor::new();
-    doctor.sql(
-        "queue.db",
-        &format!(
-            "{}; INSERT INTO jobs (id, status, owner_id, lease_expires_at)
+    doctor.sql(&format!(
+        "{}; INSERT INTO jobs (id, status, owner_id, lease_expires_at)
             VALUES (X'00ff', 'RUNNING', 'a', unixepoch() - 5000), (7, 'RUNNING', 'a', unixepoch() - 5000),
                 ('7', 'RUNNING', 'a', unixepoch() - 5000)",
-            crate::cli::scene::JOBS.replace("id INTEGER PRIMARY KEY", "id PRIMARY KEY")
-        ),
-    );
-    let document = doctor.run(&["reclaim", "--db", "queue.db", "--apply", "--verify", "1s", "--json"]).exits(0).json();
+        crate::cli::scene::JOBS.replace("id INTEGER PRIMARY KEY", "id PRIMARY KEY")
+    ));
+    let document = doctor.on_queue(&["reclaim", "--apply", "--verify", "1s", "--json"]).exits(0).json();
     assert_eq!((&document["verified"]["watched"], &document["verified"]["waiting"]), (&3.into(), &3.into()));
 }

@@ -9,7 +9,6 @@ pub struct Queue {
     database: Option<TestDatabase>,
 }
 
-/// One on each engine.
 pub fn both(jobs: u32) -> [Queue; 2] {
     [on_sqlite(jobs), on_postgres(jobs)]
 }
@@ -39,11 +38,10 @@ impl Queue {
         self
     }
 
-    /// Does something to the jobs, as a worker would.
     pub fn run(&self, sql: &str) {
         match &self.database {
             Some(database) => database.client().batch_execute(sql).unwrap(),
-            None => self.doctor.sql(&self.db, sql),
+            None => self.doctor.sql_in(&self.db, sql),
         }
     }
 
@@ -55,15 +53,13 @@ impl Queue {
         }
     }
 
-    /// The one number that a query gives.
     pub fn number(&self, sql: &str) -> i64 {
         match &self.database {
             Some(database) => database.client().query_one(sql, &[]).unwrap().get(0),
-            None => self.doctor.rows(&self.db, sql)[0].parse().unwrap(),
+            None => self.doctor.rows_in(&self.db, sql)[0].parse().unwrap(),
         }
     }
 
-    /// Waits until so many jobs are back in the queue.
     pub fn until_queued(&self, jobs: i64) {
         until("the jobs are back", || self.number("SELECT count(*) FROM jobs WHERE status = 'QUEUED'") == jobs);
     }

@@ -32,7 +32,6 @@ fn what_comes_and_what_goes_is_marked_for_one_look() {
     assert_eq!(ids, [" 5", " 1", " 2", " 3", " 4", " 8", " 7"], "{first:#?}");
 
     doctor.sql(
-        "queue.db",
         "BEGIN; DELETE FROM jobs WHERE id = 1; UPDATE jobs SET status = 'QUEUED' WHERE id = 2;
         UPDATE jobs SET lease_expires_at = unixepoch() - 60, heartbeat_at = unixepoch() - 4000 WHERE id = 6; COMMIT",
     );
@@ -50,7 +49,7 @@ fn the_same_job_claimed_again_is_gone_and_new() {
     let doctor = incident();
     let terminal = OnTerminal::start(&doctor, &WATCH, SIZE, On::Both);
     terminal.until("there is a picture", |picture| shows(picture, (' ', "1")));
-    doctor.sql("queue.db", "UPDATE jobs SET owner_id = 'media2:9', claimed_at = claimed_at + 60 WHERE id = 1");
+    doctor.sql("UPDATE jobs SET owner_id = 'media2:9', claimed_at = claimed_at + 60 WHERE id = 1");
     let picture = terminal.until("it is seen", |picture| shows(picture, ('-', "1")));
     assert!(shows(&picture, ('+', "1")), "{picture:#?}");
 }
@@ -67,7 +66,7 @@ fn a_look_that_fails_never_reads_as_nothing_stuck() {
     assert!(words.contains("retrying every 1s; this snapshot is") && words.contains("6 jobs stuck"), "{picture:#?}");
     assert!(shows(&picture, (' ', "1")), "what is known stays: {picture:#?}");
     // Meanwhile one goes; that shows once there is something to be seen again.
-    doctor.sql("away.db", "DELETE FROM jobs WHERE id = 1");
+    doctor.sql_in("away.db", "DELETE FROM jobs WHERE id = 1");
     fs::rename(doctor.path("away.db"), doctor.path("queue.db")).unwrap();
     let picture = terminal.until("it looks again", |picture| shows(picture, ('-', "1")));
     assert!(picture[0].contains("5 jobs stuck"), "{picture:#?}");
@@ -175,8 +174,7 @@ fn what_cannot_be_looked_at_from_the_start_is_an_error() {
 #[test]
 fn no_password_is_on_the_screen() {
     const PASSWORD: &str = "c4n4ry-p4ss";
-    let shop = Shop::on_postgres();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_postgres();
     shop.in_flight(1, 1, "'web1:1'", 3600);
     let address = format!("{} password={PASSWORD}", shop.url);
     let watch = ["stale", "--db", &address, "--preset", "lease", "--watch", "1s", "-v"];

@@ -9,11 +9,9 @@ use std::time::{Duration, Instant};
 
 const SIZE: (u16, u16) = (100, 30);
 
-/// Jobs whose actions take some milliseconds each.
 fn slow_to_move() -> Doctor {
     let doctor = orphans(150);
     doctor.sql(
-        "queue.db",
         "CREATE TRIGGER slow AFTER UPDATE ON jobs BEGIN
             SELECT max(i) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
             SELECT i FROM n); END",
@@ -49,7 +47,7 @@ fn applying_shows_how_many_of_how_many() {
         assert!(written.contains(" of 150 tried, ") && written.contains(" moved"), "{written:?}");
         let is_shown = |n: u32| written.contains(&format!(" {n} of 150 tried, {n} moved"));
         assert!((1..150).any(is_shown), "{written:?}");
-        assert_eq!(doctor.rows("queue.db", "SELECT DISTINCT status FROM jobs"), ["QUEUED"]);
+        assert_eq!(doctor.rows("SELECT DISTINCT status FROM jobs"), ["QUEUED"]);
     }
 }
 
@@ -63,7 +61,7 @@ fn nothing_is_drawn_where_nobody_watches_or_quiet_was_asked_for() {
     let (end, written) = OnTerminal::start(&doctor, &quiet, SIZE, On::Stderr).end();
     assert_eq!((end, written.as_str()), (Ok(0), ""));
     let doctor = slow_to_move();
-    let ran = doctor.run(&["reclaim", "--db", "queue.db", "--max-jobs", "9999", "--apply", "-o", "json"]).exits(0);
+    let ran = doctor.on_queue(&["reclaim", "--max-jobs", "9999", "--apply", "-o", "json"]).exits(0);
     assert!(!ran.stderr.contains("tried,"), "{ran:#?}");
     let doctor = slow_to_move().env("TERM", "dumb");
     let (end, written) =

@@ -3,7 +3,6 @@
 use super::CANARY;
 use jobdoctor::cli::check_config;
 
-/// An address as it would stand in one.
 const ADDRESS: &str = "postgres://ops:c4n4ry@db/app";
 
 pub fn holds(bytes: &[u8]) {

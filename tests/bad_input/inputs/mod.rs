@@ -22,7 +22,6 @@ pub mod time;
 /// What holds for any bytes of one kind of text.
 pub type Holds = fn(&[u8]);
 
-/// All kinds, under the names of their fuzz targets.
 pub const ALL: [(&str, Holds); 12] = [
     ("address", address::holds),
     ("config", config::holds),

@@ -7,7 +7,6 @@ use jobdoctor::store::{Cutoffs, Dialect, PostgresDialect, SqliteDialect, stateme
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
-/// Columns as most job tables have them.
 const COLUMNS: &str = "id status state queue kind owner_id worker claimed_at started heartbeat_at lease_expires_at attempts max_attempts \
     tries name seen_at";
 

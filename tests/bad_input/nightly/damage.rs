@@ -22,7 +22,6 @@ use tempfile::TempDir;
 /// A hundred times what the files are made with.
 const MOST_BYTES: u64 = 10 << 20;
 
-/// One damaged file, looked at and acted on.
 struct Trial<'n> {
     name: &'n str,
     variety: Variety,
@@ -73,7 +72,6 @@ impl<'n> Trial<'n> {
         Ok(((stale.summary.in_flight, ids(stale.jobs.items()), ids(&stale.unknown)), plan.ready(look)))
     }
 
-    /// What was told is what SQLite reads.
     fn compare(&self, (in_flight, stuck, unknown): &Told) {
         // An index that tells another story than its table is believed by SQLite too; the write asks the table again.
         if self.variety == Variety::Index {

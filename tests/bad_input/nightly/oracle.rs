@@ -7,15 +7,12 @@ use std::collections::BTreeSet;
 /// What a walk through the whole table comes to.
 #[derive(Debug)]
 pub enum Read {
-    /// It came to its end.
     Whole(Rows),
-    /// It met damage.
     Damaged(String),
     /// The table is no longer the one that was made, so that there is nothing to compare.
     Another,
 }
 
-/// The ids in flight.
 #[derive(Debug, Default)]
 pub struct Rows {
     /// How many rows there are; an id may come twice.
@@ -40,7 +37,6 @@ const ROWS: &str = "SELECT CAST(id AS TEXT),
             ELSE 'dead' END
     FROM jobs NOT INDEXED WHERE status IN ('CLAIMED', 'RUNNING')";
 
-/// Reads a copy of the files.
 pub fn read(files: &Files) -> Read {
     match rows(files) {
         Ok(Some(rows)) => Read::Whole(rows),

@@ -11,9 +11,7 @@ use tempfile::tempdir;
 /// What SQLite keeps beside a file, and how the claims are found in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variety {
-    /// One file, a table without an index.
     Table,
-    /// One file, with the indexes that `init` makes.
     Index,
     /// A file and a log, which holds most of it.
     Log,
@@ -28,7 +26,6 @@ pub const DEAD: usize = 60;
 /// The first of those that are alive.
 pub const FIRST_LIVE: usize = 61;
 
-/// The bytes of a file and what lies beside it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Files {
     pub main: Vec<u8>,

@@ -13,8 +13,7 @@ const ROUNDS: u64 = 3;
 
 #[test]
 fn eight_sweeps_through_fewer_sessions() {
-    let shop = Shop::on_postgres();
-    shop.run(&["init"]).exits(0);
+    let shop = Shop::empty_on_postgres();
     shop.has_been_up_for_days();
     let url = shop.server().url_through(pooler().socket());
     for round in 0..ROUNDS {

@@ -11,15 +11,9 @@ use as_new::AsNew;
 use jobdoctor::model::Engine;
 use jobdoctor::store::Address;
 
-/// A database with the tables of one scene, and a session in it.
 pub trait Database {
-    /// Where jobdoctor finds it.
     fn address(&self) -> Address;
 
-    /// Runs statements in the session.
-    ///
-    /// # Panics
-    /// When one fails.
     fn run(&mut self, sql: &str);
 
     /// Runs statements in another session, which stays open as long as the database is used.
@@ -30,12 +24,10 @@ pub trait Database {
 
     fn listen(&mut self, channel: &str);
 
-    /// Channel and payload of every notification since then.
     fn heard(&mut self) -> Vec<(String, String)>;
 
     fn rows(&mut self) -> Rows;
 
-    /// Runs a script through the shell of the engine's users.
     fn shell(&self, script: &str) -> Ran;
 }
 

@@ -30,7 +30,6 @@ pub struct Tables<'a> {
 }
 
 impl Tables<'_> {
-    /// As that schema makes them.
     pub fn new<'a>(kept: &'a mut AsNew, schema: &str) -> Tables<'a> {
         let client = kept.with(schema);
         Tables { database: &kept.database, client, others: Vec::new(), listener: None }

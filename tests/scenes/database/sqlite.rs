@@ -27,7 +27,6 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// As that schema makes them.
     pub fn new(schema: &str) -> Tables {
         let directory = shm::directory("jobdoctor-scene-");
         let file = directory.path().join("queue.db");

@@ -13,9 +13,7 @@ use super::tables::Table;
 use jobdoctor::model::Engine;
 use jobdoctor::store::Store;
 
-/// A store, and a way past it to what is really in the tables.
 pub trait Lab {
-    /// What to call it when a test fails.
     fn name(&self) -> &'static str;
 
     fn store(&self) -> Box<dyn Store>;
@@ -113,7 +111,6 @@ pub fn for_each_store(test: impl Fn(&dyn Lab)) {
     }
 }
 
-/// The same in the labs that speak SQL.
 pub fn for_each_sql_store(test: impl Fn(&dyn SqlLab)) {
     for_each_store(|lab| {
         if let Some(lab) = lab.sql() {

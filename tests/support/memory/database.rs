@@ -37,7 +37,6 @@ impl Database {
         self.tables.iter().map(|(name, (_, rows))| (*name, rows.clone())).collect()
     }
 
-    /// Every value of every row, in the order of the keys.
     pub fn image(&self, table: &str) -> String {
         let key = self.key_of(table);
         let mut rows: Vec<&Row> = self.rows(table).iter().collect();

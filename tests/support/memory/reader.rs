@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
-/// A snapshot that does not move.
 pub struct MemoryReader {
     now: Timestamp,
     tables: BTreeMap<&'static str, Vec<Row>>,

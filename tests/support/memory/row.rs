@@ -17,7 +17,6 @@ use std::time::Duration;
 pub struct Joined<'d> {
     spec: &'d QueueSpec,
     pub row: &'d Row,
-    /// The owner's row, if there is one.
     pub owner: Option<&'d Row>,
 }
 

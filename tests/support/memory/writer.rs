@@ -8,7 +8,6 @@ use jobdoctor::store::{Recorder, StoreError, StoreErrorKind, SweepLock, Writer};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Moves rows that are still what was judged.
 pub struct MemoryWriter {
     database: Arc<Mutex<Database>>,
 }

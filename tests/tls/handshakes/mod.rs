@@ -45,7 +45,6 @@ impl Scene {
         Scene { authority: Authority::new("ours"), directory, settings }
     }
 
-    /// As [`Scene::new`], with the authority's root in a named file.
     fn trusting(mode: SslMode) -> Scene {
         let mut scene = Scene::new(mode);
         let root = scene.file("root.pem", &scene.authority.root());
@@ -65,14 +64,12 @@ impl Scene {
         self.authority.issue(&Wanted::server(&["localhost"]))
     }
 
-    /// Names a client certificate and its key.
     fn shows(&mut self, issued: &Issued, mode: u32) {
         let certificate = write(&self.path("client.crt"), &issued.chain, 0o644);
         let key = write(&self.path("client.key"), &issued.key, mode);
         (self.settings.certificate, self.settings.key) = (Some(named(certificate)), Some(named(key)));
     }
 
-    /// Shakes hands with a server that shows this certificate.
     fn meets(&self, issued: &Issued, host: &str) -> Result<Seen, StoreError> {
         self.meets_server(&Server::showing(issued), host)
     }

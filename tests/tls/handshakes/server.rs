@@ -20,7 +20,6 @@ pub(super) struct Seen {
     pub(super) client: bool,
 }
 
-/// A server that speaks TLS, and nothing after that.
 pub(super) struct Server {
     pub(super) config: Arc<ServerConfig>,
 }
