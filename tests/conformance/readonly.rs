@@ -1,6 +1,6 @@
 //! A reader is unable to write, and looking leaves no trace.
 
-use crate::support::doctor::{built_in, fit, limits, look, scan};
+use crate::support::doctor::{built_in, fit, fitted, limits, look, scan};
 use crate::support::edit::Value::{Ago, Int, Text};
 use crate::support::edit::{Edit, insert};
 use crate::support::files::{Frozen, HALF_A_TRANSACTION, copy, kill_a_writer};
@@ -9,7 +9,7 @@ use crate::support::tables::JOBS;
 use jobdoctor::store::{Address, Detail, StoreErrorKind, Wanted, open};
 use rusqlite::Connection;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tempfile::TempDir;
 
 fn job() -> Edit {
@@ -78,8 +78,7 @@ fn a_look_holds_no_lock_that_a_worker_waits_for() {
     for_each_sql_store(|lab| {
         lab.create(&[JOBS]);
         lab.edit(&[job()]);
-        let store = lab.store();
-        let spec = fit(&*store, &built_in("lease"));
+        let (store, spec) = fitted(lab, &built_in("lease"));
         let mut reader = look(&*store);
         let mut seen = Vec::new();
         reader.scan(&spec, &Wanted::All, Detail::ForAction, &mut |claim| seen.push(claim.attempts)).unwrap();
@@ -112,67 +111,70 @@ fn clean(journal: Journal) -> SqliteLab {
     lab
 }
 
+fn writes(path: &Path, sql: &str) -> Option<Connection> {
+    let writer = Connection::open(path).unwrap();
+    writer.execute_batch(sql).unwrap();
+    Some(writer)
+}
+
+fn is_killed(path: &Path, sql: &str) -> Option<Connection> {
+    kill_a_writer(path, sql);
+    None
+}
+
+const ALONE: &[&str] = &["queue.db"];
+const WITH_A_WAL: &[&str] = &["queue.db", "queue.db-shm", "queue.db-wal"];
+const WITH_A_JOURNAL: &[&str] = &["queue.db", "queue.db-journal"];
+const COMMITS: &str = "PRAGMA wal_autocheckpoint = 0; UPDATE jobs SET attempts = 7;";
+const HALFWAY: &str = "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = 1; UPDATE jobs SET attempts = 7; BEGIN; \
+     UPDATE jobs SET attempts = 8; CREATE TABLE big (x); \
+     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) \
+     INSERT INTO big SELECT randomblob(200) FROM n;";
+const OPEN: &str = "BEGIN IMMEDIATE; UPDATE jobs SET attempts = 2";
+
+type Leaves = fn(&Path) -> Option<Connection>;
+
+/// What a writer does, the files that there are then, and the attempts that are read; none where reading would mean to
+/// roll back half of a transaction, which is writing.
+const LEFT: [(&str, Journal, Leaves, &[&str], Option<i64>); 9] = [
+    ("clean", Journal::Wal, |_| None, ALONE, Some(1)),
+    ("clean, rollback journal", Journal::Rollback, |_| None, ALONE, Some(1)),
+    ("live", Journal::Wal, |path| writes(path, COMMITS), WITH_A_WAL, Some(7)),
+    ("live, rollback journal", Journal::Rollback, |path| writes(path, COMMITS), ALONE, Some(7)),
+    ("in a transaction", Journal::Wal, |path| writes(path, OPEN), WITH_A_WAL, Some(1)),
+    ("in a transaction, rollback journal", Journal::Rollback, |path| writes(path, OPEN), WITH_A_JOURNAL, Some(1)),
+    ("killed", Journal::Wal, |path| is_killed(path, COMMITS), WITH_A_WAL, Some(7)),
+    ("killed in a transaction", Journal::Wal, |path| is_killed(path, HALFWAY), WITH_A_WAL, Some(7)),
+    ("killed, rollback journal", Journal::Rollback, |path| is_killed(path, HALF_A_TRANSACTION), WITH_A_JOURNAL, None),
+];
+
+/// Through a link too: the sidecars of a file lie beside the file and not beside the link.
 #[test]
-fn a_clean_file_stays_as_it_is() {
-    for journal in [Journal::Wal, Journal::Rollback] {
+fn whatever_a_writer_left_is_read_or_refused_and_stays() {
+    for (what, journal, leaves, files, attempts) in LEFT {
         let lab = clean(journal);
-        let before = Frozen::of(lab.path().parent().unwrap());
-        assert_eq!(before.names(), ["queue.db"]);
-        assert_eq!(snapshot_at(&lab.path()), [1]);
-        before.must_be_unchanged();
+        let writer = leaves(&lab.path());
+        let elsewhere = TempDir::new().unwrap();
+        let link = elsewhere.path().join("link.db");
+        std::os::unix::fs::symlink(lab.path(), &link).unwrap();
+        let before = [lab.path().parent().unwrap(), elsewhere.path()].map(Frozen::of);
+        assert_eq!(before[0].names(), files, "{what}");
+        for path in [lab.path(), link] {
+            if let Some(attempts) = attempts {
+                assert_eq!(snapshot_at(&path), [attempts], "{what}");
+            } else {
+                let error = open(&Address::file(path)).reader(&limits()).err().expect("no state to judge by");
+                assert_eq!(error.kind, StoreErrorKind::Denied);
+                assert!(error.message.contains("killed"), "{error:?}");
+            }
+            before.iter().for_each(Frozen::must_be_unchanged);
+        }
+        if let Some(writer) = writer {
+            let end = if writer.is_autocommit() { "" } else { "COMMIT" };
+            writer.execute_batch(&format!("UPDATE jobs SET attempts = 3; {end}")).unwrap();
+            assert_eq!(snapshot_at(&lab.path()), [3], "{what}");
+        }
     }
-}
-
-#[test]
-fn a_live_writer_is_read_and_left_alone() {
-    for journal in [Journal::Wal, Journal::Rollback] {
-        let lab = clean(journal);
-        let writer = Connection::open(lab.path()).unwrap();
-        writer.pragma_update(None, "wal_autocheckpoint", 0).unwrap();
-        writer.execute_batch("UPDATE jobs SET attempts = 2").unwrap();
-        let before = Frozen::of(lab.path().parent().unwrap());
-        assert_eq!(snapshot_at(&lab.path()), [2], "{}: the newest commit is seen", lab.name());
-        before.must_be_unchanged();
-        writer.execute_batch("UPDATE jobs SET attempts = 3").unwrap();
-        assert_eq!(snapshot_at(&lab.path()), [3], "{}", lab.name());
-    }
-}
-
-#[test]
-fn a_writer_in_the_middle_of_a_transaction_is_not_seen() {
-    for journal in [Journal::Wal, Journal::Rollback] {
-        let lab = clean(journal);
-        let writer = lab.hold_sql("UPDATE jobs SET attempts = 2");
-        let before = Frozen::of(lab.path().parent().unwrap());
-        assert_eq!(snapshot_at(&lab.path()), [1], "{}", lab.name());
-        before.must_be_unchanged();
-        writer.commit();
-    }
-}
-
-#[test]
-fn a_wal_left_behind_by_a_killed_writer_is_read_and_stays() {
-    let lab = clean(Journal::Wal);
-    kill_a_writer(&lab.path(), "PRAGMA wal_autocheckpoint = 0; UPDATE jobs SET attempts = 7;");
-    let before = Frozen::of(lab.path().parent().unwrap());
-    assert_eq!(before.names(), ["queue.db", "queue.db-shm", "queue.db-wal"]);
-    assert_eq!(snapshot_at(&lab.path()), [7], "what was committed is read");
-    before.must_be_unchanged();
-}
-
-#[test]
-fn what_a_killed_writer_had_not_committed_is_not_read() {
-    let lab = clean(Journal::Wal);
-    kill_a_writer(
-        &lab.path(),
-        "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = 1; UPDATE jobs SET attempts = 7; BEGIN; \
-         UPDATE jobs SET attempts = 8; CREATE TABLE big (x); \
-         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) \
-         INSERT INTO big SELECT randomblob(200) FROM n;",
-    );
-    let before = Frozen::of(lab.path().parent().unwrap());
-    assert_eq!(snapshot_at(&lab.path()), [7]);
-    before.must_be_unchanged();
 }
 
 /// The WAL was copied without its index. It cannot be read without one, and whoever made it cannot tell whether another
@@ -186,19 +188,6 @@ fn a_wal_without_its_index_is_read_and_stays() {
     let before = (read(""), read("-wal"));
     assert_eq!(snapshot_at(&lab.path()), [7]);
     assert_eq!((read(""), read("-wal")), before);
-}
-
-/// Half of a transaction may be in the file. Reading would mean to roll it back, which is writing.
-#[test]
-fn a_journal_left_behind_by_a_killed_writer_is_refused_and_stays() {
-    let lab = clean(Journal::Rollback);
-    kill_a_writer(&lab.path(), HALF_A_TRANSACTION);
-    let before = Frozen::of(lab.path().parent().unwrap());
-    assert_eq!(before.names(), ["queue.db", "queue.db-journal"]);
-    let error = lab.store().reader(&limits()).err().expect("half a transaction is no state to judge by");
-    assert_eq!(error.kind, StoreErrorKind::Denied);
-    assert!(error.message.contains("killed"), "{error:?}");
-    before.must_be_unchanged();
 }
 
 /// Who is about to write may have it taken back first; then what was committed is read.
@@ -289,36 +278,6 @@ fn an_empty_file_is_a_database_without_tables() {
     let live = look(&*store).live_schema(&["jobs".to_owned()]).unwrap();
     assert!(live.tables.is_empty());
     before.must_be_unchanged();
-}
-
-/// A link to a file is followed: its sidecars lie beside the file and not beside the link.
-#[test]
-fn a_link_to_a_live_file_is_read_with_its_wal() {
-    let lab = clean(Journal::Wal);
-    let writer = Connection::open(lab.path()).unwrap();
-    writer.execute_batch("PRAGMA wal_autocheckpoint = 0; UPDATE jobs SET attempts = 5").unwrap();
-    let elsewhere = TempDir::new().unwrap();
-    let link: PathBuf = elsewhere.path().join("link.db");
-    std::os::unix::fs::symlink(lab.path(), &link).unwrap();
-    let before = (Frozen::of(lab.path().parent().unwrap()), Frozen::of(elsewhere.path()));
-    assert_eq!(snapshot_at(&link), [5]);
-    before.0.must_be_unchanged();
-    before.1.must_be_unchanged();
-    drop(writer);
-}
-
-/// The writer was killed, and we would be the last one to close its WAL: beside a link there would be none to be seen.
-#[test]
-fn a_link_to_a_file_whose_writer_was_killed() {
-    let lab = clean(Journal::Wal);
-    kill_a_writer(&lab.path(), "PRAGMA wal_autocheckpoint = 0; UPDATE jobs SET attempts = 7;");
-    let elsewhere = TempDir::new().unwrap();
-    let link: PathBuf = elsewhere.path().join("link.db");
-    std::os::unix::fs::symlink(lab.path(), &link).unwrap();
-    let before = (Frozen::of(lab.path().parent().unwrap()), Frozen::of(elsewhere.path()));
-    assert_eq!(snapshot_at(&link), [7]);
-    before.0.must_be_unchanged();
-    before.1.must_be_unchanged();
 }
 
 /// A backup made with cp while a writer was at work, without its WAL: what is there is read, and the copy stays as it is.

@@ -4,7 +4,6 @@ mod alerts;
 mod brake;
 mod candidates;
 pub mod claims;
-mod conninfo;
 mod csv;
 mod delay;
 mod diagnoses;

@@ -14,7 +14,7 @@
 //! | a worker's clock is ahead | `incident::on_sqlite_the_page_moves_exactly_the_orphans`, `incident::on_postgres_the_page_moves_exactly_the_orphans` |
 //! | 10,000 unreclaimable rows before one reclaimable row | `traps::crowds::ten_thousand_unreclaimable_rows_are_sorted_before_one_reclaimable_row` |
 //! | a row locked by a worker's open transaction | `conformance::guard::an_open_transaction_holds_nobody_else_back`, `conformance::guard::where_one_writes_at_a_time_the_write_waits_its_turn` |
-//! | SQLite: a WAL and a rollback journal | `conformance::readonly::a_wal_left_behind_by_a_killed_writer_is_read_and_stays`, `conformance::readonly::a_journal_left_behind_by_a_killed_writer_is_refused_and_stays` |
+//! | SQLite: a WAL and a rollback journal | `conformance::readonly::whatever_a_writer_left_is_read_or_refused_and_stays` |
 //! | SQLite: a writer keeps the lock | `files::locked::by_a_writer`, `files::locked::for_as_long_as_a_lock_is_waited_for` |
 //! | SQLite: a read-only file, a missing file | `files::owners::what_may_only_be_read`, `files::damaged::what_is_not_there` |
 //! | a read-only replica | `standby::writing::nothing_is_applied`, `cli::postgres::a_database_in_which_nothing_may_be_written` |

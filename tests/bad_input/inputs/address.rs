@@ -6,10 +6,7 @@ use jobdoctor::store::{Address, AddressError, Surroundings, Variables};
 
 pub fn holds(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    for error in read(&text).into_iter().filter_map(Result::err) {
-        let said = format!("{error} {error:?}");
-        assert!(!said.contains(CANARY), "{text:?}: {said}");
-    }
+    repeats_nothing(&text);
     // The same bytes as a password, in an address that is sound. A NUL ends any text of libpq's.
     let password: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).chain(CANARY.bytes()).collect();
     // An address is a text, and so is what it encodes.
@@ -18,7 +15,20 @@ pub fn holds(bytes: &[u8]) {
     arrives(&format!("postgres://ops:{encoded}@127.0.0.1/app"), password.as_bytes());
     arrives(&format!("postgresql:///app?host=127.0.0.1&password={encoded}"), password.as_bytes());
     let quoted = password.replace('\\', "\\\\").replace('\'', "\\'");
-    arrives(&format!("host=127.0.0.1 user=ops password='{quoted}' dbname=app"), password.as_bytes());
+    let pairs = format!("host=127.0.0.1 user=ops password='{quoted}' dbname=app");
+    arrives(&pairs, password.as_bytes());
+    // And with something behind it that makes no sense, so that the error is about an address with a password in it.
+    for word in ["bogus=1", "port=x", "port=1,2", "host=a,b,c", "hostaddr=x", "sslmode=x", "connect_timeout=x", &text] {
+        repeats_nothing(&format!("{pairs} {word}"));
+        repeats_nothing(&format!("postgresql:///app?password={encoded}&{word}"));
+    }
+}
+
+fn repeats_nothing(address: &str) {
+    for error in read(address).into_iter().filter_map(Result::err) {
+        let said = format!("{error} {error:?}");
+        assert!(!said.contains(CANARY), "{address:?}: {said}");
+    }
 }
 
 fn surroundings() -> Surroundings {
