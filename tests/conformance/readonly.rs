@@ -133,10 +133,11 @@ const HALFWAY: &str = "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = 1; UPD
 const OPEN: &str = "BEGIN IMMEDIATE; UPDATE jobs SET attempts = 2";
 
 type Leaves = fn(&Path) -> Option<Connection>;
+type Left = (&'static str, Journal, Leaves, &'static [&'static str], Option<i64>);
 
 /// What a writer does, the files that there are then, and the attempts that are read; none where reading would mean to
 /// roll back half of a transaction, which is writing.
-const LEFT: [(&str, Journal, Leaves, &[&str], Option<i64>); 9] = [
+const LEFT: [Left; 9] = [
     ("clean", Journal::Wal, |_| None, ALONE, Some(1)),
     ("clean, rollback journal", Journal::Rollback, |_| None, ALONE, Some(1)),
     ("live", Journal::Wal, |path| writes(path, COMMITS), WITH_A_WAL, Some(7)),

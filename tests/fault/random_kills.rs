@@ -75,8 +75,7 @@ pub(super) fn file(mode: &str) -> Shop {
 }
 
 pub(super) fn server() -> Shop {
-    let shop = Shop::empty_on_postgres();
-    shop
+    Shop::empty_on_postgres()
 }
 
 #[test]

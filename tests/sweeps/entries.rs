@@ -5,14 +5,9 @@ use super::waiting::{limits, swept};
 use crate::support::cli::fails;
 use crate::support::shop::Shop;
 
-fn lease() -> Shop {
-    let shop = Shop::empty_on_sqlite();
-    shop
-}
-
 #[test]
 fn what_cannot_be_read() {
-    let shop = lease();
+    let shop = Shop::empty_on_sqlite();
     for (entry, complaint) in [
         ("after = \"5m\"\naction = \"fail\"", "needs `state`"),
         ("state = \"RUNNING\"\naction = \"fail\"", "needs `after`"),
@@ -31,7 +26,7 @@ fn what_cannot_be_read() {
 
 #[test]
 fn what_the_queue_does_not_know() {
-    let shop = lease();
+    let shop = Shop::empty_on_sqlite();
     for (entry, complaint) in [
         ("state = \"RUNING\"\nafter = \"5m\"\naction = \"fail\"", "`RUNNING`?"),
         ("state = \"SUCCEEDED\"\nafter = \"5m\"\naction = \"fail\"", "known here: CLAIMED, RUNNING, QUEUED"),
@@ -58,7 +53,7 @@ fn what_the_queue_does_not_know() {
 
 #[test]
 fn rules_with_an_action_of_their_own() {
-    let shop = lease();
+    let shop = Shop::empty_on_sqlite();
     for (rules, complaint) in [
         ("rules = [{ name = \"deadline_passed\" }]", "`action` is missing"),
         ("rules = [{ name = \"deadline_passed\", action = \"wake\" }]", "rules[1].action"),
