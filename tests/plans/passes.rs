@@ -65,7 +65,7 @@ fn a_limit_is_for_all_passes() {
         "--json",
     ];
     assert_eq!(doctor.run(&named).exits(0).json()["summary"]["outcomes"]["moved"], 1);
-    assert_eq!(doctor.rows("queue.db", "SELECT count(*) FROM jobs WHERE status = 'RUNNING'"), ["299"]);
+    assert_eq!(doctor.rows("SELECT count(*) FROM jobs WHERE status = 'RUNNING'"), ["299"]);
 }
 
 /// Once job 9000 goes back, workers of the same name claim others: one that waited, and one that was requeued,
@@ -78,11 +78,11 @@ const THEIRS: &str = "SELECT id, status, owner_id FROM jobs WHERE id IN (600, 99
 #[test]
 fn claims_made_since_a_restart_sweep_began_are_later() {
     let doctor = orphans(JOBS);
-    doctor.sql("queue.db", &WORKERS.replace("$AT", "unixepoch()"));
+    doctor.sql(&WORKERS.replace("$AT", "unixepoch()"));
     let sweep = [&["sweep", "--restart", "--host", "web1", "--db", "queue.db"], &APPLY[..]].concat();
     let done = doctor.run(&sweep).exits(0).json();
     assert_eq!(done["summary"]["outcomes"]["moved"], JOBS);
-    assert_eq!(doctor.rows("queue.db", THEIRS), ["600 RUNNING web1:5", "99999 RUNNING web1:3"]);
+    assert_eq!(doctor.rows(THEIRS), ["600 RUNNING web1:5", "99999 RUNNING web1:3"]);
 }
 
 /// A table without a claim time: what the first snapshot planned is all that the run acts on.
@@ -90,7 +90,6 @@ fn claims_made_since_a_restart_sweep_began_are_later() {
 fn where_no_claim_time_is_kept_the_first_snapshot_decides() {
     let doctor = Doctor::new();
     doctor.sql(
-        "queue.db",
         &format!(
             "CREATE TABLE jobs (id INTEGER PRIMARY KEY, status TEXT, owner_id TEXT, tries INTEGER DEFAULT 0, claimed_at, lease_expires_at,
                queue, kind);
@@ -107,21 +106,21 @@ action = { requeue = { to = 'QUEUED', clear = ['owner_id'] }, fail = { to = 'FAI
     let of = ["--db", "queue.db", "--config", "config.toml", "--preset", "m"];
     let done = doctor.run(&[&["sweep", "--restart", "--all-owners"], &of[..], &APPLY].concat()).exits(0).json();
     assert_eq!(done["summary"]["outcomes"]["moved"], JOBS);
-    assert_eq!(doctor.rows("queue.db", THEIRS), ["600 RUNNING web1:5", "99999 RUNNING web1:3"]);
+    assert_eq!(doctor.rows(THEIRS), ["600 RUNNING web1:5", "99999 RUNNING web1:3"]);
 }
 
 #[test]
 fn what_is_refused_is_tried_once_and_what_is_left_is_counted() {
     let doctor = orphans(JOBS);
     let refuse = "CREATE TRIGGER no BEFORE UPDATE ON jobs WHEN old.id % 2500 = 0 OR old.id = 100 BEGIN SELECT raise(ABORT, 'no'); END";
-    doctor.sql("queue.db", refuse);
+    doctor.sql(refuse);
     let apply = [&["reclaim", "--db", "queue.db"], &APPLY[..]].concat();
     let done = doctor.run(&apply).exits(3).json();
     let outcomes = &done["summary"]["outcomes"];
     assert_eq!((&outcomes["moved"], &outcomes["refused"]), (&json!(JOBS - 5), &json!(5)));
     let refused = done["steps"].as_array().unwrap().iter().filter(|step| step["outcome"] == "refused").count();
     assert_eq!((refused, done["steps"].as_array().unwrap().len()), (5, 10_001), "those of later passes are listed too");
-    doctor.sql("queue.db", "DROP TRIGGER no");
+    doctor.sql("DROP TRIGGER no");
     let slow = ["reclaim", "--db", "queue.db", "--apply", "--max-jobs", "9", "--json"];
     doctor.run(&slow).exits(0);
 
@@ -140,7 +139,7 @@ fn jobs_that_wait_come_in_later_passes_too() {
         status, run_at) SELECT i, 'q', 'k', 'QUEUED', unixepoch() - 9000 FROM n;
         INSERT INTO jobs (id, queue, kind, status, owner_id, claimed_at, lease_expires_at)
         SELECT id + 50000, 'q', 'k', 'RUNNING', 'web2:1', unixepoch(), unixepoch() + 600 FROM jobs WHERE id BETWEEN 101 AND 200";
-    doctor.sql("queue.db", queued);
+    doctor.sql(queued);
     let config = "[target.shop]\ndb = 'queue.db'\n[[target.shop.too_long]]\nstate = 'QUEUED'\nsince = 'run_at'\nafter = '10m'\n\
         action = 'fail'\n";
     std::fs::write(doctor.path("config.toml"), config).unwrap();
@@ -149,5 +148,5 @@ fn jobs_that_wait_come_in_later_passes_too() {
     assert_eq!((&summary["planned"], &summary["waiting"]), (&json!(10_531), &json!(10_501)), "{summary:#}");
     assert_eq!(summary["outcomes"]["moved"], 10_531);
     let states = "SELECT status, count(*) FROM jobs WHERE id > 100 GROUP BY 1 ORDER BY 1";
-    assert_eq!(doctor.rows("queue.db", states), ["FAILED 10501", "RUNNING 100"]);
+    assert_eq!(doctor.rows(states), ["FAILED 10501", "RUNNING 100"]);
 }
