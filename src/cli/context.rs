@@ -27,7 +27,8 @@ pub struct Context {
     pub interrupt: Interrupt,
     /// The signal that raised it.
     pub caught: Caught,
-    words: Vec<String>,
+    /// The words of the command line, the command first.
+    pub words: Vec<String>,
     program: fn() -> clap::Command,
 }
 
@@ -53,15 +54,18 @@ impl Context {
         }
     }
 
-    /// The context of a command with these words, and with its own output.
-    pub fn with(&self, ui: Ui, words: Vec<String>) -> Context {
+    /// The context of a command with its own output.
+    pub fn with(&self, ui: Ui) -> Context {
         let (environment, interrupt, caught) = (self.environment.clone(), self.interrupt.clone(), self.caught.clone());
-        Context { environment, ui, format: self.format, interrupt, caught, words, program: self.program }
-    }
-
-    /// The words of the command line, the command first.
-    pub fn words(&self) -> &[String] {
-        &self.words
+        Context {
+            environment,
+            ui,
+            format: self.format,
+            interrupt,
+            caught,
+            words: self.words.clone(),
+            program: self.program,
+        }
     }
 
     /// The command line with all of its commands.

@@ -1,7 +1,7 @@
 //! Shared options before the command name, as in `jobdoctor --target prod stale`: they are moved behind it.
 
 use super::args::{OutputArgs, StoreArgs};
-use clap::{Arg, Args, Command};
+use clap::{Arg, ArgMatches, Args, Command};
 use std::ffi::{OsStr, OsString};
 
 /// Adds the options that may stand before the command name to a command: those that say where the queue is and how to
@@ -9,6 +9,11 @@ use std::ffi::{OsStr, OsString};
 pub(super) fn with_shared_options(program: Command) -> Command {
     let shared = OutputArgs::augment_args(StoreArgs::augment_args(Command::new("shared")));
     program.args(shared.get_arguments())
+}
+
+/// The part of a parsed command line that is about the command itself, or the one below it.
+pub(super) fn deepest(matches: &ArgMatches) -> &ArgMatches {
+    matches.subcommand().map_or(matches, |(_, below)| deepest(below))
 }
 
 /// Moves leading shared options behind the name of the command, and of the command below it. Any other leading option

@@ -55,7 +55,7 @@ use std::process::ExitCode;
 /// the report is printed, the process dies by that signal.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    if let Some(exit) = completion::answer(&arguments) {
+    if let Some(exit) = completion::answer(command, &arguments) {
         return ExitCode::from(exit.code());
     }
     let arguments = behind_command(&plain_command(), arguments);

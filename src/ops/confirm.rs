@@ -50,7 +50,7 @@ pub fn confirm(
     second.claims.steps = in_both;
     add_changed(&mut snapshot, &mut second.skipped, changed.into_values().collect(), policy, apart)?;
     if second.diagnosed.count > 0 && (first.beyond_limit > 0 || second.claims.steps.len() != before) {
-        second.diagnosed = diagnosed_again(&mut snapshot, policy, &second.claims)?;
+        second.diagnosed = diagnosed_again(&mut snapshot, policy, &second.claims.steps)?;
     }
     second.warnings = if second.is_empty() { Vec::new() } else { first.warnings };
     (second.digest, second.by_action) = Tally::of(second.claims.steps.iter()).finish();

@@ -2,12 +2,11 @@
 
 use super::OpsError;
 use super::passes::Hashes;
-use super::plan::Part;
 use super::scan::{detail_for_listing, judged};
 use super::selection::Selection;
 use super::session::Snapshot;
-use crate::model::Claim;
-use crate::output::{Diagnosis, Field, JobGroup, Request};
+use crate::model::{Claim, Step};
+use crate::output::{Diagnosis, Field, JobGroup, Request, StepJob};
 use crate::policy::{self, Diagnoses, Judgement, Policy, Verdict};
 use crate::preset::QueueSpec;
 use std::collections::BTreeMap;
@@ -43,11 +42,15 @@ pub(super) fn diagnosed(snapshot: &mut Snapshot, mut found: Diagnoses<'_>) -> Re
 }
 
 /// What happened to the jobs of these steps, from another scan of the snapshot that they were planned in.
-pub(super) fn diagnosed_again(snapshot: &mut Snapshot, policy: &Policy, part: &Part) -> Result<Diagnosed, OpsError> {
-    if part.steps.is_empty() {
+pub(super) fn diagnosed_again(
+    snapshot: &mut Snapshot,
+    policy: &Policy,
+    steps: &[(Step, StepJob)],
+) -> Result<Diagnosed, OpsError> {
+    if steps.is_empty() {
         return Ok(Diagnosed::default());
     }
-    let planned: Hashes = part.steps.iter().map(|(step, _)| step.key.exact()).collect();
+    let planned: Hashes = steps.iter().map(|(step, _)| step.key.exact()).collect();
     let spec = snapshot.spec.clone();
     let mut found = Diagnoses::new(&spec);
     let detail = detail_for_listing(policy);

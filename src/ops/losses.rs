@@ -3,16 +3,13 @@
 use super::OpsError;
 use super::delay::can_return_later;
 use super::history::Records;
-use super::session::Snapshot;
+use super::session::{CountLosses, Snapshot};
 use super::sweep_lock::ignored_ledger;
 use crate::model::{Claim, Loss};
 use crate::output::Request;
 use crate::policy::Delay;
 use crate::store::catalog;
 use std::collections::HashMap;
-
-/// Counts, outside of the rows, how often the job of a claim was lost before; 0 for an unknown job.
-pub type CountLosses = Box<dyn Fn(&Claim) -> i64>;
 
 impl Snapshot {
     /// The snapshot with losses counted: by the rows themselves; if they do not, by the queue's ledger. The journal of

@@ -45,7 +45,7 @@ pub use guard::Guard;
 pub use health::{health, measure};
 pub use history::{Records, history, history_run};
 pub use init::{demo, init, init_ledger};
-pub use losses::{CountLosses, unfit_for_target};
+pub use losses::unfit_for_target;
 pub use owners::owners;
 pub use passes::Bound;
 pub use plan::{Plan, PlanSource, ReadyPlan, UnmatchedNames, plan, plan_again, plan_waiting, unmatched_names};

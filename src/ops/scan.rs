@@ -1,10 +1,9 @@
 //! Reads the claims of a snapshot, judges them, and passes over them before for evidence from outside the database.
 
 use super::OpsError;
-use super::losses::CountLosses;
 use super::progress::{UnderWay, Work};
 use super::selection::Selection;
-use super::session::Snapshot;
+use super::session::{CountLosses, Snapshot};
 use super::snapshot_file::SnapshotFile;
 use super::too_long::cutoffs;
 use crate::model::{Claim, Key};

@@ -1,9 +1,8 @@
 //! Opens a queue: the snapshot that all use cases read from.
 
 use super::OpsError;
-use super::losses::CountLosses;
 use super::progress::{Progress, Silent};
-use crate::model::{Cell, Engine, Remedy, Standby, Target, Timestamp};
+use crate::model::{Cell, Claim, Engine, Remedy, Standby, Target, Timestamp};
 use crate::output::advice::{self, UnfamiliarStates};
 use crate::preset::ident::qualified;
 use crate::preset::{
@@ -26,6 +25,9 @@ pub struct Session<'a> {
     /// The target's name in the config file.
     pub target: Option<&'a str>,
 }
+
+/// Counts, outside of the rows, how often the job of a claim was lost before; 0 for an unknown job.
+pub type CountLosses = Box<dyn Fn(&Claim) -> i64>;
 
 /// One consistent read of a queue: one `now`, and the preset resolved against the live tables.
 pub struct Snapshot {

@@ -1,7 +1,6 @@
 //! Checks that the limits for states fit a queue, and groups those about jobs that wait.
 
 use super::OpsError;
-use super::record::Cause;
 use super::session::Session;
 use crate::model::{Action, Timestamp};
 use crate::output::FilterThreshold;
@@ -55,7 +54,7 @@ pub fn unfit(session: &Session<'_>, spec: &QueueSpec, too_long: &TooLong) -> Res
         let tried = session.snapshot_of_waiting(&group.waits).and_then(|mut snapshot| {
             // Checks the right to read without reading rows: no job is that old.
             snapshot.reader.scan(&snapshot.spec, &Wanted::Before(Timestamp::EPOCH), Detail::ForAction, &mut |_| {})?;
-            Ok(snapshot.reader.explain_actions(&snapshot.spec, &Cause::Waited.reason(""))?)
+            Ok(snapshot.reader.explain_actions(&snapshot.spec)?)
         });
         match tried {
             // `check` reports missing rights with those of the claims.

@@ -2,9 +2,10 @@
 //! sentences.
 
 use super::live_owners::Standing;
-use super::plan::Skipped;
 use super::thresholds::Allowed;
 use crate::model::{Action, LockSign, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::time::Duration;
 
 /// One finding about a claim.
@@ -116,4 +117,73 @@ pub struct Limit {
     /// The limit, and what sets it.
     pub allowed: Allowed,
     pub target: String,
+}
+
+/// Why a job is not acted on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    pub reason: SkipReason,
+    /// What that rests on; none where the reason says it all.
+    pub findings: Vec<Finding>,
+}
+
+/// Why a job is not acted on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SkipReason {
+    /// It cannot be judged.
+    Unknown,
+    /// It was named, and it is healthy.
+    Healthy,
+    /// It was named, and it is not in flight.
+    NotInFlight,
+    /// It is in trouble, but its owner shows life.
+    OwnerAlive,
+    /// A requeue was due, and it has no attempt left.
+    AttemptsExhausted,
+    /// Its attempts cannot be read as a number.
+    AttemptsUnreadable,
+    /// A requeue was due, and its stall budget is spent.
+    StallsExhausted,
+    /// A stall budget is set, and nothing tells how often it was lost.
+    StallsUnreadable,
+    /// The preset does not have this action.
+    ActionNotOffered,
+    /// The preset refuses this action.
+    ActionRefused,
+    /// A condition of the preset skips it.
+    Preset,
+    /// It has changed since the saved plan, or since the run that is reverted.
+    Changed,
+    /// It changed between two snapshots.
+    ChangedBetweenSnapshots,
+    /// Its run cannot be reverted for it: its row is not recorded.
+    Unrecorded,
+    /// Its row is already what it was before the run that is reverted.
+    AsBefore,
+    /// Its row no longer exists.
+    Gone,
+}
+
+impl SkipReason {
+    pub fn name(self) -> &'static str {
+        match self {
+            SkipReason::Unknown => "unknown",
+            SkipReason::Healthy => "healthy",
+            SkipReason::NotInFlight => "not_in_flight",
+            SkipReason::OwnerAlive => "owner_alive",
+            SkipReason::AttemptsExhausted => "attempts_exhausted",
+            SkipReason::AttemptsUnreadable => "attempts_unreadable",
+            SkipReason::StallsExhausted => "stalls_exhausted",
+            SkipReason::StallsUnreadable => "stalls_unreadable",
+            SkipReason::ActionNotOffered => "action_not_offered",
+            SkipReason::ActionRefused => "action_refused",
+            SkipReason::Preset => "preset",
+            SkipReason::Changed => "changed",
+            SkipReason::ChangedBetweenSnapshots => "changed_between_snapshots",
+            SkipReason::Unrecorded => "unrecorded",
+            SkipReason::AsBefore => "as_before",
+            SkipReason::Gone => "gone",
+        }
+    }
 }

@@ -4,8 +4,7 @@ use super::SpecError;
 use super::catalog::{Catalog, Detect, Preset};
 use super::document::Document;
 use super::live::{LiveSchema, LiveTable};
-use super::resolve::{Place, physical_tables};
-use super::variant::Tables;
+use super::resolve::{Place, Tables, physical_tables};
 use crate::model::{Engine, Remedy};
 use std::collections::BTreeSet;
 

@@ -10,7 +10,7 @@ use super::live::{LiveColumn, LiveSchema, LiveTable};
 use super::node::Node;
 use super::options::chosen;
 use super::queue::Ignored;
-use super::resolve::{Place, ResolveError, STRANGER, distrusted, ignored, physical_tables};
+use super::resolve::{Place, ResolveError, STRANGER, Tables, distrusted, ignored, physical_tables};
 use super::template::{Piece, Template};
 use crate::model::Engine;
 use std::collections::BTreeMap;
@@ -120,9 +120,6 @@ fn probes(field: &Field<'_>) -> Result<Vec<Probe>, SpecError> {
 
 /// Asks the database one boolean question; NULL counts as no.
 pub type Ask<'a, E> = &'a mut dyn FnMut(&str) -> Result<bool, E>;
-
-/// The tables of a document: live ones by logical name, absent ones as `None`.
-pub(super) type Tables<'a> = BTreeMap<String, Option<&'a LiveTable>>;
 
 /// The document with the variants that the database has laid over it, its options still to be filled in; their names;
 /// and the tables and functions that switch none on, because they do not count.

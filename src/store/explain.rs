@@ -32,10 +32,8 @@ pub(super) fn explain_actions<S: ReadSession>(
     session: &mut S,
     spec: &QueueSpec,
     now: Timestamp,
-    reason: &str,
 ) -> Result<Vec<Refusal>, StoreError> {
-    let mut run =
-        Explaining { session, spec, clock_and_reason: (now, reason), asked: BTreeSet::new(), refusals: Vec::new() };
+    let mut run = Explaining { session, spec, now, asked: BTreeSet::new(), refusals: Vec::new() };
     for (action, moved) in &spec.actions {
         run.action(*action, moved)?;
         if let Some(delayed) = &moved.delayed {
@@ -50,10 +48,13 @@ pub(super) fn explain_actions<S: ReadSession>(
     Ok(run.refusals)
 }
 
+/// What a run writes with each job: as long as in earnest, for columns that limit a text.
+const REASON: &str = "jobdoctor: worker presumed dead (run 20260101000000-000000)";
+
 struct Explaining<'a, S> {
     session: &'a mut S,
     spec: &'a QueueSpec,
-    clock_and_reason: (Timestamp, &'a str),
+    now: Timestamp,
     /// The texts of the statements that were explained.
     asked: BTreeSet<String>,
     refusals: Vec<Refusal>,
@@ -64,7 +65,7 @@ impl<S: ReadSession> Explaining<'_, S> {
         if moved.refused.is_some() || moved.steps.is_empty() {
             return Ok(());
         }
-        let statements = statements(self.spec, self.session, action, moved, self.clock_and_reason);
+        let statements = statements(self.spec, self.session, action, moved, self.now);
         statements.iter().try_for_each(|statement| self.explain(Some((action, moved)), &moved.at, statement))
     }
 
@@ -107,7 +108,7 @@ fn statements<S: ReadSession>(
     session: &S,
     action: Action,
     moved: &ActionSpec,
-    (now, reason): (Timestamp, &str),
+    now: Timestamp,
 ) -> Vec<Statement> {
     let dialect = session.dialect();
     // No keys, so that none of their values is cast. SQLite has no empty list of rows, so there it is one of NULLs.
@@ -128,7 +129,7 @@ fn statements<S: ReadSession>(
     list.extend(spec.claim.guard.as_ref().map(|guard| sql::guard(spec, dialect, guard, &rows)));
     list.extend(spec.recorded(action).map(|columns| sql::images(spec, dialect, &columns, &keys, None)));
     list.extend(sql::left_behind(spec, dialect, moved, &keys));
-    let acts = sql::acts(spec, dialect, moved, &keys, (now, now), reason).into_iter().map(|act| act.statement);
+    let acts = sql::acts(spec, dialect, moved, &keys, (now, now), REASON).into_iter().map(|act| act.statement);
     list.into_iter().chain(acts).collect()
 }
 

@@ -29,11 +29,9 @@ pub use conninfo::{
 pub use error::{StoreError, StoreErrorKind};
 pub use explain::Refusal;
 pub use limits::{BatchInHand, Interrupt, Limits, chance, random};
-pub use port::{Caution, Forbids, LedgerReader, Reader, Store, Writer};
+pub use port::{Caution, Forbids, LedgerReader, Reader, Store, Writer, in_flight_by_owner};
 pub use postgres::tls;
-pub use query::{
-    Cutoffs, Detail, FinishedRun, Found, RowCount, ServerVersion, Standby, Wanted, WantedRuns, in_flight_by_owner,
-};
+pub use query::{Cutoffs, Detail, FinishedRun, Found, RowCount, ServerVersion, Standby, Wanted, WantedRuns};
 pub use sql::{
     Dialect, Postgres as PostgresDialect, Sqlite as SqliteDialect, Statement, catalog, ledger_schema, parts,
     reference_schema, statements,

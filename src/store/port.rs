@@ -8,6 +8,7 @@ use crate::model::{
     Timestamp,
 };
 use crate::preset::{ActionSpec, Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// A database. Reading and writing are different types, on connections of their own.
@@ -174,8 +175,20 @@ pub trait Reader: LedgerReader {
     ) -> Result<Vec<(usize, RowError)>, StoreError>;
 
     /// What the database refuses of the queue's actions and wake-ups: it explains every statement that a writer would
-    /// send, and runs none. `reason` stands for the reason of a run.
-    fn explain_actions(&mut self, spec: &QueueSpec, reason: &str) -> Result<Vec<Refusal>, StoreError>;
+    /// send, and runs none.
+    fn explain_actions(&mut self, spec: &QueueSpec) -> Result<Vec<Refusal>, StoreError>;
+}
+
+/// Counts the claims in flight by [`Owner::name`](crate::model::Owner): [`Reader::count_by_owner`] added up. Memory
+/// grows with the number of owners.
+pub fn in_flight_by_owner(
+    reader: &mut dyn Reader,
+    spec: &QueueSpec,
+) -> Result<BTreeMap<Option<String>, u64>, StoreError> {
+    let mut sums: BTreeMap<Option<String>, u64> = BTreeMap::new();
+    reader
+        .count_by_owner(spec, &mut |owner, claims| *sums.entry(owner.map(|owner| owner.name)).or_default() += claims)?;
+    Ok(sums)
 }
 
 /// The ledger, as a snapshot shows it. `Errors` as for [`Reader`].

@@ -1,9 +1,7 @@
 //! What a reader is asked for, and what it answers.
 
-use super::{Reader, StoreError};
+use super::{StoreError, StoreErrorKind};
 use crate::model::{Cell, Claim, Reading, Timestamp};
-use crate::preset::QueueSpec;
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Which claims a scan reads.
@@ -96,6 +94,21 @@ pub struct ServerVersion {
     pub is_tested: bool,
 }
 
+impl ServerVersion {
+    /// Fails for a server on which nothing is written.
+    pub(super) fn may_be_written(&self) -> Result<(), StoreError> {
+        if self.is_postgres {
+            return Ok(());
+        }
+        let why = format!(
+            "{} answered, which is not Postgres: we have no proof that its row locks protect a live job, so jobdoctor \
+             only lists it",
+            self.name
+        );
+        Err(StoreError::new(StoreErrorKind::Refused, why))
+    }
+}
+
 /// A job looked up by id.
 #[derive(Debug, Clone)]
 pub struct Found {
@@ -104,16 +117,4 @@ pub struct Found {
     pub in_flight: bool,
     /// The given ids that mean this job: a number or a UUID has several spellings.
     pub names: Vec<String>,
-}
-
-/// Counts the claims in flight by [`Owner::name`](crate::model::Owner): [`Reader::count_by_owner`] added up. Memory
-/// grows with the number of owners.
-pub fn in_flight_by_owner(
-    reader: &mut dyn Reader,
-    spec: &QueueSpec,
-) -> Result<BTreeMap<Option<String>, u64>, StoreError> {
-    let mut sums: BTreeMap<Option<String>, u64> = BTreeMap::new();
-    reader
-        .count_by_owner(spec, &mut |owner, claims| *sums.entry(owner.map(|owner| owner.name)).or_default() += claims)?;
-    Ok(sums)
 }

@@ -162,9 +162,9 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         found
     }
 
-    fn explain_actions(&mut self, spec: &QueueSpec, reason: &str) -> Result<Vec<Refusal>, StoreError> {
+    fn explain_actions(&mut self, spec: &QueueSpec) -> Result<Vec<Refusal>, StoreError> {
         let now = self.now;
-        explain_actions(&mut self.session, spec, now, reason)
+        explain_actions(&mut self.session, spec, now)
     }
 
     fn in_flight(&mut self, spec: &QueueSpec) -> Result<u64, StoreError> {

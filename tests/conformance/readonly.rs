@@ -67,7 +67,7 @@ fn whatever_is_asked_of_a_reader_writes_nothing() {
         // What explains the statements of actions runs none of them, and is no more of a writer afterwards.
         let spec = fit(&*store, &built_in("lease"));
         let mut reader = look(&*store);
-        assert!(reader.explain_actions(&spec, "why").unwrap().is_empty(), "{}", lab.name());
+        assert!(reader.explain_actions(&spec).unwrap().is_empty(), "{}", lab.name());
         assert!(reader.ask(asked[1]).is_err(), "{}", lab.name());
         assert_eq!(lab.image("jobs"), before, "{}: explained", lab.name());
     });

@@ -168,7 +168,7 @@ fn open(context: &Context, draft: &Adopt, was_asked: bool, given: &[(String, Str
 
 /// The command line that was typed, with these answers.
 fn command_line(context: &Context, answers: &[(String, String)]) -> String {
-    let words = context.words().iter().map(|word| shell_word(word));
+    let words = context.words.iter().map(|word| shell_word(word));
     let answers = answers.iter().flat_map(|(key, answer)| ["--answer".to_owned(), quoted(&format!("{key}={answer}"))]);
     std::iter::once("jobdoctor".to_owned()).chain(words).chain(answers).collect::<Vec<_>>().join(" ")
 }

@@ -26,10 +26,10 @@ use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
 use super::help::{Form, dressed};
-use super::leading_options::with_shared_options;
-use super::targets::{self, Several};
+use super::leading_options::{deepest, with_shared_options};
+use super::targets::{EachTarget, Several};
 use crate::output::format::Format;
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 
 /// Finds jobs that a database says are running although the worker behind them is dead, shows why, and puts them back
@@ -143,11 +143,6 @@ impl Cli {
     }
 }
 
-/// The part of a parsed command line that is about the command itself, or the one below it.
-pub fn deepest(matches: &ArgMatches) -> &ArgMatches {
-    matches.subcommand().map_or(matches, |(_, below)| deepest(below))
-}
-
 /// The command line with the examples first in its help, as people and completions see it.
 pub fn command() -> clap::Command {
     dressed(plain_command(), Form::Long)
@@ -158,11 +153,17 @@ pub fn plain_command() -> clap::Command {
     with_shared_options(Cli::command())
 }
 
+/// Runs a command, on each of its targets if it names several.
 pub fn run(command: &Command, context: &Context) -> Result<Exit, CliError> {
-    match targets::each_target(command, context)? {
-        Some(each_target) => each_target.run(context),
-        None => command.run_alone(context),
-    }
+    let mut probe = command.clone();
+    let Some(several) = probe.several().filter(Several::are_requested) else { return command.run_alone(context) };
+    EachTarget::of(several, context)?.run(context, &|target, context| {
+        let mut command = command.clone();
+        if let Some(several) = command.several() {
+            context.words = several.narrow(target, &context.words);
+        }
+        command.run_alone(context)
+    })
 }
 
 impl Command {

@@ -4,13 +4,13 @@
 mod values;
 
 use super::args::ToneArgs;
-use super::commands::command;
 use super::environment::Environment;
 use super::error::CliError;
 use super::exit::Exit;
 use super::ui::Ui;
 use crate::cli::next_command::quoted;
 use crate::output::format::Format;
+use clap::Command;
 use clap_complete::Shell;
 use clap_complete::engine::complete;
 use clap_complete::env::{CompleteEnv, Elvish, EnvCompleter, Fish, Powershell, Shells, Zsh};
@@ -24,7 +24,7 @@ const VARIABLE: &str = "JOBDOCTOR_COMPLETE";
 const NAME: &str = "jobdoctor";
 
 /// Answers a shell that asks what a word can be completed to, or for its script; `None` if this is an ordinary run.
-pub(super) fn answer(arguments: &[OsString]) -> Option<Exit> {
+pub(super) fn answer(command: fn() -> Command, arguments: &[OsString]) -> Option<Exit> {
     let environment = Environment::read();
     let shell = environment.get(VARIABLE).filter(|shell| *shell != "0")?.to_owned();
     // A defect must not draw over the line that is being typed.

@@ -1,11 +1,10 @@
 //! Where the values of options and arguments come from, and what of it is offered.
 
 use crate::cli::args::StoreArgs;
-use crate::cli::commands::deepest;
 use crate::cli::environment::Environment;
 use crate::cli::error::CliError;
 use crate::cli::help::TOPICS;
-use crate::cli::leading_options::behind_command;
+use crate::cli::leading_options::{behind_command, deepest};
 use crate::cli::rules::switchable_rules;
 use crate::cli::settings::Settings;
 use crate::ops::{self, Records, Snapshot, names_in_flight};

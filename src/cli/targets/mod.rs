@@ -7,38 +7,36 @@ mod worker_pool;
 
 pub use several::Several;
 
-use super::commands::Command;
 use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
 use super::settings::Settings;
 use report::{Report, Tally, TargetResult};
-use several::for_target;
 
-/// A command and the targets that it runs on.
-pub struct EachTarget<'a> {
-    command: &'a Command,
+/// The targets that a command runs on.
+pub struct EachTarget {
     name: &'static str,
     targets: Vec<String>,
 }
 
-/// The command on each of its targets, if it names several.
-pub fn each_target<'a>(command: &'a Command, context: &Context) -> Result<Option<EachTarget<'a>>, CliError> {
-    let mut probe = command.clone();
-    let Some(several) = probe.several().filter(Several::are_requested) else { return Ok(None) };
-    several.check_options()?;
-    let (targets, broken) = Settings::targets(several.store, &context.environment)?;
-    broken.iter().for_each(|error| context.ui.warn_about_setup(&error.to_string()));
-    several.check_files(&targets)?;
-    Ok(Some(EachTarget { command, name: several.name, targets }))
-}
+/// Runs the command on the target of that name.
+type Run<'a> = &'a (dyn Fn(&str, &mut Context) -> Result<Exit, CliError> + Sync);
 
-impl EachTarget<'_> {
+impl EachTarget {
+    /// The targets that these options name.
+    pub fn of(several: Several<'_>, context: &Context) -> Result<EachTarget, CliError> {
+        several.check_options()?;
+        let (targets, broken) = Settings::targets(several.store, &context.environment)?;
+        broken.iter().for_each(|error| context.ui.warn_about_setup(&error.to_string()));
+        several.check_files(&targets)?;
+        Ok(EachTarget { name: several.name, targets })
+    }
+
     /// Runs the command on each target; the worst exit is that of the whole.
-    pub fn run(&self, context: &Context) -> Result<Exit, CliError> {
+    pub fn run(&self, context: &Context, run: Run<'_>) -> Result<Exit, CliError> {
         let mut report = Report::new(context.format, self.name)?;
         let mut tally = Tally::default();
-        let run = |n: usize| self.targets.get(n).map(|target| self.run_on(target, context));
+        let run = |n: usize| self.targets.get(n).map(|target| run_on(target, context, run));
         let mut failed = None;
         worker_pool::in_order(self.targets.len(), &run, |n, result| {
             let Some(target) = self.targets.get(n) else { return };
@@ -57,17 +55,16 @@ impl EachTarget<'_> {
             None => report.end(&context.ui, &tally).map(|()| tally.worst()),
         }
     }
+}
 
-    /// Runs the command on one target, with its output buffered.
-    fn run_on(&self, target: &str, context: &Context) -> TargetResult {
-        let (ui, buffered) = context.ui.buffered(target);
-        let (command, words) = for_target(self.command, target, context.words());
-        let context = context.with(ui, words);
-        let end = match context.interrupt.is_raised() {
-            true => Err(CliError::new(Exit::Signal(signal_hook::consts::SIGINT), "interrupted")),
-            false => command.run_alone(&context),
-        };
-        let end = end.map_err(|error| error.after(context.caught.signal()));
-        TargetResult::new(target, end, &context.ui, buffered)
-    }
+/// Runs the command on one target, with its output buffered.
+fn run_on(target: &str, context: &Context, run: Run<'_>) -> TargetResult {
+    let (ui, buffered) = context.ui.buffered(target);
+    let mut context = context.with(ui);
+    let end = match context.interrupt.is_raised() {
+        true => Err(CliError::new(Exit::Signal(signal_hook::consts::SIGINT), "interrupted")),
+        false => run(target, &mut context),
+    };
+    let end = end.map_err(|error| error.after(context.caught.signal()));
+    TargetResult::new(target, end, &context.ui, buffered)
 }

@@ -1,7 +1,6 @@
 //! The options about several targets, and the command line for each of them.
 
 use crate::cli::args::{StoreArgs, TargetsArgs};
-use crate::cli::commands::Command;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use std::path::{Path, PathBuf};
@@ -55,7 +54,7 @@ impl<'a> Several<'a> {
     }
 
     /// True if the command line names several targets.
-    pub(super) fn are_requested(&self) -> bool {
+    pub fn are_requested(&self) -> bool {
         self.targets.all_targets || self.store.target.len() > 1
     }
 
@@ -90,23 +89,19 @@ impl<'a> Several<'a> {
         }
         Ok(())
     }
-}
 
-/// The command and its words, as if this target alone had been named.
-pub(super) fn for_target(command: &Command, target: &str, words: &[String]) -> (Command, Vec<String>) {
-    let mut command = command.clone();
-    let mut words = words_for(words, target);
-    if let Some(several) = command.several() {
-        several.targets.all_targets = false;
-        several.store.target = vec![target.to_owned()];
-        for (_, path) in several.files {
+    /// Makes the options those of this target alone, and gives the words that say the same.
+    pub fn narrow(self, target: &str, words: &[String]) -> Vec<String> {
+        let mut words = words_for(words, target);
+        self.targets.all_targets = false;
+        self.store.target = vec![target.to_owned()];
+        for (_, path) in self.files {
             let given = path.to_string_lossy().into_owned();
-            let own = given.replace(PLACE, target);
             words.iter_mut().filter(|word| word.ends_with(&given)).for_each(|word| *word = word.replace(PLACE, target));
-            *path = PathBuf::from(own);
+            *path = PathBuf::from(given.replace(PLACE, target));
         }
+        words
     }
-    (command, words)
 }
 
 /// The words with this target in place of the others, for the commands that are printed as the next step.

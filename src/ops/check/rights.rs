@@ -4,7 +4,6 @@ use super::schema::claims_table;
 use super::{Findings, name};
 use crate::model::Action;
 use crate::ops::OpsError;
-use crate::ops::record::Cause;
 use crate::ops::session::Snapshot;
 use crate::output::{Severity, advice};
 use crate::preset::ident::quoted;
@@ -139,9 +138,6 @@ fn touches(spec: &QueueSpec) -> BTreeSet<(Touch, &str)> {
     sql.chain(&spec.claim.guard).flat_map(|sql| sql.touches()).chain(locked).chain(read).collect()
 }
 
-/// A run id of the usual length.
-const A_RUN: &str = "20260101000000-000000";
-
 /// Reports what the database refuses of the actions.
 pub(super) fn actions(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<(), OpsError> {
     is_offered(findings, snapshot);
@@ -157,7 +153,7 @@ pub(super) fn actions(findings: &mut Findings, snapshot: &mut Snapshot) -> Resul
         findings.add(sure, "actions", detail, Some(fix.to_owned()));
     }
     let mut refused = !cleared.is_empty();
-    for refusal in snapshot.reader.explain_actions(&snapshot.spec, &Cause::Dead.reason(A_RUN))? {
+    for refusal in snapshot.reader.explain_actions(&snapshot.spec)? {
         let error = &refusal.error;
         let of = |column: &str| error.constraint.as_ref().is_some_and(|of| of.ends_with(&format!(".{column}")));
         if cleared.iter().any(|(action, one)| refusal.action == Some(*action) && of(&one.column.name)) {

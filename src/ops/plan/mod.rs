@@ -248,7 +248,7 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
     if !plan.is_empty() && policy.restart.is_none() {
         plan.diagnosed = match plan.beyond_limit == plan.later {
             true => diagnosed(snapshot, found)?,
-            false => diagnosed_again(snapshot, policy, &plan.claims)?,
+            false => diagnosed_again(snapshot, policy, &plan.claims.steps)?,
         };
         plan.in_flight = plan.diagnosed.in_flight;
     } else {

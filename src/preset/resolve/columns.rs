@@ -10,8 +10,11 @@ use crate::preset::ident::{meanings, unquoted};
 use crate::preset::live::{LiveSchema, LiveTable};
 use crate::preset::queue::*;
 use crate::preset::template::{Piece, Template, is_name};
-use crate::preset::variant::Tables;
 use crate::preset::{SpecError, did_you_mean};
+use std::collections::BTreeMap;
+
+/// The tables of a document: live ones by logical name, absent ones as `None`.
+pub(in crate::preset) type Tables<'a> = BTreeMap<String, Option<&'a LiveTable>>;
 
 impl Binder<'_> {
     pub(super) fn natural(&self) -> Option<Encodings> {

@@ -7,7 +7,7 @@ mod columns;
 mod fragments;
 mod owner;
 
-pub(super) use columns::{STRANGER, distrusted, ignored, physical_tables};
+pub(super) use columns::{STRANGER, Tables, distrusted, ignored, physical_tables};
 pub(super) use fragments::aliases_of;
 
 use super::catalog::Preset;
@@ -16,7 +16,7 @@ use super::field::{Fragment, Written};
 use super::ident::meanings;
 use super::live::{LiveSchema, LiveTable};
 use super::queue::*;
-use super::variant::{Ask, Tables, choose};
+use super::variant::{Ask, choose};
 use super::{SpecError, WrittenAt, did_you_mean};
 use crate::model::{Action, AttemptsChange};
 use columns::missing_table;

@@ -6,7 +6,7 @@ use crate::preset::ident::quoted;
 use crate::store::conninfo::{PostgresAddress, Server, ServerPlace, SslMode};
 use crate::store::{StoreError, StoreErrorKind};
 use ::postgres::Error;
-use ::postgres::error::DbError;
+use ::postgres::error::{DbError, Severity};
 use std::error::Error as _;
 use std::io;
 
@@ -314,4 +314,14 @@ fn missing_right(message: &str, user: &str) -> String {
         None => "the role lacks a right; `jobdoctor check` lists the rights that reclaim takes, and the GRANT for each"
             .to_owned(),
     }
+}
+
+/// Whether an error is the server's answer to a statement. The last message of a pooler that hangs up, or of a server
+/// that stops, is not.
+pub(super) fn is_an_answer(error: &Error) -> bool {
+    error.as_db_error().is_some_and(|db| {
+        let code = db.code().code();
+        let hangs_up = code.starts_with("08") || ["57P01", "57P02", "57P03", "57P05", "25P03"].contains(&code);
+        db.parsed_severity() == Some(Severity::Error) && !hangs_up
+    })
 }

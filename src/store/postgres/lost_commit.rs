@@ -1,14 +1,13 @@
 //! Finds out whether a commit went through whose answer was lost, by asking the same server on a new connection.
 
 use super::connect::{Connected, connect};
+use super::connect_error::is_an_answer;
 use super::connection_thread::for_at_most;
 use super::session::PostgresSession;
 use crate::model::Cell;
 use crate::store::StoreError;
 use crate::store::session::{Commit, Session};
 use crate::store::sql::Statement;
-use ::postgres::Error;
-use ::postgres::error::Severity;
 use ::postgres::types::Type;
 use std::time::{Duration, Instant};
 
@@ -77,14 +76,4 @@ impl PostgresSession {
 
 fn first_text(rows: &[Vec<Cell>]) -> Option<String> {
     rows.first()?.first()?.to_text()
-}
-
-/// Whether an error is the server's answer to a statement. The last message of a pooler that hangs up, or of a server
-/// that stops, is not.
-pub(super) fn is_an_answer(error: &Error) -> bool {
-    error.as_db_error().is_some_and(|db| {
-        let code = db.code().code();
-        let hangs_up = code.starts_with("08") || ["57P01", "57P02", "57P03", "57P05", "25P03"].contains(&code);
-        db.parsed_severity() == Some(Severity::Error) && !hangs_up
-    })
 }

@@ -1,10 +1,8 @@
 //! One connection to a server, and the transactions on it.
 
 use super::connect::{Connected, connect};
-use super::connect_error::store_error;
+use super::connect_error::{is_an_answer, store_error};
 use super::connection_thread::{Cancel, ConnectionThread, NoAnswer, for_at_most};
-use super::lost_commit::is_an_answer;
-use super::snapshot::may_be_written;
 use super::value::{Bound, Raw};
 use crate::model::{Cell, Timestamp};
 use crate::preset::ident::quoted;
@@ -306,7 +304,8 @@ impl Session for PostgresSession {
         self.remember_timeline();
         // A deferred constraint would refuse the whole batch at its commit, without naming the row.
         let begun = self.begin_with("ISOLATION LEVEL READ COMMITTED", Some(schema), "SET CONSTRAINTS ALL IMMEDIATE");
-        let begun = begun.and_then(|(now, _)| self.server_version.iter().try_for_each(may_be_written).map(|()| now));
+        let begun = begun
+            .and_then(|(now, _)| self.server_version.iter().try_for_each(ServerVersion::may_be_written).map(|()| now));
         if begun.is_err() {
             self.rollback();
         }
@@ -315,7 +314,7 @@ impl Session for PostgresSession {
 
     fn names_are_found(&mut self, act: &Statement, again: bool) -> Result<(), StoreError> {
         if !self.names_found.contains(&act.sql) {
-            self.set(&[("lock_timeout", super::settings::lock_wait(again))])?;
+            self.limit_lock_wait(again)?;
             self.query(&Statement { sql: format!("EXPLAIN {}", act.sql), params: act.params.clone() })?;
             self.names_found.insert(act.sql.clone());
         }

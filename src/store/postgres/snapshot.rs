@@ -132,21 +132,6 @@ pub(super) fn server_version(version: &str) -> ServerVersion {
     }
 }
 
-/// Fails for a server on which nothing is written.
-pub(super) fn may_be_written(server: &ServerVersion) -> Result<(), StoreError> {
-    match server.is_postgres {
-        true => Ok(()),
-        false => Err(StoreError::new(
-            StoreErrorKind::Refused,
-            format!(
-                "{} answered, which is not Postgres: we have no proof that its row locks protect a live job, so \
-                 jobdoctor only lists it",
-                server.name
-            ),
-        )),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -83,7 +83,7 @@ impl Reader for MemoryReader {
         Ok(Vec::new())
     }
 
-    fn explain_actions(&mut self, _spec: &QueueSpec, _reason: &str) -> Result<Vec<Refusal>, StoreError> {
+    fn explain_actions(&mut self, _spec: &QueueSpec) -> Result<Vec<Refusal>, StoreError> {
         Ok(Vec::new())
     }
 
