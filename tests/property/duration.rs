@@ -127,17 +127,6 @@ fn what_is_wrong_and_how_to_write_it() {
 }
 
 #[test]
-fn nothing_reaches_the_panic_of_humantime() {
-    for text in [
-        "18446744073709551615s 999999999ns 1ns",
-        "584542046090y 19767615s 999999999ns 1ns",
-        "9999999999y9999999999y9999999999y9999999999y9999999999y999999ns",
-    ] {
-        assert!(parse_duration(text).is_err(), "{text}");
-    }
-}
-
-#[test]
 fn age_takes_two_units() {
     let cases = [
         (0, "0s"),

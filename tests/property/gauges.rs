@@ -66,28 +66,6 @@ fn gauges_of_a_run() {
 }
 
 #[test]
-fn a_run_that_could_not_read_keeps_the_last_success() {
-    assert_eq!(
-        lines(&run(None, None, 69)),
-        [
-            "jobdoctor_up{…} 0",
-            "jobdoctor_exit_code{…} 69",
-            "jobdoctor_last_run_timestamp_seconds{…} 1795168800.123",
-            "jobdoctor_last_success_timestamp_seconds{…} 1795168000",
-            "jobdoctor_run_duration_seconds{…} 0.25",
-        ]
-    );
-}
-
-#[test]
-fn a_run_that_yielded_could_read_the_queue_and_found_no_jobs_itself() {
-    let lines = lines(&RunMetrics { yielded: true, ..run(None, Some(&OutcomeCounts::new()), 75) });
-    assert_eq!(lines[..2], ["jobdoctor_up{…} 1", "jobdoctor_exit_code{…} 75"]);
-    assert_eq!(lines[3], "jobdoctor_last_success_timestamp_seconds{…} 1795168000", "that is none");
-    assert_eq!(lines.len(), 5);
-}
-
-#[test]
 fn beyond_200_queues_those_with_findings_keep_their_names() {
     let mut queues: BTreeMap<_, _> = (0..300).map(|n| (Some(format!("q{n:03}")), queue(1, 0))).collect();
     queues.insert(Some("q299".to_owned()), queue(5, 2));

@@ -26,14 +26,6 @@ fn rendered(width: usize) -> String {
 }
 
 #[test]
-fn a_screen_without_a_width_shows_everything() {
-    let all = "  ID  KIND      NOTE  OWNER\n  \
-               42  SendMail  -     web1:4211\n\
-               1000  漢字かな        a\\n\\x1b[31mb\n";
-    assert_eq!(table().render(&Screen::default()), all);
-}
-
-#[test]
 fn a_narrow_one_shrinks_then_drops() {
     let cases = [
         (80, "  ID  KIND      OWNER\n  42  SendMail  web1:4211\n1000  漢字かな  a\\n\\x1b[31mb\n"),
@@ -66,29 +58,6 @@ fn what_says_nothing_is_left_out_and_told() {
     table.rows.truncate(1);
     table.rows[0][2] = "!".into();
     assert_eq!(left_out(&table, 80), None);
-}
-
-#[test]
-fn rows_may_be_ragged_or_missing() {
-    let mut table = table();
-    table.rows = vec![vec!["1".into()], vec!["2".into(); 9]];
-    assert_eq!(
-        table.render(&Screen { width: None, color: false, ..Screen::default() }),
-        "ID  KIND  NOTE  OWNER\n 1\n 2  2     2     2\n"
-    );
-    table.rows.clear();
-    assert_eq!(table.render(&Screen { width: Some(80), color: false, ..Screen::default() }), "ID  KIND  NOTE  OWNER\n");
-    assert_eq!(Table::default().render(&Screen { width: Some(80), color: true, ..Screen::default() }), "");
-}
-
-#[test]
-fn colour_does_not_move_anything() {
-    let mut table = table();
-    table.columns.truncate(1);
-    table.rows.truncate(1);
-    table.rows[0][0].tone = Tone::Dim;
-    let screen = Screen { width: Some(80), color: true, ..Screen::default() };
-    assert_eq!(table.render(&screen), "\x1b[1mID\x1b[0m\n\x1b[2m42\x1b[0m\n");
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! Pure code: properties that hold for every input, not only for the ones somebody thought of, and examples.
 
-mod alerts;
 mod brake;
 mod candidates;
 pub mod claims;
@@ -10,7 +9,6 @@ mod diagnoses;
 mod duration;
 mod encoding;
 mod evidence;
-mod facts;
 mod gauges;
 mod globs;
 mod id_lists;
@@ -22,12 +20,9 @@ mod judge;
 mod layout;
 mod live_owners;
 mod plan;
-mod plugin;
 mod prefilter;
-mod prometheus;
 pub mod queue;
 mod table;
-mod thresholds;
 mod tones;
 mod unknown;
 mod values;

@@ -1,12 +1,6 @@
 //! The colours of a table at a terminal.
 
-use jobdoctor::output::format::{Tone, or_dash};
-
-#[test]
-fn plain_adds_nothing() {
-    assert_eq!(Tone::Plain.paint("web1"), "web1");
-    assert_eq!(Tone::Warn.paint("web1"), "\x1b[35mweb1\x1b[0m");
-}
+use jobdoctor::output::format::Tone;
 
 /// Of xterm's eight colours, only red and magenta have a contrast of 3 with black and with white.
 #[test]
@@ -33,11 +27,4 @@ fn every_tone_can_be_read_on_black_and_on_white() {
             assert!(on_black > 3.0 && on_white > 3.0, "{tone:?}: {on_black:.1} on black, {on_white:.1} on white");
         }
     }
-}
-
-#[test]
-fn a_missing_text_is_a_dash() {
-    assert_eq!(or_dash(None), "-");
-    assert_eq!(or_dash(Some("")), "-");
-    assert_eq!(or_dash(Some("web1")), "web1");
 }
