@@ -27,16 +27,3 @@ fn a_queue_of_which_no_claim_can_be_judged() {
     doctor.sql("UPDATE jobs SET claimed_at = unixepoch() WHERE id = 1");
     doctor.on_queue(&["check"]).exits(0);
 }
-
-#[test]
-fn the_index_that_it_recommends_can_be_made() {
-    let doctor = calm();
-    doctor.sql("DROP INDEX jobs_lease");
-    let checked = doctor.on_queue(&["check", "--json"]).exits(0).json();
-    let finding = checked["findings"].as_array().unwrap().iter().find(|finding| finding["id"] == "index").unwrap();
-    assert_eq!(finding["severity"], "warning");
-    assert!(finding["count_seconds"].as_f64().is_some_and(|seconds| seconds > 0.0), "{finding}");
-    doctor.sql(finding["fix"].as_str().unwrap());
-    let checked = doctor.on_queue(&["check"]).exits(0);
-    assert!(!checked.stdout.contains("warning"), "{checked:#?}");
-}

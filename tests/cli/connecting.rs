@@ -13,17 +13,6 @@ fn no_such_host() {
 }
 
 #[test]
-fn one_server_of_several_is_enough() {
-    let (doctor, database) = (Doctor::new(), fresh());
-    doctor.run(&["init", "--db", &database.url()]).exits(0);
-    let several = database.url().replace("host=", "connect_timeout=2 host=/nonexistent,");
-    doctor.run(&["stale", "--db", &several]).exits(0);
-    let ran = fails(&doctor, &["stale", "--db", "host=/nonexistent,127.0.0.1 port=5432,1 user=ops dbname=app"], 69);
-    assert!(ran.stderr.contains("no socket /nonexistent/.s.PGSQL.5432"), "{ran:#?}");
-    assert!(ran.stderr.contains("ops@127.0.0.1:1/app: nothing listens"), "{ran:#?}");
-}
-
-#[test]
 fn no_such_database_and_no_such_user() {
     let url = fresh().url();
     let ran = fails(&Doctor::new(), &["stale", "--db", &url.replace("dbname=", "dbname=no_")], 69);

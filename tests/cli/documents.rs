@@ -147,16 +147,6 @@ fn counts_add_up() {
 }
 
 #[test]
-fn a_digest_is_of_the_plan_and_of_no_clock() {
-    let doctor = incident();
-    let digest = |more: &[&str]| doctor.on_queue(&[&["reclaim", "--json"], more].concat()).json()["digest"].clone();
-    let planned = digest(&[]);
-    assert_eq!(digest(&[]), planned);
-    assert_eq!(digest(&["--apply"]), planned);
-    assert_ne!(digest(&[]), planned);
-}
-
-#[test]
 fn lines_say_what_the_document_says() {
     for (arguments, lists) in [
         (

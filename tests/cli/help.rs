@@ -4,13 +4,12 @@ use crate::support::cli::Doctor;
 use insta::assert_snapshot;
 
 #[test]
-fn program() {
-    assert_snapshot!(Doctor::new().run(&["--help"]).whole());
-}
-
-#[test]
-fn program_in_short() {
-    assert_snapshot!(Doctor::new().run(&["-h"]).whole());
+fn in_both_forms() {
+    for (name, line) in
+        [("program", "--help"), ("program_in_short", "-h"), ("stale", "stale --help"), ("stale_in_short", "stale -h")]
+    {
+        assert_snapshot!(name, Doctor::new().run(&line.split(' ').collect::<Vec<_>>()).whole());
+    }
 }
 
 #[test]
@@ -26,14 +25,4 @@ fn nothing_said() {
     let ran = Doctor::new().run(&[]).exits(2);
     assert_eq!(ran.stdout, "");
     assert!(ran.stderr.contains("Usage: jobdoctor"), "{ran:#?}");
-}
-
-#[test]
-fn stale_in_short() {
-    assert_snapshot!(Doctor::new().run(&["stale", "-h"]).whole());
-}
-
-#[test]
-fn stale() {
-    assert_snapshot!(Doctor::new().run(&["stale", "--help"]).whole());
 }

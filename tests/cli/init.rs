@@ -5,19 +5,6 @@ use crate::support::cli::{Doctor, fails};
 use insta::assert_snapshot;
 
 #[test]
-fn a_new_file() {
-    let doctor = Doctor::new();
-    assert_snapshot!(doctor.on_queue(&["init"]).whole(), @r"
-[stderr]
-created table jobs and its indexes in queue.db
-[exit 0]
-[EOF]
-");
-    doctor.on_queue(&["stale"]).exits(0);
-    doctor.on_queue(&["check"]).exits(0);
-}
-
-#[test]
 fn printed_only() {
     let doctor = Doctor::new();
     assert_snapshot!(doctor.on_queue(&["init", "--print"]).whole());

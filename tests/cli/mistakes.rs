@@ -72,26 +72,10 @@ fn each_is_answered() {
     assert_snapshot!(said);
 }
 
-#[test]
-fn nothing_is_made() {
-    let doctor = Doctor::new();
-    for arguments in [&["stale"][..], &["stale", "--db", "x.db", "--older", "5M"], &["init"], &["demo", "--bogus"]] {
-        doctor.run(arguments).exits(2);
-    }
-    assert_eq!(doctor.files(), [""; 0]);
-}
-
 /// The first line that a value of an option is answered with.
 fn answered(command: &[&str], option: &str) -> String {
     let ran = fails(&incident(), &[command, &["--db", "queue.db", option]].concat(), 2);
     format!("{option:22} {}\n", ran.stderr.lines().next().unwrap().trim_start_matches("error: "))
-}
-
-#[test]
-fn durations() {
-    let said = ["5M", "3mo", "300", "301", "0", "0s", "-5m", "", "10", "99y", "0.2s", "5 parsecs", "1e9s", "soon"]
-        .map(|text| answered(&["stale"], &format!("--older={text}")));
-    assert_snapshot!(said.concat());
 }
 
 #[test]

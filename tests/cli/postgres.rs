@@ -1,6 +1,6 @@
 //! The same contracts where the database is a server.
 
-use crate::support::cli::{Ran, fails, is_valid, until};
+use crate::support::cli::{Ran, fails, until};
 use crate::support::proxy::{Cut, Proxy};
 use crate::support::shop::Shop;
 use insta::assert_snapshot;
@@ -17,30 +17,6 @@ fn queue() -> Shop {
 #[track_caller]
 fn refused(shop: &Shop, words: &[&str], code: i32) -> Ran {
     fails(&shop.doctor, &shop.with_db(words), code)
-}
-
-#[test]
-fn stale_and_reclaim() {
-    let shop = queue();
-    let found = shop.run(&["stale", "--json"]).exits(0).json();
-    is_valid("stale", &found);
-    assert_eq!(found["summary"]["stuck"], 3);
-    let listed = shop.run(&["stale"]).exits(0).stdout;
-    let (diagnosis, table) = listed.split_once("\n\n").unwrap();
-    assert!(
-        diagnosis.starts_with("host web1 vanished 2h ") && diagnosis.ends_with(": 3 jobs of kind SendInvoice"),
-        "{diagnosis}"
-    );
-    assert_snapshot!(table, @r"
-ID  OWNER   SILENT  WHY
-1   web1:1  2h 15m  lease ran out
-2   web1:2  2h 15m  lease ran out
-3   web1:3  2h 15m  lease ran out
-");
-    let applied = shop.run(&["reclaim", "--apply", "--json"]).exits(0).json();
-    is_valid("reclaim", &applied);
-    assert_eq!(shop.states(), ["1 QUEUED 1", "2 QUEUED 1", "3 QUEUED 1"]);
-    is_valid("check", &shop.run(&["check", "--json"]).exits(0).json());
 }
 
 #[test]

@@ -45,21 +45,8 @@ fn more_than_a_batch() {
 #[test]
 fn the_next_command_does_what_was_shown() {
     let doctor = incident();
-    let arguments = [
-        "reclaim",
-        "--db",
-        "queue.db",
-        "--queue",
-        "mail*",
-        "--older=5m",
-        "--limit",
-        "2",
-        "--color",
-        "never",
-        "-o",
-        "wide",
-    ];
-    let said = doctor.run(&arguments).exits(0).stderr;
+    let line = "reclaim --db queue.db --queue mail* --older=5m --limit 2 --color never -o wide";
+    let said = doctor.run(&line.split(' ').collect::<Vec<_>>()).exits(0).stderr;
     let next = said.lines().find_map(|line| line.strip_prefix("to do exactly this: ")).unwrap();
     let (next, digest) = next.split_once(" --expect ").unwrap();
     assert_eq!(digest.split_once(' ').map(|(digest, rest)| (digest.len(), rest)), Some((16, "--apply")));

@@ -1,6 +1,6 @@
 //! `sweep --restart`: by who the owner is, whatever the age.
 
-use super::scene::{STATE, incident, simple};
+use super::scene::{STATE, incident};
 use crate::support::cli::fails;
 use crate::support::shop::on_both;
 use insta::assert_snapshot;
@@ -69,13 +69,6 @@ hint: name each host with --host or a pattern of its own, as in 'web1:*'; for al
     assert_eq!(doctor.rows(STATE), incident().rows(STATE));
     // One host only: nothing to mistake.
     assert_eq!(swept(&["--owner", "web2*"]), ["2", "3", "4"]);
-}
-
-#[test]
-fn a_table_without_owners_cannot_be_judged_by_age() {
-    let doctor = simple();
-    let plan = doctor.on_queue(&["reclaim", "--preset", "simple", "--apply", "--json"]).exits(0).json();
-    assert_eq!((&plan["summary"]["planned"], &plan["summary"]["skipped"]), (&0.into(), &2.into()));
 }
 
 /// Where owners name no host, a wildcard within a word may mean any of them.

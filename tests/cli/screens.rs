@@ -65,23 +65,15 @@ fn screens(doctor: &Doctor, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn stale_with_uuids() {
-    assert_snapshot!(screens(&uuids(), &["stale", "--db", "queue.db"]));
-}
-
-#[test]
-fn reclaim() {
-    assert_snapshot!(screens(&numbers(), &["reclaim", "--db", "queue.db"]));
-}
-
-#[test]
-fn owners() {
-    assert_snapshot!(screens(&numbers(), &["owners", "--db", "queue.db"]));
-}
-
-#[test]
-fn show() {
-    assert_snapshot!(screens(&numbers(), &["show", "4121", "--db", "queue.db"]));
+fn on_three_widths() {
+    for (name, doctor, line) in [
+        ("stale_with_uuids", uuids(), "stale --db queue.db"),
+        ("reclaim", numbers(), "reclaim --db queue.db"),
+        ("owners", numbers(), "owners --db queue.db"),
+        ("show", numbers(), "show 4121 --db queue.db"),
+    ] {
+        assert_snapshot!(name, screens(&doctor, &line.split(' ').collect::<Vec<_>>()));
+    }
 }
 
 /// A run of another day by somebody else, in place of the one that was recorded.

@@ -29,9 +29,6 @@ fn malformed_presets_are_refused_with_place_and_advice() {
 #[test]
 fn built_in_presets_are_sound_and_name_their_tables() {
     let catalog = Catalog::built_in().unwrap();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/preset/presets");
-    let files = fs::read_dir(folder).unwrap().count();
-    assert_eq!(catalog.iter().count(), files, "a preset file is not in the list of built-in ones");
     for preset in catalog.iter() {
         if let Err(error) = Preset::parse(&format!("preset {}", preset.name), &preset.name, preset.text) {
             panic!("{error}");

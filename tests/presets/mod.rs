@@ -1,9 +1,8 @@
-//! Presets as files: every built-in one is sound, every malformed one is refused with a message that helps, and the SQL that
-//! they give rise to is looked at whole.
+//! Presets as files: every built-in one is sound, every malformed one is refused with a message that helps, and names in their
+//! SQL are qualified.
 
 mod complete;
 mod malformed;
 mod qualified;
-mod statements;
 mod template;
 mod touches;

@@ -1,10 +1,8 @@
 //! Whose certificate a server may show.
 
-use super::{Visitor, says};
+use super::{FULL, Visitor, says};
 use crate::support::authority::Authority;
 use crate::support::tls_server::{authority, expired, of_its_own, usual};
-
-const FULL: &str = "user=tls sslmode=verify-full sslrootcert=root.pem";
 
 #[test]
 fn the_name_counts_in_verify_full_alone() {

@@ -16,6 +16,8 @@ use crate::support::tls_server::{TlsServer, authority};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+const FULL: &str = "user=tls sslmode=verify-full sslrootcert=root.pem";
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum How {
     Plain,

@@ -73,11 +73,6 @@ fn with_the_root_of_another_authority() {
 }
 
 #[test]
-fn a_mode_that_there_is_not() {
-    Visitor::to(usual()).is_refused("user=both sslmode=verify", 2);
-}
-
-#[test]
 fn a_socket_is_below_all_that() {
     let visitor = Visitor::to(usual());
     let socket = usual().at_socket();

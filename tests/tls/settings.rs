@@ -1,9 +1,7 @@
 //! What else an address can say about TLS.
 
-use super::{How, Visitor, says};
+use super::{FULL, How, Visitor, says};
 use crate::support::tls_server::{PASSWORD, usual};
-
-const FULL: &str = "user=tls sslmode=verify-full sslrootcert=root.pem";
 
 #[test]
 fn versions() {
