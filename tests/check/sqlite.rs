@@ -70,24 +70,30 @@ fn a_foreign_key_that_cannot_be_enforced() {
     }
 }
 
-#[test]
-fn a_column_that_takes_no_null_is_not_cleared() {
-    finds(&queue(&[("worker", "text not null")], &[]), 78, &["error", "clear[1]`): column worker is NOT NULL"]);
-}
+const ACTIONS: &str = "[mapping.m.action.requeue]
+to = \"new\"
+clear = [\"worker\", \"started\", \"pinged\"]
+[mapping.m.action.fail]
+to = \"dead\"
+set = { note = \":reason\" }
+";
 
+/// SQLite makes a text of each number that is put into a column of texts, so that no job's attempts could be read.
 #[test]
-fn statements_that_the_database_does_not_take() {
-    for (columns, changes, says) in [
-        (&[][..], &[(":reason", "nofunc(1)")][..], "no such function: nofunc"),
-        (&[], &[(":reason", "k.note")], "no such column: k.note"),
-        (&[("note", "text as (status)")], &[], "cannot UPDATE generated column \"note\""),
+fn columns_and_statements_that_cannot_be_are_found_with_their_place() {
+    let (fail, note) = ("line 22, key `action.fail`", "line 24, key `action.fail.set.note`");
+    let notify = ("[mapping.m.owner]", "[mapping.m.notify.all]\nsql = \"NOTIFY jobs\"\n[mapping.m.owner]");
+    for (column, change, says) in [
+        (("worker", "text not null"), ("", ""), &["error", "clear[1]`): column worker is NOT NULL"][..]),
+        (("", ""), (":reason", "nofunc(1)"), &["error: fail", "no such function: nofunc", fail]),
+        (("", ""), (":reason", "k.note"), &["error: fail", "no such column: k.note", fail]),
+        (("note", "text as (status)"), ("", ""), &["error: fail", "cannot UPDATE generated column \"note\"", note]),
+        (("tries", "text default 0"), ("", ""), &["line 6, key `attempts.column`", "must be an integer"]),
+        (("tries", "varchar(9)"), ("", ""), &["line 6, key `attempts.column`", "must be an integer"]),
+        (("", ""), (ACTIONS, ""), &["error", "config.toml, mapping m", "neither a requeue nor a fail"]),
+        (("", ""), notify, &["SELECT pg_notify("]),
     ] {
-        let place = if says.contains("\"note\"") {
-            "line 24, key `action.fail.set.note`"
-        } else {
-            "line 22, key `action.fail`"
-        };
-        finds(&queue(columns, changes), 78, &["error: fail", says, place]);
+        finds(&queue(&[column], &[change]), 78, says);
     }
 }
 
@@ -117,9 +123,6 @@ fn mappings_that_leave_something_out() {
     let doctor = with_claims(&[], &[]);
     doctor.sql_in("u.db", "INSERT INTO q (id, status) VALUES (9, 'paused')");
     finds(&doctor, 78, &["key `states`: it does not name the states of", "paused", "config.toml, mapping m"]);
-    let actions = "[mapping.m.action.requeue]\nto = \"new\"\nclear = [\"worker\", \"started\", \"pinged\"]\n[mapping.m.action.fail]\nto = \"dead\"\nset = { note = \":reason\" }\n";
-    let doctor = with_claims(&[], &[(actions, "")]);
-    finds(&doctor, 78, &["error", "config.toml, mapping m", "neither a requeue nor a fail"]);
     let nothing = [
         ("state = \"status\"\n", "where = \"j.status = 'working'\"\n"),
         ("attempts = { column", "# attempts = { column"),
@@ -128,23 +131,6 @@ fn mappings_that_leave_something_out() {
     ];
     let doctor = with_claims(&[], &nothing);
     doctor.run(&["check", "--config", "config.toml"]).exits(78).says("the action writes nothing");
-}
-
-#[test]
-fn a_wake_up_that_cannot_be_explained_is_refused() {
-    let doctor =
-        queue(&[], &[("[mapping.m.owner]", "[mapping.m.notify.all]\nsql = \"NOTIFY jobs\"\n[mapping.m.owner]")]);
-    doctor.run(&["check", "--config", "config.toml"]).exits(78).says("SELECT pg_notify(");
-}
-
-/// SQLite makes a text of each number that is put into such a column, so that no job's attempts could be read.
-#[test]
-fn attempts_in_a_column_of_texts() {
-    for declared in ["text default 0", "varchar(9)"] {
-        let doctor = with_claims(&[("tries", declared)], &[]);
-        let ran = doctor.run(&["check", "--config", "config.toml"]).exits(78);
-        ran.says("line 6, key `attempts.column`").says("must be an integer");
-    }
 }
 
 /// What the target asks of each run is refused by each run.

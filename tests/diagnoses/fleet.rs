@@ -1,7 +1,6 @@
 //! A fleet of workers on the reference schema, on either engine, at work or not.
 
-use crate::support::shop::{self, Shop};
-use std::ops::Deref;
+use crate::support::shop::Shop;
 
 /// One claim of the fleet. Ages lie half a unit away from where their words would change.
 #[derive(Clone)]
@@ -19,57 +18,31 @@ pub fn at(queue: &'static str, kind: &'static str, owner: &str, claimed: i64, be
     At { queue, kind, owner: Some(owner.to_owned()), claimed: Some(claimed), beat: Some(beat), deadline: None }
 }
 
-pub struct Queue<'s>(&'s Shop);
-
-impl Deref for Queue<'_> {
-    type Target = Shop;
-
-    fn deref(&self) -> &Shop {
-        self.0
+/// Puts claims in; ids go on from what is there.
+pub fn put(queue: &Shop, claims: &[At]) {
+    let text =
+        |text: &Option<String>| text.as_ref().map_or("NULL".to_owned(), |t| format!("'{}'", t.replace('\'', "''")));
+    let time = |seconds: Option<i64>| seconds.map_or("NULL".to_owned(), |seconds| format!("{{ago {seconds}}}"));
+    let row = |at: &At| {
+        let (owner, times) = (text(&at.owner), [at.claimed, at.beat, at.deadline].map(time).join(", "));
+        format!("('{}', '{}', 'RUNNING', {owner}, {times})", at.queue, at.kind)
+    };
+    for some in claims.chunks(200) {
+        queue.sql(&format!(
+            "INSERT INTO jobs (queue, kind, status, owner_id, claimed_at, heartbeat_at, deadline_at) VALUES {}",
+            some.iter().map(row).collect::<Vec<_>>().join(", ")
+        ));
     }
 }
 
-impl Queue<'_> {
-    /// Puts claims in; ids go on from what is there.
-    pub fn put(&self, claims: &[At]) {
-        let text =
-            |text: &Option<String>| text.as_ref().map_or("NULL".to_owned(), |t| format!("'{}'", t.replace('\'', "''")));
-        let time = |seconds: Option<i64>| seconds.map_or("NULL".to_owned(), |seconds| format!("{{ago {seconds}}}"));
-        for some in claims.chunks(200) {
-            let rows: Vec<String> = some
-                .iter()
-                .map(|at| {
-                    format!(
-                        "('{}', '{}', 'RUNNING', {}, {}, {}, {})",
-                        at.queue,
-                        at.kind,
-                        text(&at.owner),
-                        time(at.claimed),
-                        time(at.beat),
-                        time(at.deadline)
-                    )
-                })
-                .collect();
-            self.sql(&format!(
-                "INSERT INTO jobs (queue, kind, status, owner_id, claimed_at, heartbeat_at, deadline_at) VALUES {}",
-                rows.join(", ")
-            ));
-        }
-    }
-
-    /// The lines that stand above the table, with clocks taken out. Each is one line here: where a long one breaks depends on whether its clocks
-    /// say the day, which depends on the time of day.
-    #[track_caller]
-    pub fn diagnoses(&self, more: &[&str]) -> String {
-        let ran = self.run(&[&["stale", "--summary"], more].concat()).exits(0);
-        let whole = ran.whole();
-        let text = whole.strip_prefix("[stdout]\n").unwrap_or_default();
-        text.split("[stderr]").next().unwrap_or_default().replace("\n    ", " ")
-    }
-}
-
-pub fn on_both(test: impl Fn(&Queue<'_>)) {
-    shop::on_both(|shop| test(&Queue(shop)));
+/// The lines that stand above the table, with clocks taken out. Each is one line here: where a long one breaks depends on
+/// whether its clocks say the day, which depends on the time of day.
+#[track_caller]
+pub fn diagnoses(queue: &Shop, more: &[&str]) -> String {
+    let ran = queue.run(&[&["stale", "--summary"], more].concat()).exits(0);
+    let whole = ran.whole();
+    let text = whole.strip_prefix("[stdout]\n").unwrap_or_default();
+    text.split("[stderr]").next().unwrap_or_default().replace("\n    ", " ")
 }
 
 /// The incident of the README: one host vanished, one kind hangs everywhere, and one is slow but healthy.

@@ -1,7 +1,8 @@
 //! The documents.
 
-use super::fleet::{at, incident, on_both};
+use super::fleet::{at, incident, put};
 use crate::support::cli::is_valid;
+use crate::support::shop::on_both;
 use serde_json::Value;
 
 #[track_caller]
@@ -16,8 +17,8 @@ fn adds_up(document: &Value) {
 #[test]
 fn fields() {
     on_both(|queue| {
-        queue.put(&incident());
-        queue.put(&[at("web", "A", "lone:1", 90_000, 80_000)]);
+        put(queue, &incident());
+        put(queue, &[at("web", "A", "lone:1", 90_000, 80_000)]);
         let document = queue.run(&["stale", "--json"]).exits(0).json();
         is_valid("stale", &document);
         adds_up(&document);
@@ -44,7 +45,7 @@ fn fields() {
 #[test]
 fn the_summary_holds_no_jobs() {
     on_both(|queue| {
-        queue.put(&incident());
+        put(queue, &incident());
         let document = queue.run(&["stale", "--json", "--summary"]).exits(0).json();
         is_valid("stale", &document);
         adds_up(&document);
@@ -64,7 +65,7 @@ fn none_of_jobs_that_are_named_and_none_of_nothing() {
         let empty = queue.run(&["stale", "--json"]).exits(0).json();
         is_valid("stale", &empty);
         adds_up(&empty);
-        queue.put(&incident());
+        put(queue, &incident());
         let named = ["stale", "--db", &queue.url, "--json", "--id", "1", "--id", "2"];
         let named = queue.doctor.run(&named).exits(0).json();
         assert_eq!((&named["diagnoses"], &named["summary"]["alone"]), (&Value::Array(vec![]), &2.into()));

@@ -1,12 +1,13 @@
 //! Above a plan: what happened to the jobs of its steps, and to no others.
 
-use super::fleet::{Queue, incident, on_both};
+use super::fleet::{incident, put};
 use crate::support::cli::is_valid;
+use crate::support::shop::{Shop, on_both};
 use serde_json::Value;
 
 /// The diagnoses of a plan: how many jobs each is about.
 #[track_caller]
-fn jobs(queue: &Queue, words: &[&str]) -> Vec<u64> {
+fn jobs(queue: &Shop, words: &[&str]) -> Vec<u64> {
     let document = queue.doctor.run(&[words, &["--db", &queue.url, "--json"]].concat()).exits(0).json();
     is_valid(words[0], &document);
     let diagnoses = document["diagnoses"].as_array().unwrap();
@@ -17,7 +18,7 @@ fn jobs(queue: &Queue, words: &[&str]) -> Vec<u64> {
 #[test]
 fn what_happened_to_the_jobs_of_the_plan() {
     on_both(|queue| {
-        queue.put(&incident());
+        put(queue, &incident());
         for command in ["reclaim", "sweep"] {
             assert_eq!(jobs(queue, &[command]), [312, 18]);
             let table = queue.run(&[command, "-o", "table"]).exits(0).stdout.replace("\n    ", " ");

@@ -1,14 +1,15 @@
 //! What is taken for one fault, and what is not.
 
-use super::fleet::{At, at, incident, on_both};
+use super::fleet::{At, at, diagnoses, incident, put};
 use crate::support::cli::Doctor;
+use crate::support::shop::on_both;
 use insta::assert_snapshot;
 
 #[test]
 fn a_host_that_vanished_a_kind_that_hangs_and_one_that_is_only_slow() {
     on_both(|queue| {
-        queue.put(&incident());
-        let said = queue.diagnoses(&[]);
+        put(queue, &incident());
+        let said = diagnoses(queue, &[]);
         assert_snapshot!("incident", said);
         assert!(!said.contains("MonthlyReport"), "{said}");
     });
@@ -23,11 +24,11 @@ fn every_owner_at_once_is_more_likely_something_they_share() {
                 claims.push(at("web", "SendInvoice", &format!("host-{host}:{}", n % 3), 11_130 + n, 7830 + 5 * host));
             }
         }
-        queue.put(&claims);
-        assert_snapshot!("all_silent", queue.diagnoses(&[]));
+        put(queue, &claims);
+        assert_snapshot!("all_silent", diagnoses(queue, &[]));
         // One that lives, and it is another story.
-        queue.put(&[at("web", "SendInvoice", "host-9:1", 30, 2)]);
-        assert_snapshot!("all_but_one", queue.diagnoses(&[]));
+        put(queue, &[at("web", "SendInvoice", "host-9:1", 30, 2)]);
+        assert_snapshot!("all_but_one", diagnoses(queue, &[]));
     });
 }
 
@@ -37,8 +38,8 @@ fn what_died_at_different_times_is_told_apart() {
     on_both(|queue| {
         let of =
             |host: i64| at("web", "SendInvoice", &format!("old-{host}:1"), 4000 * host + 11_130, 4000 * host + 7830);
-        queue.put(&(0..4).flat_map(|host| [of(host), of(host)]).collect::<Vec<_>>());
-        let said = queue.diagnoses(&[]);
+        put(queue, &(0..4).flat_map(|host| [of(host), of(host)]).collect::<Vec<_>>());
+        let said = diagnoses(queue, &[]);
         assert_eq!(said.lines().count(), 4, "{said}");
         assert!(said.lines().all(|line| line.contains("vanished") && line.ends_with("2 jobs of kind SendInvoice")));
         assert!(said.starts_with("host old-0 "), "the newest first: {said}");
@@ -48,9 +49,9 @@ fn what_died_at_different_times_is_told_apart() {
 #[test]
 fn one_job_alone_is_no_event() {
     on_both(|queue| {
-        queue.put(&[at("web", "SendInvoice", "a:1", 11_130, 7830), at("mail", "SendMail", "b:1", 90_030, 90_000)]);
-        queue.put(&[at("web", "SendInvoice", "c:1", 30, 3)]);
-        assert_eq!(queue.diagnoses(&[]), "2 stuck jobs without a diagnosis\n");
+        put(queue, &[at("web", "SendInvoice", "a:1", 11_130, 7830), at("mail", "SendMail", "b:1", 90_030, 90_000)]);
+        put(queue, &[at("web", "SendInvoice", "c:1", 30, 3)]);
+        assert_eq!(diagnoses(queue, &[]), "2 stuck jobs without a diagnosis\n");
     });
 }
 
@@ -60,9 +61,9 @@ fn pods_that_went_together_are_one_line_though_each_held_one_job() {
         let pod = |n: i64| {
             at("web", if n % 4 == 0 { "Other" } else { "SendInvoice" }, &format!("pod-{n:02}:1"), 11_130, 7830 + n)
         };
-        queue.put(&(0..40).map(pod).collect::<Vec<_>>());
-        queue.put(&[at("web", "SendInvoice", "alive:1", 900, 2)]);
-        assert_snapshot!("pods", queue.diagnoses(&[]));
+        put(queue, &(0..40).map(pod).collect::<Vec<_>>());
+        put(queue, &[at("web", "SendInvoice", "alive:1", 900, 2)]);
+        assert_snapshot!("pods", diagnoses(queue, &[]));
     });
 }
 
@@ -70,21 +71,25 @@ fn pods_that_went_together_are_one_line_though_each_held_one_job() {
 #[test]
 fn vanished_is_said_of_one_minute() {
     on_both(|queue| {
-        queue.put(&[at("web", "SendInvoice", "alive:1", 900, 2)]);
-        queue.put(&[at("media", "ResizeVideo", "media1:1", 9000, 7830)]);
-        queue.put(&[at("media", "ResizeVideo", "media2:1", 9000, 7830 - 41 * 60)]);
-        let said = queue.diagnoses(&[]);
+        put(queue, &[at("web", "SendInvoice", "alive:1", 900, 2)]);
+        put(queue, &[at("media", "ResizeVideo", "media1:1", 9000, 7830)]);
+        put(queue, &[at("media", "ResizeVideo", "media2:1", 9000, 7830 - 41 * 60)]);
+        let said = diagnoses(queue, &[]);
         assert!(said.starts_with("2 hosts went silent one by one between ") && !said.contains("vanished"), "{said}");
         assert!(
             said.contains(" UTC, the last 1h 29m ago: 2 jobs of kind ResizeVideo, held by media1, media2"),
             "{said}"
         );
         queue.sql("UPDATE jobs SET heartbeat_at = {ago 7800} WHERE owner_id = 'media2:1'");
-        assert!(queue.diagnoses(&[]).starts_with("2 hosts vanished 2h 10m ago, between "), "{}", queue.diagnoses(&[]));
+        assert!(
+            diagnoses(queue, &[]).starts_with("2 hosts vanished 2h 10m ago, between "),
+            "{}",
+            diagnoses(queue, &[])
+        );
         // Steps of 50 s are no minute, however many follow each other.
         let worker = |n: i64| at("web", "SendInvoice", &format!("node-{n}:1"), 11_130, 3000 + 50 * n);
-        queue.put(&(0..8).map(worker).collect::<Vec<_>>());
-        let said = queue.diagnoses(&[]);
+        put(queue, &(0..8).map(worker).collect::<Vec<_>>());
+        let said = diagnoses(queue, &[]);
         assert!(said.starts_with("8 hosts went silent one by one"), "{said}");
     });
 }
@@ -94,13 +99,13 @@ fn vanished_is_said_of_one_minute() {
 fn where_only_age_tells_nobody_lives() {
     on_both(|queue| {
         let of = |owner: &str, age: i64| At { beat: None, ..at("web", "SendEmail", owner, age, 0) };
-        queue.put(&[of("web1:1", 7830), of("web1:1", 30), of("web2:1", 7830), of("web2:1", 30)]);
-        let said = queue.diagnoses(&[]);
+        put(queue, &[of("web1:1", 7830), of("web1:1", 30), of("web2:1", 7830), of("web2:1", 30)]);
+        let said = diagnoses(queue, &[]);
         assert!(said.starts_with("kind SendEmail hangs on 2 hosts: 2 jobs, the first claimed 2h 10m ago"), "{said}");
         assert!(said.ends_with("; nothing shows whether the owners live\n"), "{said}");
         queue.sql("DELETE FROM jobs WHERE owner_id = 'web2:1'");
-        queue.put(&[of("web1:1", 7830)]);
-        let said = queue.diagnoses(&[]);
+        put(queue, &[of("web1:1", 7830)]);
+        let said = diagnoses(queue, &[]);
         assert!(said.starts_with("2 of the 3 jobs of owner web1:1 hang (kind SendEmail)"), "{said}");
         assert!(!said.contains("web1:1 lives"), "{said}");
     });
@@ -111,9 +116,9 @@ fn where_only_age_tells_nobody_lives() {
 fn a_kind_that_kills_its_workers() {
     on_both(|queue| {
         let worker = |n: i64| at("media", "ResizeVideo", &format!("node:{n}"), 4000 * n + 11_130, 4000 * n + 7830);
-        queue.put(&(0..5).map(worker).collect::<Vec<_>>());
-        queue.put(&[at("web", "SendInvoice", "node:99", 30, 2)]);
-        assert_snapshot!("killers", queue.diagnoses(&[]));
+        put(queue, &(0..5).map(worker).collect::<Vec<_>>());
+        put(queue, &[at("web", "SendInvoice", "node:99", 30, 2)]);
+        assert_snapshot!("killers", diagnoses(queue, &[]));
     });
 }
 
@@ -126,8 +131,8 @@ fn an_owner_that_lives_hangs() {
         // In trouble, but its own heartbeat is fresh: twice, so that it is no job alone.
         let late = At { deadline: Some(1000), ..at("web", "D", "web2:1", 11_130, 2) };
         claims.extend([late.clone(), late]);
-        queue.put(&claims);
-        assert_snapshot!("living_owners", queue.diagnoses(&[]));
+        put(queue, &claims);
+        assert_snapshot!("living_owners", diagnoses(queue, &[]));
     });
 }
 
@@ -135,15 +140,15 @@ fn an_owner_that_lives_hangs() {
 #[test]
 fn a_filter_does_not_make_anyone_dead_or_alive() {
     on_both(|queue| {
-        queue.put(&[at("mail", "A", "web1:1", 11_130, 7830), at("mail", "A", "web1:1", 11_130, 7830)]);
-        queue.put(&[at("web", "A", "web1:2", 11_130, 7831)]);
-        let said = queue.diagnoses(&["--queue", "mail"]);
+        put(queue, &[at("mail", "A", "web1:1", 11_130, 7830), at("mail", "A", "web1:1", 11_130, 7830)]);
+        put(queue, &[at("web", "A", "web1:2", 11_130, 7831)]);
+        let said = diagnoses(queue, &["--queue", "mail"]);
         assert!(said.starts_with("host web1 vanished") && said.contains(": 2 jobs of kind A\n"), "{said}");
-        queue.put(&[at("web", "A", "web1:3", 30, 2)]);
-        let said = queue.diagnoses(&["--queue", "mail"]);
+        put(queue, &[at("web", "A", "web1:3", 30, 2)]);
+        let said = diagnoses(queue, &["--queue", "mail"]);
         assert!(said.starts_with("owner web1:1 vanished"), "{said}");
-        queue.put(&[at("web", "A", "web1:1", 30, 2)]);
-        let said = queue.diagnoses(&["--queue", "mail"]);
+        put(queue, &[at("web", "A", "web1:1", 30, 2)]);
+        let said = diagnoses(queue, &["--queue", "mail"]);
         assert!(said.starts_with("owner web1:1 lives, but 2 of its 3 jobs hang"), "{said}");
     });
 }
@@ -152,8 +157,8 @@ fn a_filter_does_not_make_anyone_dead_or_alive() {
 fn where_only_age_tells_nobody_vanished() {
     on_both(|queue| {
         let old = |n: i64| At { beat: None, ..at("web", "SendInvoice", "web1:1", 7830 + n, 0) };
-        queue.put(&[old(0), old(1)]);
-        assert_snapshot!("by_age", queue.diagnoses(&[]));
+        put(queue, &[old(0), old(1)]);
+        assert_snapshot!("by_age", diagnoses(queue, &[]));
     });
 }
 
@@ -161,9 +166,9 @@ fn where_only_age_tells_nobody_vanished() {
 #[test]
 fn what_cannot_be_judged_leaves_a_doubt() {
     on_both(|queue| {
-        queue.put(&[at("web", "A", "web1:1", 11_130, 7830), at("web", "A", "web1:1", 11_130, 7830)]);
-        queue.put(&[at("web", "A", "web1:1", 11_130, -7000)]);
-        assert_snapshot!("doubt", queue.diagnoses(&[]));
+        put(queue, &[at("web", "A", "web1:1", 11_130, 7830), at("web", "A", "web1:1", 11_130, 7830)]);
+        put(queue, &[at("web", "A", "web1:1", 11_130, -7000)]);
+        assert_snapshot!("doubt", diagnoses(queue, &[]));
     });
 }
 
@@ -172,8 +177,8 @@ fn lies_of_the_ownership_data() {
     on_both(|queue| {
         let nobody = At { owner: None, ..at("web", "A", "", 11_130, 7830) };
         let timeless = At { claimed: None, ..at("web", "A", "web1:1", 0, 7830) };
-        queue.put(&[nobody.clone(), nobody, timeless.clone(), timeless]);
-        assert_snapshot!("inconsistencies", queue.diagnoses(&[]));
+        put(queue, &[nobody.clone(), nobody, timeless.clone(), timeless]);
+        assert_snapshot!("inconsistencies", diagnoses(queue, &[]));
     });
 }
 

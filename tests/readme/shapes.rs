@@ -67,29 +67,14 @@ impl Shape {
     fn holds(&self, shop: &Shop) {
         shop.sql(&format!("{};{}", text_of(&format!("sql shape {}", self.name)), self.jobs));
         let mapping = text_of(&format!("toml shape {}", self.name));
-        let config = format!(
-            "[target.t]
-db = \"{}\"
-preset = \"{}\"
-{mapping}",
-            shop.url, self.mapping
-        );
+        let config = format!("[target.t]\ndb = \"{}\"\npreset = \"{}\"\n{mapping}", shop.url, self.mapping);
         fs::write(shop.doctor.path("c.toml"), config).expect("the config file");
         let run = |arguments: &[&str]| shop.doctor.run(&[arguments, &["--config", "c.toml"]].concat()).exits(0);
         let checked = run(&["check", "--json"]).json();
         let findings = checked["findings"].as_array().expect("findings");
         let bad = findings.iter().find(|one| one["severity"] != "ok" && one["id"] != "index");
         assert_eq!((bad, &checked["can_reclaim"]), (None, &true.into()), "{}", self.name);
-        assert_eq!(
-            run(&["stale", "-o", "name"]).stdout,
-            format!(
-                "{}
-",
-                self.stuck
-            ),
-            "{}",
-            self.name
-        );
+        assert_eq!(run(&["stale", "-o", "name"]).stdout, format!("{}\n", self.stuck), "{}", self.name);
         run(&["reclaim", "--apply"]);
         assert_eq!(shop.rows(self.rows), self.after, "{}", self.name);
     }
