@@ -15,15 +15,15 @@ const SIMPLE: &str = "CREATE TABLE jobs (id integer PRIMARY KEY, queue text, sta
 
 /// A statement that reads a whole table, although an index leads to the claims in flight.
 struct ReadsAll {
-    /// The preset; all of them if empty.
-    queue: &'static str,
+    /// The presets; all of them if there is none.
+    queues: &'static [&'static str],
     statement: &'static str,
     why: &'static str,
 }
 
 impl ReadsAll {
     fn is(&self, queue: &str, statement: &str) -> bool {
-        (self.queue.is_empty() || self.queue == queue) && statement.starts_with(self.statement)
+        (self.queues.is_empty() || self.queues.contains(&queue)) && statement.starts_with(self.statement)
     }
 }
 
@@ -33,12 +33,15 @@ fn differences(known: &[ReadsAll], reading: &[(String, String)]) -> Vec<String> 
     let is_known = |(queue, statement): &&(String, String)| known.iter().any(|known| known.is(queue, statement));
     let unknown = reading.iter().filter(|read| !is_known(read));
     let unknown = unknown.map(|(queue, statement)| format!("{queue}: it reads a whole table: {statement}"));
-    let is_true = |known: &&ReadsAll| reading.iter().any(|(queue, statement)| known.is(queue, statement));
-    let untrue = known.iter().filter(|known| !is_true(known)).map(|known| {
-        format!(
-            "{}: no {:?} reads a whole table any more, which was excused: {}",
-            known.queue, known.statement, known.why
-        )
+    let is_read = |(of, known): &(&str, &ReadsAll)| {
+        reading.iter().any(|(queue, statement)| [queue.as_str(), ""].contains(of) && known.is(queue, statement))
+    };
+    let known = known.iter().flat_map(|known| match known.queues {
+        [] => vec![("", known)],
+        queues => queues.iter().map(|queue| (*queue, known)).collect(),
+    });
+    let untrue = known.filter(|known| !is_read(known)).map(|(queue, ReadsAll { statement, why, .. })| {
+        format!("{queue}: no {statement:?} reads a whole table any more, which was excused: {why}")
     });
     unknown.chain(untrue).collect()
 }

@@ -1,7 +1,7 @@
 //! Postgres writes the plan of every statement to its log, by its module `auto_explain`: what is examined is what jobdoctor has
 //! really sent, with its parameters and its settings.
 
-use super::fill::fill;
+use super::fill::{fill, session};
 use super::{ReadsAll, SIMPLE, differences, named};
 use crate::queues::rights::words;
 use crate::queues::tables::{Tables, all, tables};
@@ -26,70 +26,35 @@ use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 const KNOWN: &[ReadsAll] = &[
-    ReadsAll { queue: "", statement: "count by state", why: "it counts every row; only `stats` sends it" },
+    ReadsAll { queues: &[], statement: "count by state", why: "it counts every row; only `stats` sends it" },
     ReadsAll {
-        queue: "",
+        queues: &[],
         statement: "states in use",
         why: "it hops from state to state, and reads everything at each hop unless an index begins with the state; sent by `check`, \
               by listings while no claim is in flight, and by a detection only where it is cheap",
     },
     ReadsAll {
-        queue: "lease",
+        queues: &["lease", "apalis", "oban", "pg-boss", "chancy", "django-tasks"],
         statement: "finished",
-        why: "no index on finished_at; the newest runs have a time limit of their own",
+        why: "no index on the end of a run, for Oban in Elixir; the newest runs have a time limit of their own",
     },
     ReadsAll {
-        queue: "apalis",
-        statement: "finished",
-        why: "no index on done_at; the newest runs have a time limit of their own",
-    },
-    ReadsAll {
-        queue: "oban",
-        statement: "finished",
-        why: "Elixir has no index on completed_at; the newest runs have a time limit of their own",
-    },
-    ReadsAll {
-        queue: "pg-boss",
-        statement: "finished",
-        why: "no index on completed_on; the newest runs have a time limit of their own",
-    },
-    ReadsAll {
-        queue: "good-job",
+        queues: &["good-job"],
         statement: "finished last",
         why: "it goes backwards through the index on finished_at and ends at its LIMIT",
     },
     ReadsAll {
-        queue: "chancy",
-        statement: "finished",
-        why: "no index on completed_at; the newest runs have a time limit of their own",
-    },
-    ReadsAll {
-        queue: "django-tasks",
-        statement: "finished",
-        why: "no index on finished_at; the newest runs have a time limit of their own",
-    },
-    ReadsAll {
-        queue: "django-q",
+        queues: &["django-q", "goqite", "pgmq"],
         statement: "",
-        why: "whether a lock is a claim's is told by the payload, which no index has; the library deletes what was handled",
+        why: "no index tells a claim: the payload says it, or a time that every row has; the library deletes what was handled",
     },
     ReadsAll {
-        queue: "goqite",
-        statement: "",
-        why: "every row has a timeout, and no index tells those that were received; the library deletes what was handled",
-    },
-    ReadsAll {
-        queue: "pgmq",
-        statement: "",
-        why: "every row has a vt, and no index tells those that were read; the library deletes what was handled",
-    },
-    ReadsAll {
-        queue: "n8n",
+        queues: &["n8n"],
         statement: "check waits_for_long",
         why: "no index begins with the status; only `check` asks it",
     },
     ReadsAll {
-        queue: "graphile-worker",
+        queues: &["graphile-worker"],
         statement: "check queue_without_job",
         why: "the library has no index on job_queue_id; only `check` asks it",
     },
@@ -184,7 +149,7 @@ struct Ran {
 impl<'a> Stage<'a> {
     fn new(cluster: &'a Cluster, tables: &'a Tables) -> Stage<'a> {
         let database = cluster.fresh();
-        let (rows, session) = fill(&tables.queue, &tables.version);
+        let rows = fill(&tables.queue, &tables.version);
         let mut client = database.client();
         let run = |client: &mut postgres::Client, sql: &str| {
             let done = client.batch_execute(sql);
@@ -193,7 +158,7 @@ impl<'a> Stage<'a> {
         run(&mut client, &format!("SET client_min_messages = warning; {}", tables.sql));
         run(&mut client, &format!("SET session_replication_role = replica; {rows}; ANALYZE"));
         let mut worker = database.client();
-        run(&mut worker, session);
+        run(&mut worker, session(&tables.queue));
         let store = open(&Address::parse(&database.url(), &Surroundings::default()).unwrap());
         let limits = Limits { application_name: NAME.to_owned(), ..limits() };
         let said = if tables.version == OWN { Vec::new() } else { words(tables, &["option"]) };
@@ -229,6 +194,9 @@ impl<'a> Stage<'a> {
             }
             if let Some(fix) = before.fix {
                 let mut client = self.database.client();
+                if !fix.starts_with("CREATE INDEX CONCURRENTLY ") && !fix.contains(" ON ONLY ") {
+                    found.wrong.push(format!("workers would wait for {fix}"));
+                }
                 fix.split("; ").for_each(|statement| client.batch_execute(statement).unwrap());
                 let after = self.finding();
                 if after.severity != Severity::Ok {

@@ -11,9 +11,9 @@ use jobdoctor::preset::Place;
 use jobdoctor::store::{Address, SqliteDialect, Surroundings, open, reference_schema};
 
 const KNOWN: [ReadsAll; 2] = [
-    ReadsAll { queue: "", statement: "count by state", why: "it counts every row; only `stats` sends it" },
+    ReadsAll { queues: &[], statement: "count by state", why: "it counts every row; only `stats` sends it" },
     ReadsAll {
-        queue: "lease",
+        queues: &["lease"],
         statement: "finished",
         why: "no index on finished_at; the newest runs have a time limit of their own",
     },

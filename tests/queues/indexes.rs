@@ -1,6 +1,6 @@
-//! Where a library's tables have no index for claims in flight, `check` proposes one that can be made while workers work.
+//! Which indexes `check` takes for enough. `indexes::` makes the one that it proposes for each library, and asks the planner.
 
-use super::tables::{all, tables};
+use super::tables::tables;
 use crate::support::shop::Shop;
 use serde_json::Value;
 
@@ -9,36 +9,6 @@ fn index(shop: &Shop, more: &[&str]) -> Option<Value> {
     assert!(ran.code == 0 || ran.code == 78, "{}", ran.stderr);
     let document: Value = serde_json::from_str(&ran.stdout).ok()?;
     document["findings"].as_array()?.iter().find(|finding| finding["id"] == "index").cloned()
-}
-
-#[test]
-fn the_index_that_check_proposes_can_be_made_and_is_what_it_asked_for() {
-    let mut proposed = Vec::new();
-    for tables in all() {
-        let shop = Shop::on(tables.made());
-        let place = format!("{} {}", tables.queue, tables.version);
-        let Some(before) = index(&shop, &[]) else { continue };
-        if before["severity"] == "ok" {
-            continue;
-        }
-        // No index helps where a claim is told by an expression over several tables.
-        let Some(statement) = before["fix"].as_str() else { continue };
-        let whole = "CREATE INDEX CONCURRENTLY ";
-        assert!(statement.starts_with(whole) || statement.contains(" ON ONLY "), "{place}: {statement}");
-        for statement in statement.split("; ") {
-            shop.sql(statement);
-        }
-        let after = index(&shop, &[]).unwrap();
-        assert_eq!(after["severity"], "ok", "{place}: {after} after {statement}");
-        proposed.push(place);
-    }
-    let queues = proposed.join(", ");
-    for without in ["delayed-job 4.2.0", "graphile-worker 0.16", "pg-boss 12.27"] {
-        assert!(proposed.iter().any(|place| place == without), "{without} has no index of its own: {queues}");
-    }
-    for with in ["procrastinate", "river", "oban", "solid-queue", "pg-boss 12.38"] {
-        assert!(!queues.contains(with), "{with} has one of its own: {queues}");
-    }
 }
 
 /// Home-made tables: what check says about their indexes after each of two statements.
