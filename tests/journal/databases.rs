@@ -1,11 +1,12 @@
 //! Runs on several databases: the list of one, and an undo that finds its own.
 
-use super::queue::{Queue, on_both};
+use super::queue::{on_both, on_sqlite};
 use crate::support::cli::{Ran, fails};
+use crate::support::shop::Shop;
 use serde_json::Value;
 use std::fs;
 
-fn run_elsewhere(queue: &Queue) -> String {
+fn run_elsewhere(queue: &Shop) -> String {
     queue.doctor.run(&["init", "--db", "other.db"]).exits(0);
     queue.doctor.sql_in(
         "other.db",
@@ -48,7 +49,7 @@ fn history_of_one_database() {
 
 #[test]
 fn a_file_by_another_name() {
-    let queue = Queue::sqlite();
+    let queue = on_sqlite();
     let run = queue.reclaimed();
     std::os::unix::fs::symlink(queue.doctor.path("queue.db"), queue.doctor.path("link.db")).unwrap();
     let document = queue.doctor.run(&["history", "--db", "link.db", "--json"]).exits(0).json();
@@ -90,7 +91,7 @@ fn undo_finds_the_target_of_the_run() {
 /// The journal keeps no sslmode, so whoever sits between could answer: the operator names the server.
 #[test]
 fn undo_does_not_connect_over_a_network_by_itself() {
-    let queue = Queue::sqlite();
+    let queue = on_sqlite();
     let run = queue.reclaimed();
     let journal = fs::read_to_string(queue.journal(&run)).unwrap();
     let (head, rest) = journal.split_once('\n').unwrap();

@@ -1,6 +1,6 @@
 //! The journal's files: whose they are, where they lie, and what stands in them.
 
-use super::queue::{Queue, on_both};
+use super::queue::{on_both, on_postgres, on_sqlite};
 use crate::support::cli::{Ran, fails};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -11,7 +11,7 @@ fn mode(path: &std::path::Path) -> u32 {
 
 #[test]
 fn they_are_their_users_alone() {
-    let queue = Queue::sqlite();
+    let queue = on_sqlite();
     let run = queue.reclaimed();
     assert_eq!(mode(&queue.journal(&run)), 0o600);
     assert_eq!(mode(&queue.journals()), 0o700);
@@ -68,7 +68,7 @@ fn what_stands_in_it() {
 
 #[test]
 fn where_they_lie() {
-    let queue = Queue::sqlite();
+    let queue = on_sqlite();
     let path = |name: &str| queue.doctor.path(name).display().to_string();
     let (elsewhere, own) = (path("state"), path("own"));
     let usual = queue.journals().display().to_string();
@@ -86,7 +86,7 @@ fn where_they_lie() {
 
 #[test]
 fn links_are_not_followed() {
-    let queue = Queue::sqlite();
+    let queue = on_sqlite();
     fs::create_dir_all(queue.journals().parent().unwrap()).unwrap();
     fs::create_dir(queue.doctor.path("trap")).unwrap();
     symlink(queue.doctor.path("trap"), queue.journals()).unwrap();
@@ -94,7 +94,7 @@ fn links_are_not_followed() {
     assert_eq!(fs::read_dir(queue.doctor.path("trap")).unwrap().count(), 0);
     fs::remove_file(queue.journals()).unwrap();
 
-    let queue = Queue::sqlite();
+    let queue = on_sqlite();
     let run = queue.reclaimed();
     fs::rename(queue.journal(&run), queue.doctor.path("elsewhere")).unwrap();
     symlink(queue.doctor.path("elsewhere"), queue.journal(&run)).unwrap();
@@ -106,7 +106,7 @@ fn links_are_not_followed() {
 /// What others could have written is not believed, and what they could read is not written.
 #[test]
 fn what_is_open_to_others() {
-    let queue = Queue::sqlite();
+    let queue = on_sqlite();
     let run = queue.reclaimed();
     let before = queue.dump("jobs");
     fs::set_permissions(queue.journal(&run), fs::Permissions::from_mode(0o666)).unwrap();
@@ -128,7 +128,7 @@ fn what_belongs_to_somebody_else() {
     if rustix::process::geteuid().as_raw() != 0 {
         return;
     }
-    let queue = Queue::sqlite();
+    let queue = on_sqlite();
     let run = queue.reclaimed();
     chown(queue.journal(&run), Some(12345), None).unwrap();
     fails(&queue.doctor, &["undo", &run, "--db", "queue.db"], 78).says("12345");
@@ -137,7 +137,7 @@ fn what_belongs_to_somebody_else() {
 /// Only the last line may be torn; whatever else is wrong names file and line.
 #[test]
 fn what_nobody_wrote() {
-    let queue = Queue::sqlite();
+    let queue = on_sqlite();
     let run = queue.reclaimed();
     let whole = fs::read_to_string(queue.journal(&run)).unwrap();
     let path = queue.journal(&run);
@@ -177,7 +177,7 @@ fn what_nobody_wrote() {
 
 #[test]
 fn no_secret_is_kept() {
-    let queue = Queue::postgres();
+    let queue = on_postgres();
     queue.run(&["init", "--ledger"]).exits(0);
     let url = format!("{} password=c4n4ry", queue.url);
     let document = queue.doctor.run(&["reclaim", "--apply", "--json", "--db", &url]).exits(0).json();

@@ -1,14 +1,15 @@
 //! A disk of the journals that is full: what is not recorded is not known, and nobody says otherwise.
 
-use super::queue::{Queue, on_both};
+use super::queue::on_both;
 use crate::support::cli::{Ran, fails};
 use crate::support::shim::Shim;
+use crate::support::shop::Shop;
 use serde_json::{Value, json};
 use std::fs;
 
 /// Moves the four jobs, in three batches of 2, 1 and 1, while writes to the home directory fail from that one on. With the head, an
 /// intent is the first write, a result the second, and so on.
-fn reclaimed(queue: &Queue, from: u32, times: Option<u32>) -> Value {
+fn reclaimed(queue: &Shop, from: u32, times: Option<u32>) -> Value {
     let shim = Shim::of(include_str!("../fault/full_disk.c"));
     let home = fs::canonicalize(queue.doctor.home("")).expect("the home directory");
     let mut command = queue.doctor.command(&["reclaim", "--apply", "--json", "--db", &queue.url]);
@@ -35,7 +36,7 @@ fn told(run: &Value) -> Value {
 }
 
 /// The same of its line in the list, which must say the same.
-fn of_both(queue: &Queue, run: &str, with: &[&str]) -> Value {
+fn of_both(queue: &Shop, run: &str, with: &[&str]) -> Value {
     let document = |words: &[&str]| queue.doctor.run(&[words, &["--json"], with].concat()).exits(0).json();
     let one = told(&document(&["history", run])["run"]);
     assert_eq!(told(&document(&["history"])["runs"][0]), one);

@@ -1,6 +1,6 @@
 //! `history`: the runs, and one of them.
 
-use super::queue::{Queue, on_both};
+use super::queue::{on_both, on_sqlite};
 use crate::support::cli::{Doctor, fails};
 use insta::assert_snapshot;
 
@@ -67,7 +67,7 @@ fn plain(text: &str, run: &str) -> String {
 
 #[test]
 fn as_people_see_it() {
-    let queue = Queue::sqlite();
+    let queue = on_sqlite();
     queue.sql("UPDATE jobs SET owner_id = 'web2:2' WHERE id = 3");
     let applied = queue.json(&["reclaim", "--apply", "--reason", "INC-42: power"], 0);
     let run = applied["run_id"].as_str().unwrap();
@@ -93,7 +93,7 @@ fn as_people_see_it() {
 
 #[test]
 fn a_run_by_the_beginning_of_its_id() {
-    let queue = Queue::sqlite();
+    let queue = on_sqlite();
     let first = queue.applied(&["reclaim", "--limit", "1"]);
     assert_eq!(queue.json(&["history", "2"], 0)["run"]["run_id"], *first);
     assert_eq!(queue.json(&["undo", &first[..8]], 0)["undoes"]["run_id"], *first);
@@ -110,7 +110,7 @@ fn a_run_by_the_beginning_of_its_id() {
 /// A database that nobody named on the command line and that cannot be checked does not hide the journal.
 #[test]
 fn a_database_that_is_away() {
-    let queue = Queue::sqlite();
+    let queue = on_sqlite();
     queue.reclaimed();
     let ran = queue.doctor.command(&["history", "--json"]).env("JOBDOCTOR_DB", "gone.db").output().unwrap();
     let document: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
@@ -121,7 +121,7 @@ fn a_database_that_is_away() {
 
 #[test]
 fn hostile_text_is_inert() {
-    let queue = Queue::sqlite();
+    let queue = on_sqlite();
     queue.sql("UPDATE jobs SET owner_id = 'x' || char(27) || '[2J', kind = 'a' || char(10) || 'b'");
     let run = queue.reclaimed();
     for arguments in [&["history"][..], &["history", &run], &["undo", &run, "--db", "queue.db"]] {

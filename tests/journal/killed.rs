@@ -1,15 +1,16 @@
 //! Runs that were killed: an intent without a result is unknown until the database is asked.
 
-use super::queue::{Queue, on_both};
+use super::queue::{on_both, on_postgres};
 use crate::cli::scene::orphans;
 use crate::support::cli::{rows, until};
+use crate::support::shop::Shop;
 use rustix::process::Signal;
 use serde_json::Value;
 use std::fs;
 
 /// A run whose journal goes up to and with its last intent, as a kill right after the commit leaves it, or right before; and the job of
 /// that intent.
-fn cut(queue: &Queue) -> (String, String) {
+fn cut(queue: &Shop) -> (String, String) {
     let run = queue.reclaimed();
     let text = fs::read_to_string(queue.journal(&run)).unwrap();
     let lines: Vec<&str> = text.lines().collect();
@@ -118,7 +119,7 @@ fn by_sigkill_in_the_middle() {
 #[test]
 fn the_answer_to_a_commit_was_lost() {
     use crate::support::proxy::{Cut, Proxy};
-    let queue = super::queue::Queue::postgres();
+    let queue = on_postgres();
     let before = queue.dump("jobs");
     let database = queue.server();
     let proxy = Proxy::before(database.socket(), Cut::AfterTheServer, false);

@@ -1,13 +1,14 @@
 //! The ledger: rows in the same transaction as the actions, readable from any host.
 
-use super::queue::{Queue, on_both};
+use super::queue::{on_both, on_postgres, on_sqlite};
 use crate::support::cli::fails;
+use crate::support::shop::Shop;
 use std::fs;
 
 const ROWS: &str = "SELECT id || ' ' || action || ' ' || state || ' ' || state_after || ' ' || attempts || ' ' \
                     || attempts_after || ' ' || rules || ' ' || coalesce(reason, '-') FROM jobdoctor_ledger ORDER BY id";
 
-fn count(queue: &Queue) -> String {
+fn count(queue: &Shop) -> String {
     queue.rows("SELECT cast(count(*) AS text) FROM jobdoctor_ledger").concat()
 }
 
@@ -39,7 +40,7 @@ fn init_makes_the_ledger_alone() {
 
 #[test]
 fn a_ledger_wants_a_queue() {
-    let queue = Queue::sqlite();
+    let queue = on_sqlite();
     queue.sql("DROP TABLE jobs; CREATE TABLE other (x)");
     fails(&queue.doctor, &["init", "--ledger", "--db", "queue.db"], 78);
     fails(&queue.doctor, &["init", "--ledger", "--db", "new.db"], 66);
@@ -150,7 +151,7 @@ fn a_table_of_that_name_that_is_none() {
 
 #[test]
 fn a_role_that_may_not_write_it() {
-    let queue = Queue::postgres();
+    let queue = on_postgres();
     queue.run(&["init", "--ledger"]).exits(0);
     let database = queue.server();
     let role = format!("{}_ops", database.name());
@@ -178,7 +179,7 @@ fn a_role_that_may_not_write_it() {
 /// A role that may not read every column of the jobs: what it may read is what the fingerprint covers.
 #[test]
 fn a_role_that_may_not_read_the_payload() {
-    let queue = Queue::postgres();
+    let queue = on_postgres();
     let database = queue.server();
     let role = format!("{}_narrow", database.name());
     let columns = "id, queue, kind, status, run_at, owner_id, lease_token, claimed_at, heartbeat_at, lease_expires_at, attempts,
@@ -236,7 +237,7 @@ fn a_run_of_another_host() {
 
 #[test]
 fn in_another_schema() {
-    let queue = Queue::postgres();
+    let queue = on_postgres();
     queue.sql("CREATE SCHEMA work; ALTER TABLE jobs SET SCHEMA work");
     queue.run(&["init", "--ledger", "--schema", "work"]).exits(0);
     queue.run(&["reclaim", "--apply", "--schema", "work"]).exits(0);

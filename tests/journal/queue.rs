@@ -1,21 +1,10 @@
 //! One queue of the reference schema, on either engine, with four dead jobs of every kind of value and one living.
 
-use crate::support::postgres::without_encoding;
+use crate::support::postgres;
 use crate::support::shop::Shop;
 use serde_json::Value;
 use std::fs;
-use std::ops::Deref;
 use std::path::PathBuf;
-
-pub struct Queue(Shop);
-
-impl Deref for Queue {
-    type Target = Shop;
-
-    fn deref(&self) -> &Shop {
-        &self.0
-    }
-}
 
 /// Every storage class there is, where no verdict rests on it: a NULL, an empty text, a zero, a text where an integer belongs,
 /// a real, a blob, a text that is not UTF-8.
@@ -38,34 +27,30 @@ const POSTGRES: &str = "INSERT INTO jobs (id, queue, kind, payload, status, run_
             '2020-01-01', E'a\nb'),
         (5, 'media', 'Resize', '', 'RUNNING', now(), 'web3:1', 'e', now(), now(), now() + interval '1 hour', 0, 5, 0, NULL, NULL)";
 
-pub fn on_both(test: impl Fn(&Queue)) {
-    test(&Queue::sqlite());
-    test(&Queue::postgres());
+pub fn on_both(test: impl Fn(&Shop)) {
+    test(&on_sqlite());
+    test(&on_postgres());
 }
 
-impl Queue {
-    pub fn sqlite() -> Queue {
-        Queue::of(Shop::on_sqlite(), SQLITE)
-    }
+pub fn on_sqlite() -> Shop {
+    filled(Shop::on_sqlite(), SQLITE)
+}
 
-    pub fn postgres() -> Queue {
-        Queue::of(Shop::on_postgres(), POSTGRES)
-    }
+pub fn on_postgres() -> Shop {
+    filled(Shop::on_postgres(), POSTGRES)
+}
 
-    pub fn without_encoding() -> Queue {
-        Queue::of(Shop::on(without_encoding()), POSTGRES)
-    }
+pub fn without_encoding() -> Shop {
+    filled(Shop::on(postgres::without_encoding()), POSTGRES)
+}
 
-    fn of(shop: Shop, jobs: &str) -> Queue {
-        shop.run(&["init"]).exits(0);
-        shop.sql(jobs);
-        Queue(shop)
-    }
+fn filled(shop: Shop, jobs: &str) -> Shop {
+    shop.run(&["init"]).exits(0);
+    shop.sql(jobs);
+    shop
+}
 
-    pub fn pick<'t>(&self, sqlite: &'t str, postgres: &'t str) -> &'t str {
-        if self.is_postgres() { postgres } else { sqlite }
-    }
-
+impl Shop {
     #[track_caller]
     pub fn json(&self, arguments: &[&str], code: i32) -> Value {
         self.run(&[arguments, &["--json"]].concat()).exits(code).json()

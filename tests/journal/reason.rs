@@ -1,6 +1,6 @@
 //! `--reason`: kept with the run, and written with each job.
 
-use super::queue::{Queue, on_both};
+use super::queue::{on_both, on_sqlite};
 use crate::support::cli::fails;
 
 #[test]
@@ -21,7 +21,7 @@ fn it_is_written_with_each_job_and_kept() {
 
 #[test]
 fn what_is_no_reason() {
-    let queue = Queue::sqlite();
+    let queue = on_sqlite();
     let before = queue.dump("jobs");
     let long = "x".repeat(501);
     for bad in ["", "  ", &long, "a\nb", "a\u{1b}[2J", "see postgres://ops:c4n4ry@db/app", "password=c4n4ry"] {

@@ -1,6 +1,6 @@
 //! What keeps an undo from being done at all.
 
-use super::queue::{Queue, on_both};
+use super::queue::{on_both, on_postgres, on_sqlite};
 use crate::queues::rights::orphan;
 use crate::queues::tables::tables;
 use crate::support::cli::{fails, is_valid};
@@ -23,7 +23,7 @@ fn more_jobs_than_allowed() {
 /// A run belongs to the database that it was on.
 #[test]
 fn another_database() {
-    let (here, there) = (Queue::sqlite(), Queue::sqlite());
+    let (here, there) = (on_sqlite(), on_sqlite());
     let run = there.reclaimed();
     fs::create_dir_all(here.journals().parent().unwrap()).unwrap();
     fs::rename(there.journals(), here.journals()).unwrap();
@@ -35,19 +35,19 @@ fn another_database() {
     let told = here.json(&["history", &run], 0);
     assert!(told["steps"].as_array().unwrap().iter().all(|step| step["compared"].is_null()), "{told:#}");
 
-    let (here, there) = (Queue::postgres(), Queue::postgres());
+    let (here, there) = (on_postgres(), on_postgres());
     let run = there.reclaimed();
     let arguments = ["undo", run.as_str(), "--apply", "--db", &here.url];
     let before = here.dump("jobs");
     let ran = fails(&there.doctor, &arguments, 78);
-    let name = |queue: &Queue| queue.server().name().to_owned();
+    let name = |queue: &Shop| queue.server().name().to_owned();
     assert!(ran.stderr.contains(&name(&here)) && ran.stderr.contains(&name(&there)), "both are named: {ran:#?}");
     assert_eq!(here.dump("jobs"), before);
 }
 
 #[test]
 fn a_file_that_was_renamed() {
-    let queue = Queue::sqlite();
+    let queue = on_sqlite();
     let run = queue.reclaimed();
     let [old, new] = ["queue.db", "renamed.db"].map(|name| queue.doctor.path(name));
     let old_path = fs::canonicalize(&old).unwrap();
@@ -82,7 +82,7 @@ fn another_table_or_preset() {
 
 #[test]
 fn another_role() {
-    let queue = Queue::postgres();
+    let queue = on_postgres();
     let role = format!("{}_other", queue.server().name());
     queue.sql(&format!("CREATE ROLE {role} LOGIN SUPERUSER"));
     let run = queue.reclaimed();

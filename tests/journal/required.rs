@@ -1,22 +1,23 @@
 //! Where the journal cannot be kept: one warning and on, unless it is required.
 
-use super::queue::{Queue, on_both};
+use super::queue::on_both;
 use crate::support::cli::Ran;
+use crate::support::shop::Shop;
 use serde_json::Value;
 use std::fs;
 
-fn config(queue: &Queue, journal: &str) {
+fn config(queue: &Shop, journal: &str) {
     let text = format!("[target.app]\ndb = \"{}\"\njournal = \"{journal}\"\n", queue.url);
     fs::write(queue.doctor.path("config.toml"), text).unwrap();
 }
 
 /// With the state directory there, where nothing can be made: root may write anywhere else.
-fn nowhere(queue: &Queue, arguments: &[&str], place: &str) -> Ran {
+fn nowhere(queue: &Shop, arguments: &[&str], place: &str) -> Ran {
     let mut command = queue.doctor.command(arguments);
     Ran::of(command.env("JOBDOCTOR_STATE_DIR", place).output().unwrap())
 }
 
-fn homeless(queue: &Queue, arguments: &[&str]) -> Ran {
+fn homeless(queue: &Shop, arguments: &[&str]) -> Ran {
     Ran::of(queue.doctor.command(arguments).env_remove("HOME").output().unwrap())
 }
 

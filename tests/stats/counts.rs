@@ -1,8 +1,9 @@
 //! `stats`: how many jobs are in which queue and state.
 
-use super::place::{on_both, with_jobs};
+use super::place::on_empty;
 use crate::support::ages::is_aged;
 use crate::support::cli::is_valid;
+use crate::support::shop::on_both;
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -15,7 +16,7 @@ const SOME: &str = "INSERT INTO jobs (queue, kind, status, owner_id, claimed_at)
 
 #[test]
 fn by_queue_and_state() {
-    with_jobs(|place| {
+    on_both(|place| {
         place.sql(SOME);
         let document = place.run(&["stats", "--json"]).exits(0).json();
         is_valid("stats", &document);
@@ -52,7 +53,7 @@ fn by_queue_and_state() {
 
 #[test]
 fn as_table_csv_names_and_lines() {
-    with_jobs(|place| {
+    on_both(|place| {
         let began = Instant::now();
         place.sql(SOME);
         let table = place.run(&["stats"]).exits(0);
@@ -76,41 +77,9 @@ fn as_table_csv_names_and_lines() {
     });
 }
 
-/// Beside the longest silence of each queue, how it compares with the longest of all. It needs no room of its own.
-#[test]
-fn bars_on_80_columns() {
-    with_jobs(|place| {
-        let on_80_columns = || {
-            let mut command = place.doctor.command(&["stats", "--older", "5m", "--db", &place.url]);
-            let ran = command.env("COLUMNS", "80").output().unwrap();
-            String::from_utf8(ran.stdout).unwrap()
-        };
-        place.sql("DELETE FROM jobs");
-        place.claim("thumbnails", "A", 630);
-        assert!(!on_80_columns().contains('█'), "one alone has nothing to be compared with");
-        let began = Instant::now();
-        place.sql(
-            "DELETE FROM jobs; INSERT INTO jobs (queue, kind, status, owner_id, claimed_at) VALUES
-            ('thumbnails', 'A', 'RUNNING', 'web1:1', {ago 7230}), ('mail', 'A', 'RUNNING', 'web1:1', {ago 2630}),
-            ('reports', 'A', 'RUNNING', 'web1:1', {ago 330}), ('calm', 'A', 'RUNNING', 'web1:1', {ago 10})",
-        );
-        let table = on_80_columns();
-        is_aged(
-            &table,
-            "QUEUE       WAITING  IN FLIGHT  STUCK  OLDEST CLAIM  LONGEST STUCK
-             calm              0          1      0           10s              -
-             mail              0          1      1       43m 50s  43m 50s ██···
-             reports           0          1      1        5m 30s   5m 30s █····
-             thumbnails        0          1      1        2h 30s   2h 30s █████",
-            began,
-        );
-        assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
-    });
-}
-
 #[test]
 fn of_some_queues_and_kinds() {
-    with_jobs(|place| {
+    on_both(|place| {
         place.sql(SOME);
         let summary =
             |more: &[&str]| place.run(&[&["stats", "--json"], more].concat()).exits(0).json()["summary"].clone();
@@ -123,21 +92,10 @@ fn of_some_queues_and_kinds() {
     });
 }
 
-#[test]
-fn an_empty_table() {
-    with_jobs(|place| {
-        let ran = place.run(&["stats"]).exits(0);
-        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", "0 queues: 0 in flight, 0 stuck, 0 unknown\n"));
-        let document = place.run(&["stats", "--json"]).exits(0).json();
-        is_valid("stats", &document);
-        assert_eq!(document["summary"]["in_flight"], 0);
-    });
-}
-
 /// Names that would clear the screen or forge a row; and a row without a queue, in a state that nobody knows.
 #[test]
 fn hostile_names() {
-    on_both(|place| {
+    on_empty(|place| {
         let time = place.pick("INTEGER", "timestamptz");
         place.sql(&format!(
             "CREATE TABLE jobs (id INTEGER PRIMARY KEY, queue TEXT, kind TEXT, status TEXT, owner_id TEXT, claimed_at {time});

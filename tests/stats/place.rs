@@ -1,36 +1,15 @@
-//! A database of either engine with the reference schema, and a config file beside it.
+//! Jobs that ended, claims that are old, and a config file with thresholds.
 
 use crate::support::cli::Ran;
 use crate::support::shop::Shop;
-use std::ops::Deref;
 
-pub struct Place(Shop);
-
-impl Deref for Place {
-    type Target = Shop;
-
-    fn deref(&self) -> &Shop {
-        &self.0
-    }
+/// Runs a test on each engine, in a database without tables.
+pub fn on_empty(test: impl Fn(&Shop)) {
+    test(&Shop::on_sqlite());
+    test(&Shop::on_postgres());
 }
 
-pub fn on_both(test: impl Fn(&Place)) {
-    test(&Place(Shop::on_sqlite()));
-    test(&Place(Shop::on_postgres()));
-}
-
-pub fn with_jobs(test: impl Fn(&Place)) {
-    on_both(|place| {
-        place.run(&["init"]).exits(0);
-        test(place);
-    });
-}
-
-impl Place {
-    pub fn pick<'t>(&self, sqlite: &'t str, postgres: &'t str) -> &'t str {
-        if self.is_postgres() { postgres } else { sqlite }
-    }
-
+impl Shop {
     /// `n` jobs of a kind that ended well, of which number `i`, counted from 1, ran for so many seconds as `runs` says, and
     /// ended an hour ago.
     pub fn finished(&self, queue: &str, kind: &str, n: u32, runs: &str) {

@@ -1,11 +1,11 @@
 //! `stats --runtimes`: how long jobs ran that have ended well.
 
-use super::place::{Place, with_jobs};
 use crate::support::cli::is_valid;
+use crate::support::shop::{Shop, on_both};
 use insta::{allow_duplicates, assert_snapshot};
 use serde_json::{Value, json};
 
-fn runtimes(place: &Place, more: &[&str]) -> Value {
+fn runtimes(place: &Shop, more: &[&str]) -> Value {
     let document = place.run(&[&["stats", "--runtimes", "--json"], more].concat()).exits(0).json();
     is_valid("stats-runtimes", &document);
     document
@@ -18,7 +18,7 @@ fn near(value: &Value, exact: f64) {
 
 #[test]
 fn percentiles_by_kind_and_what_a_threshold_would_have_hit() {
-    with_jobs(|place| {
+    on_both(|place| {
         // 1 to 1000 seconds; and a hundred that take 2 seconds.
         place.finished("media", "ResizeVideo", 1000, "i");
         place.finished("mail", "SendInvoice", 100, "2");
@@ -64,7 +64,7 @@ fn percentiles_by_kind_and_what_a_threshold_would_have_hit() {
 
 #[test]
 fn for_people() {
-    with_jobs(|place| {
+    on_both(|place| {
         place.finished("media", "ResizeVideo", 1000, "i");
         place.finished("mail", "SendInvoice", 100, "2");
         let ran = place.run(&["stats", "--runtimes", "--older", "15m"]).exits(0);
@@ -95,7 +95,7 @@ fn for_people() {
 
 #[test]
 fn the_thresholds_of_the_config_file_are_tried_by_queue_and_kind() {
-    with_jobs(|place| {
+    on_both(|place| {
         place.finished("media", "ResizeVideo", 100, "i");
         place.finished("mail", "ResizeVideo", 100, "i");
         place.config("[[target.shop.threshold]]\nqueue = \"media\"\nolder = \"90s\"");
@@ -112,7 +112,9 @@ fn the_thresholds_of_the_config_file_are_tried_by_queue_and_kind() {
 
 #[test]
 fn the_window_is_by_the_end_of_a_run() {
-    with_jobs(|place| {
+    on_both(|place| {
+        let none = "no job ended well within the last 7 days; the table holds no finished job whose end is known, or none was found in time";
+        assert_eq!(runtimes(place, &[])["findings"], json!([none]));
         place.sql(
             "INSERT INTO jobs (queue, kind, status, claimed_at, finished_at) VALUES
             ('mail', 'A', 'SUCCEEDED', {ago 691260}, {ago 691200}),
@@ -137,26 +139,10 @@ fn the_window_is_by_the_end_of_a_run() {
     });
 }
 
-#[test]
-fn no_finished_job_at_all_is_said() {
-    with_jobs(|place| {
-        place.claim("mail", "A", 10);
-        let document = runtimes(place, &[]);
-        assert_eq!(
-            document["findings"],
-            json!([
-                "no job ended well within the last 7 days; the table holds no finished job whose end is known, or none was found in time"
-            ])
-        );
-        let ran = place.run(&["stats", "--runtimes"]).exits(0);
-        assert!(ran.stdout.starts_with("! no job ended well"), "{}", ran.stdout);
-    });
-}
-
 /// Missing, implausible, ahead of the clock, ended before begun; on SQLite also what is no number.
 #[test]
 fn what_tells_no_run_time_is_counted_and_not_guessed() {
-    with_jobs(|place| {
+    on_both(|place| {
         place.sql(
             "INSERT INTO jobs (queue, kind, status, claimed_at, finished_at) VALUES
             ('mail', 'A', 'SUCCEEDED', {ago 120}, {ago 60}),
@@ -189,7 +175,7 @@ fn what_tells_no_run_time_is_counted_and_not_guessed() {
 /// A table that has a kind of its own for each job must not fill the memory.
 #[test]
 fn kinds_without_end() {
-    with_jobs(|place| {
+    on_both(|place| {
         let numbers = match place.is_postgres() {
             true => "generate_series(1, 1500) AS n(i)",
             false => "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) SELECT i FROM n)",

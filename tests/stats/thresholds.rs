@@ -1,11 +1,12 @@
 //! Flag before threshold before target before preset; and what is said of entries that cannot be meant.
 
-use super::place::{Place, on_both, with_jobs};
+use super::place::on_empty;
 use crate::support::cli::{Doctor, fails, is_valid};
+use crate::support::shop::{Shop, on_both};
 use insta::assert_snapshot;
 use serde_json::json;
 
-fn names(place: &Place, more: &[&str]) -> String {
+fn names(place: &Shop, more: &[&str]) -> String {
     let listed = place.on_target(&[&["stale", "-o", "name"], more].concat()).exits(0).stdout;
     let mut ids: Vec<&str> = listed.lines().collect();
     ids.sort_unstable();
@@ -13,7 +14,7 @@ fn names(place: &Place, more: &[&str]) -> String {
 }
 
 /// 1 media ResizeVideo, 2 media Other, 3 mail SendInvoice: all claimed 20 minutes ago; 4 mail claimed 2 h ago.
-fn claims(place: &Place) {
+fn claims(place: &Shop) {
     place.claim("media", "ResizeVideo", 1200);
     place.claim("media", "Other", 1200);
     place.claim("mail", "SendInvoice", 1200);
@@ -22,7 +23,7 @@ fn claims(place: &Place) {
 
 #[test]
 fn flag_then_threshold_then_target_then_preset() {
-    with_jobs(|place| {
+    on_both(|place| {
         claims(place);
         place.config("");
         assert_eq!(names(place, &[]), "4", "the preset allows an hour");
@@ -51,7 +52,7 @@ fn flag_then_threshold_then_target_then_preset() {
 
 #[test]
 fn every_command_that_judges_takes_them() {
-    with_jobs(|place| {
+    on_both(|place| {
         claims(place);
         place.config("[[target.shop.threshold]]\nqueue = \"media\"\nolder = \"10m\"");
         let owners = place.on_target(&["owners", "--json"]).exits(0).json();
@@ -70,7 +71,7 @@ fn every_command_that_judges_takes_them() {
 
 #[test]
 fn show_and_the_documents_say_which_one_counted() {
-    with_jobs(|place| {
+    on_both(|place| {
         claims(place);
         place.config(
             "older = \"10m\"\nmax_runtime = \"15m\"\n[[target.shop.threshold]]\nkind = \"None\"\nolder = \"1m\"\n\
@@ -122,7 +123,7 @@ fn show_and_the_documents_say_which_one_counted() {
 
 #[test]
 fn a_maximum_run_time_is_trouble_and_counts_where_the_row_says_nothing() {
-    with_jobs(|place| {
+    on_both(|place| {
         // Their lease runs, so nothing proves death.
         place.sql(
             "INSERT INTO jobs (id, queue, kind, status, owner_id, claimed_at, lease_expires_at, max_runtime_seconds) VALUES
@@ -149,7 +150,7 @@ fn a_maximum_run_time_is_trouble_and_counts_where_the_row_says_nothing() {
 
 #[test]
 fn a_threshold_below_the_librarys_own_is_said_by_its_name() {
-    with_jobs(|place| {
+    on_both(|place| {
         claims(place);
         place.config("older = \"30m\"\n[[target.shop.threshold]]\nqueue = \"media\"\nolder = \"10m\"");
         let planned = place.on_target(&["reclaim", "--json"]).exits(0).json();
@@ -191,7 +192,7 @@ fn entries_that_cannot_be_meant() {
 
 #[test]
 fn entries_that_could_never_count_here() {
-    on_both(|place| {
+    on_empty(|place| {
         let time = place.pick("INTEGER", "timestamptz");
         place.sql(&format!("CREATE TABLE work (id INTEGER PRIMARY KEY, status TEXT, worker TEXT, seen {time})"));
         let mapping = "[mapping.work]\ntime = { default = { sqlite = \"epoch s\", postgres = \"native\" } }\n\
@@ -224,7 +225,7 @@ fn entries_that_could_never_count_here() {
 /// A claim whose queue is not known is of no queue that a pattern could mean, not even `*`.
 #[test]
 fn a_claim_without_a_queue_falls_back_to_the_target() {
-    on_both(|place| {
+    on_empty(|place| {
         let time = place.pick("INTEGER", "timestamptz");
         place.sql(&format!(
             "CREATE TABLE jobs (id INTEGER PRIMARY KEY, queue TEXT, kind TEXT, status TEXT, owner_id TEXT, claimed_at {time});

@@ -1,8 +1,9 @@
 //! Which presets tell run times: from tables as the libraries make them, and what is said where there are none.
 
-use super::place::{Place, on_both};
+use super::place::on_empty;
 use crate::queues::tables::shop;
 use crate::support::cli::{fails, is_valid};
+use crate::support::shop::Shop;
 
 const OBAN: &str = "INSERT INTO oban_jobs (worker, state, queue, args, attempt, attempted_at, completed_at)
     VALUES ('A', 'completed', 'mail', '{}', 1, now() AT TIME ZONE 'utc' - interval '700 s', now() AT TIME ZONE 'utc' - interval '600 s')";
@@ -65,7 +66,7 @@ fn libraries_that_keep_none_are_named() {
     }
 }
 
-fn table_without(place: &Place, column: &str) -> String {
+fn table_without(place: &Shop, column: &str) -> String {
     let time = place.pick("INTEGER", "timestamptz");
     let columns = ["claimed_at", "finished_at", "lease_expires_at"].map(|name| format!("{name} {time}"));
     let kept: Vec<String> = columns.into_iter().filter(|kept| !kept.starts_with(column)).collect();
@@ -78,7 +79,7 @@ fn table_without(place: &Place, column: &str) -> String {
 
 #[test]
 fn a_table_without_the_column_is_named() {
-    on_both(|place| {
+    on_empty(|place| {
         let said = table_without(place, "finished_at");
         assert!(said.starts_with("error: --runtimes: table jobs has no column finished_at\n"), "{said}");
         let said = table_without(place, "claimed_at");
@@ -94,7 +95,7 @@ action = { requeue = { to = \"new\" } }
 
 #[test]
 fn a_mapping_says_where_or_is_told_what_is_wrong() {
-    on_both(|place| {
+    on_empty(|place| {
         let time = place.pick("INTEGER", "timestamptz");
         place.sql(&format!(
             "CREATE TABLE work (id INTEGER PRIMARY KEY, status TEXT, begun {time}, first {time}, ended {time});

@@ -1,9 +1,9 @@
 //! `reclaim` and `sweep` warn where finished jobs say that a threshold is too short.
 
-use super::place::{Place, with_jobs};
 use crate::support::cli::is_valid;
+use crate::support::shop::{Shop, on_both};
 
-fn warnings(place: &Place, arguments: &[&str]) -> Vec<String> {
+fn warnings(place: &Shop, arguments: &[&str]) -> Vec<String> {
     let document = place.on_target(&[arguments, &["--json"]].concat()).exits(0).json();
     is_valid(arguments[0], &document);
     let warnings = document["warnings"].as_array().unwrap();
@@ -12,7 +12,7 @@ fn warnings(place: &Place, arguments: &[&str]) -> Vec<String> {
 
 #[test]
 fn a_threshold_below_the_p99_of_a_kind_that_it_touches() {
-    with_jobs(|place| {
+    on_both(|place| {
         // 37 of 1,000 ran for longer than five minutes: 12 minutes. Of the other kind none.
         place.finished("media", "ResizeVideo", 963, "60");
         place.finished("media", "ResizeVideo", 37, "720");
@@ -46,7 +46,7 @@ fn a_threshold_below_the_p99_of_a_kind_that_it_touches() {
 /// One in a hundred is what a p99 leaves out.
 #[test]
 fn one_in_a_hundred_is_no_news() {
-    with_jobs(|place| {
+    on_both(|place| {
         place.finished("media", "A", 990, "60");
         place.finished("media", "A", 10, "720");
         place.claim("media", "A", 3000);
@@ -61,7 +61,7 @@ fn one_in_a_hundred_is_no_news() {
 /// A heartbeat does not care how long a job runs.
 #[test]
 fn only_where_a_step_rests_on_how_long_a_job_runs() {
-    with_jobs(|place| {
+    on_both(|place| {
         place.finished("media", "A", 100, "7200");
         place.sql(
             "INSERT INTO jobs (queue, kind, status, owner_id, claimed_at, heartbeat_at) VALUES
@@ -79,7 +79,7 @@ fn only_where_a_step_rests_on_how_long_a_job_runs() {
 
 #[test]
 fn a_maximum_run_time_of_the_config_file() {
-    with_jobs(|place| {
+    on_both(|place| {
         place.finished("media", "A", 100, "7200");
         place.sql(
             "INSERT INTO jobs (queue, kind, status, owner_id, claimed_at, lease_expires_at) VALUES
@@ -101,7 +101,7 @@ fn a_maximum_run_time_of_the_config_file() {
 /// Whoever may not read what finished jobs left is not kept from reclaiming: without a warning.
 #[test]
 fn what_cannot_be_read_is_no_error() {
-    with_jobs(|place| {
+    on_both(|place| {
         if !place.is_postgres() {
             // A view stands for a table whose end of runs fails to be read.
             return;

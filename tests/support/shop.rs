@@ -58,6 +58,10 @@ impl Shop {
         self.server.as_ref().expect("this queue is on Postgres")
     }
 
+    pub fn pick<'t>(&self, sqlite: &'t str, postgres: &'t str) -> &'t str {
+        if self.is_postgres() { postgres } else { sqlite }
+    }
+
     /// A connection of a worker's; on Postgres alone.
     pub fn client(&self) -> postgres::Client {
         self.server().client()

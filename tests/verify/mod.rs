@@ -2,5 +2,4 @@
 
 mod endings;
 mod places;
-mod queue;
 mod usage;

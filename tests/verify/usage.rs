@@ -1,11 +1,11 @@
 //! What goes with it, and how long it may be.
 
-use super::queue::{both, on_sqlite};
-use crate::support::cli::is_valid;
+use crate::support::shop::Shop;
 
 #[test]
 fn it_needs_an_apply_and_a_time_that_makes_sense() {
-    let queue = on_sqlite(1);
+    let shop = Shop::empty_on_sqlite();
+    shop.in_flight(1, 1, "'web1:1'", 6000);
     for arguments in [
         &["--verify", "2m"][..],
         &["--verify", "2m", "--emit-sql"],
@@ -15,37 +15,25 @@ fn it_needs_an_apply_and_a_time_that_makes_sense() {
         &["--apply", "--verify", "-1s"],
     ] {
         for command in ["reclaim", "sweep"] {
-            let ran = queue.doctor.run(&[&[command, "--db", &queue.db], arguments].concat()).exits(2);
+            let ran = shop.run(&[&[command], arguments].concat()).exits(2);
             assert!(
                 ran.stdout.is_empty() && ran.stderr.contains("--verify") || ran.stderr.contains("--apply"),
                 "{ran:#?}"
             );
         }
     }
-    assert_eq!(queue.number("SELECT count(*) FROM jobs WHERE status = 'RUNNING'"), 1, "nothing was written");
-}
-
-#[test]
-fn unasked_it_is_null() {
-    for queue in both(1) {
-        for more in [&[][..], &["--apply"]] {
-            let document =
-                queue.doctor.run(&[&["reclaim", "--db", &queue.db, "--json"], more].concat()).exits(0).json();
-            is_valid("reclaim", &document);
-            assert!(document.as_object().unwrap().contains_key("verified") && document["verified"].is_null());
-        }
-    }
+    assert_eq!(shop.states(), ["1 RUNNING 0"], "nothing was written");
 }
 
 /// It goes on where the time for applying is over; and a plan that was refused has nothing to watch.
 #[test]
 fn the_time_limit_is_another_matter() {
-    let queue = on_sqlite(2);
-    let arguments = ["reclaim", "--db", &queue.db, "--apply", "--verify", "10m", "--max-jobs", "1", "--json"];
-    let document = queue.doctor.run(&arguments).exits(4).json();
-    assert!(document["verified"].is_null());
-    let arguments = ["reclaim", "--db", &queue.db, "--apply", "--verify", "2s", "--timeout", "1s", "-o", "jsonl"];
-    let ran = queue.doctor.run(&arguments).exits(0);
+    let shop = Shop::empty_on_sqlite();
+    shop.in_flight(1, 2, "'web1:1'", 6000);
+    let refused = ["reclaim", "--apply", "--verify", "10m", "--max-jobs", "1", "--json"];
+    assert!(shop.run(&refused).exits(4).json()["verified"].is_null());
+    let short = ["reclaim", "--apply", "--verify", "2s", "--timeout", "1s", "-o", "jsonl"];
+    let ran = shop.run(&short).exits(0);
     let head: serde_json::Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
     assert_eq!(head["verified"]["waiting"], 2);
     assert!(head["verified"]["waited_seconds"].as_f64().unwrap() >= 2.0, "{head}");
