@@ -156,6 +156,9 @@ fn through_the_library(path: &Path) {
         if let (Some(before), Some(after)) = (step["attempts"].as_i64(), step["attempts_after"].as_i64()) {
             assert!(after == before || Some(after) == before.checked_add(1), "{step}");
         }
+        if let (Some(after), Some(max)) = (step["attempts_after"].as_i64(), step["max_attempts"].as_i64()) {
+            assert!(after < max || step["state_after"] != "QUEUED", "no attempt is left: {step}");
+        }
     }
 }
 

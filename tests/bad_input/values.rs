@@ -27,13 +27,13 @@ const BYTES: [&[u8]; 7] =
 const NUMBERS: &str = "0 1 -1 5 9223372036854775807 9223372036854775806 -9223372036854775808 2147483648 253402300800 99999999999 \
     1795168800000 1e999 -1e999 0.5 -0.0 1e18";
 
-pub fn blob(bytes: &[u8]) -> String {
+fn blob(bytes: &[u8]) -> String {
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("x'{hex}'")
 }
 
 /// A text of exactly these bytes, whatever they are.
-pub fn text(bytes: &[u8]) -> String {
+fn text(bytes: &[u8]) -> String {
     format!("CAST({} AS TEXT)", blob(bytes))
 }
 

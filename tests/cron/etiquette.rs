@@ -5,7 +5,6 @@ use crate::cli::scene::{calm, incident};
 use crate::support::cli::{Doctor, Ran};
 use crate::support::shop::on_both;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 fn cron(doctor: &Doctor, more: &[&str]) -> Ran {
     doctor.run(&[&["sweep", "--apply"], more].concat())
@@ -67,19 +66,4 @@ fn each_failure_is_one_paragraph() {
     let doctor = incident();
     fs::write(doctor.path("c.toml"), "[target.app]\ndb = \"queue.db\"\nread_only = true\n").expect("a config file");
     is_one_paragraph(cron(&doctor, &["--config", "c.toml"]), 4, &["target app is read-only", "nothing was written"]);
-}
-
-#[test]
-fn a_locked_and_a_forbidden_file() {
-    let doctor = incident();
-    let held = doctor.connect("queue.db");
-    held.execute_batch("BEGIN EXCLUSIVE").expect("the lock");
-    is_one_paragraph(cron(&doctor, &["--db", "queue.db", "--timeout", "2s"]), 75, &["queue.db"]);
-    drop(held);
-    if rustix::process::geteuid().is_root() {
-        // Root may write to everything; the servers' refusals are in the tests of roles.
-        return;
-    }
-    fs::set_permissions(doctor.path("queue.db"), fs::Permissions::from_mode(0o444)).expect("chmod");
-    is_one_paragraph(cron(&doctor, &["--db", "queue.db"]), 77, &["may not write"]);
 }

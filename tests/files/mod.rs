@@ -5,7 +5,6 @@ mod altered;
 mod created;
 mod damaged;
 mod locked;
-mod misfits;
 mod network;
 mod owners;
 mod paths;

@@ -70,24 +70,13 @@ fn stage(found: Found, owner: Option<&User>) -> (Doctor, Option<Writer>) {
     (doctor, live)
 }
 
+/// What somebody is called, and who it is, if not we.
 #[derive(Clone, Copy)]
-enum Who<'a> {
-    We(&'a str),
-    Other(&'a str, &'a User),
-}
+struct Who<'a>(&'a str, Option<&'a User>);
 
 impl Who<'_> {
-    fn name(&self) -> &str {
-        match self {
-            Who::We(name) | Who::Other(name, _) => name,
-        }
-    }
-
     fn run(&self, doctor: &Doctor, arguments: &[&str]) -> Ran {
-        match self {
-            Who::We(_) => doctor.run(arguments),
-            Who::Other(_, user) => user.runs(doctor, arguments),
-        }
+        self.1.map_or_else(|| doctor.run(arguments), |user| user.runs(doctor, arguments))
     }
 }
 
@@ -109,7 +98,7 @@ fn is_usable_by(owner: Option<&User>, doctor: &Doctor, context: &str) {
 
 /// Looks at a file as that user, and then applies; `looks` and `applies` are the ends that these must come to.
 fn is_left_well(found: Found, owner: Option<&User>, who: Who<'_>, looks: i32, applies: i32) {
-    let context = format!("{found:?}, {}", who.name());
+    let context = format!("{found:?}, {}", who.0);
     let (doctor, writer) = stage(found, owner);
     let before = Frozen::of(&doctor.path(""));
     for look in [&["stale"][..], &["reclaim"], &["show", "1"], &["owners"], &["check"], &["sweep"]] {
@@ -157,7 +146,7 @@ fn is_left_well(found: Found, owner: Option<&User>, who: Who<'_>, looks: i32, ap
 #[test]
 fn ones_own() {
     for found in ALL {
-        is_left_well(found, None, Who::We("the owner"), if found == Hot { 77 } else { 0 }, 0);
+        is_left_well(found, None, Who("the owner", None), if found == Hot { 77 } else { 0 }, 0);
     }
 }
 
@@ -168,10 +157,10 @@ fn somebodys_that_its_owner_root_or_a_stranger_looks_at() {
     };
     for found in ALL {
         let looks = if found == Hot { 77 } else { 0 };
-        is_left_well(found, Some(&owner), Who::Other("the owner", &owner), looks, 0);
-        is_left_well(found, Some(&owner), Who::We("root"), looks, 0);
+        is_left_well(found, Some(&owner), Who("the owner", Some(&owner)), looks, 0);
+        is_left_well(found, Some(&owner), Who("root", None), looks, 0);
         let looks = if matches!(found, Clean | WithoutIndex | Hot | Stray) { 77 } else { 0 };
-        is_left_well(found, Some(&owner), Who::Other("a stranger", &stranger), looks, 77);
+        is_left_well(found, Some(&owner), Who("a stranger", Some(&stranger)), looks, 77);
     }
 }
 
@@ -258,7 +247,7 @@ fn a_closed_file() {
 fn what_may_only_be_read() {
     let other = others();
     let owner = other.as_ref().map(|[owner, _]| owner);
-    let who = owner.map_or(Who::We("the owner"), |owner| Who::Other("the owner", owner));
+    let who = Who("the owner", owner);
     for found in ALL {
         for (name, mode) in [("queue.db", 0o444), ("", 0o555)] {
             let context = format!("{found:?}, {name:?} is read-only");

@@ -49,15 +49,6 @@ fn a_dry_run_says_when_and_the_next_command_repeats_it() {
     let lines = doctor.on_queue(&["reclaim", "--delay", "30s", "-o", "jsonl"]).exits(0).stdout;
     let head: serde_json::Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
     assert_eq!((&head["delay_seconds"], &head["jitter_seconds"]), (&30.0.into(), &serde_json::Value::Null));
-}
-
-/// A plan is the same plan, whenever its jobs run.
-#[test]
-fn the_digest_knows_no_delay() {
-    let doctor = orphans(5);
-    let digest = |more: &[&str]| {
-        let ran = doctor.on_queue(&[&["reclaim", "--json"], more].concat()).exits(0);
-        ran.json()["digest"].as_str().unwrap().to_owned()
-    };
-    assert_eq!(digest(&[]), digest(&["--delay", "1h", "--jitter", "1h"]));
+    // A plan is the same plan, whenever its jobs run.
+    assert_eq!(head["digest"], doctor.on_queue(&["reclaim", "--json"]).exits(0).json()["digest"]);
 }

@@ -49,22 +49,8 @@ fn a_limit_is_for_all_passes() {
     let limited = [&["reclaim", "--db", "queue.db", "--limit", "10200"], &APPLY[..]].concat();
     let done = doctor.run(&limited).exits(0).json();
     assert_eq!((&done["summary"]["planned"], &done["summary"]["outcomes"]["moved"]), (&json!(10_200), &json!(10_200)));
-    let named = [
-        "reclaim",
-        "--db",
-        "queue.db",
-        "--id",
-        "1",
-        "--id",
-        "2",
-        "--limit",
-        "1",
-        "--max-jobs",
-        "1",
-        "--apply",
-        "--json",
-    ];
-    assert_eq!(doctor.run(&named).exits(0).json()["summary"]["outcomes"]["moved"], 1);
+    let named = ["reclaim", "--id", "1", "--id", "2", "--limit", "1", "--max-jobs", "1", "--apply", "--json"];
+    assert_eq!(doctor.on_queue(&named).exits(0).json()["summary"]["outcomes"]["moved"], 1);
     assert_eq!(doctor.rows("SELECT count(*) FROM jobs WHERE status = 'RUNNING'"), ["299"]);
 }
 

@@ -21,12 +21,15 @@ fn nothing_is_left(database: &TestDatabase, after: &[&str]) {
     assert_eq!(pooler().left_behind(database), Vec::<String>::new(), "after {after:?}");
 }
 
+/// Nor costs the pool a session, as a client does that goes away within a transaction.
 #[test]
 fn no_command_leaves_anything_behind() {
     let (doctor, database) = (Doctor::new(), fresh());
     let db = database.url_through(pooler().socket());
     doctor.run(&["init", "--db", &db]).exits(0);
     nothing_is_left(&database, &["init"]);
+    let mut client = pooler().client(&database);
+    let mut session = || -> i32 { client.query_typed("SELECT pg_backend_pid()", &[]).unwrap()[0].get(0) };
     let mut direct = database.client();
     for (words, after) in [
         (&["stale"][..], "RUNNING 0"),
@@ -39,26 +42,12 @@ fn no_command_leaves_anything_behind() {
         (&["sweep", "--restart", "--host", "web1", "--apply"], "QUEUED 1"),
     ] {
         direct.batch_execute(&format!("TRUNCATE jobs; {SOME}")).unwrap();
+        let lent = session();
         let arguments = [words, &["--db", &db, "--json"]].concat();
         is_valid(words[0], &doctor.run(&arguments).exits(0).json());
+        assert_eq!(session(), lent, "{words:?}");
         assert_eq!(states(&mut direct), [1, 2, 3].map(|id| format!("{id} {after}")), "{words:?}");
         nothing_is_left(&database, words);
-    }
-}
-
-/// A client that goes away within a transaction costs the pool the session that it was lent.
-#[test]
-fn no_command_costs_the_pool_a_session() {
-    let (doctor, database) = (Doctor::new(), fresh());
-    let db = database.url_through(pooler().socket());
-    doctor.run(&["init", "--db", &db]).exits(0);
-    database.client().batch_execute(SOME).unwrap();
-    let mut client = pooler().client(&database);
-    let mut session = || -> i32 { client.query_typed("SELECT pg_backend_pid()", &[]).unwrap()[0].get(0) };
-    for words in [&["stale"][..], &["show", "1"], &["owners"], &["check"], &["reclaim"], &["reclaim", "--apply"]] {
-        let before = session();
-        doctor.run(&[words, &["--db", &db]].concat()).exits(0);
-        assert_eq!(session(), before, "after {words:?}");
     }
 }
 

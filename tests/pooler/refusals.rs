@@ -1,7 +1,7 @@
 //! What a pooler refuses is told in words that help. PgBouncer has one SQLSTATE, 08P01, for nearly all of it, so that
 //! its message must tell one from the other.
 
-use crate::support::cli::{Doctor, Ran, fails, until};
+use crate::support::cli::{Doctor, fails, until};
 use crate::support::pgbouncer::{GUARDED, Pooler, pooler};
 use crate::support::postgres::{TestDatabase, USER, fresh};
 use postgres::{Client, NoTls};
@@ -14,20 +14,13 @@ fn queue() -> (Doctor, TestDatabase, String) {
     (doctor, database, db)
 }
 
-#[track_caller]
-fn says(ran: &Ran, words: &[&str]) {
-    for words in words {
-        assert!(ran.stderr.contains(words), "{ran:#?} lacks `{words}`");
-    }
-}
-
 #[test]
 fn a_database_that_the_pooler_does_not_know() {
     let (doctor, database, _) = queue();
     let pooler = Pooler::new(database.name(), &[]);
     doctor.run(&["stale", "--db", &database.url_through(pooler.socket())]).exits(0);
     let db = format!("host={} user={USER} dbname=nosuch", pooler.socket().display());
-    says(&fails(&doctor, &["stale", "--db", &db], 69), &["nosuch", "database"]);
+    fails(&doctor, &["stale", "--db", &db], 69).says("nosuch").says("database");
 }
 
 /// The pooler takes any name, and finds out at the server.
@@ -36,7 +29,7 @@ fn a_database_that_the_server_behind_does_not_know() {
     let doctor = Doctor::new();
     let db = format!("host={} user={USER} dbname=nosuch", pooler().socket().display());
     // Asked again, PgBouncer 1.15 only says that it cannot connect.
-    says(&doctor.run(&["stale", "--db", &db]).exits(69), &["nosuch", "does not exist"]);
+    doctor.run(&["stale", "--db", &db]).exits(69).says("nosuch").says("does not exist");
 }
 
 #[test]
@@ -46,7 +39,7 @@ fn a_startup_parameter() {
     for options in ["options=-csearch_path=public", "options='-c statement_timeout=9s'"] {
         let ran = fails(&doctor, &["stale", "--db", &format!("{db} {options}")], 78);
         // PgBouncer 1.20 and later name the parameter within `options`.
-        says(&ran, &["the pooler refuses the startup parameter `", "PGOPTIONS"]);
+        ran.says("the pooler refuses the startup parameter `").says("PGOPTIONS");
     }
 }
 
@@ -69,9 +62,9 @@ fn a_password() {
         let db = db.replace(&format!("user={USER}"), &format!("user={name}"));
         doctor.run(&["stale", "--db", &format!("{db} password={right}")]).exits(0);
         let ran = fails(&doctor, &["stale", "--db", &format!("{db} password=c4n4ry")], 77);
-        says(&ran, &["password"]);
+        ran.says("password");
         assert!(!ran.stderr.contains("c4n4ry"), "{method}: {ran:#?}");
-        says(&fails(&doctor, &["stale", "--db", &db], 77), &["password"]);
+        fails(&doctor, &["stale", "--db", &db], 77).says("password");
     }
 }
 
@@ -79,7 +72,7 @@ fn a_password() {
 fn a_user_whom_the_pooler_does_not_know() {
     let (doctor, _database, db) = queue();
     let db = db.replace(&format!("user={USER}"), "user=nosuch");
-    says(&fails(&doctor, &["stale", "--db", &db], 77), &["nosuch"]);
+    fails(&doctor, &["stale", "--db", &db], 77).says("nosuch");
 }
 
 #[test]
@@ -93,8 +86,8 @@ fn no_more_clients() {
         held = Client::connect(&db, NoTls).ok();
         held.is_some()
     });
-    says(&fails(&doctor, &["stale", "--db", &db], 75), &["no more connections allowed", "try again"]);
-    says(&fails(&doctor, &["reclaim", "--db", &db, "--apply"], 75), &["no more connections allowed", "try again"]);
+    fails(&doctor, &["stale", "--db", &db], 75).says("no more connections allowed").says("try again");
+    fails(&doctor, &["reclaim", "--db", &db, "--apply"], 75).says("no more connections allowed").says("try again");
     drop(held);
     until("the place is free again", || doctor.run(&["stale", "--db", &db]).code == 0);
 }

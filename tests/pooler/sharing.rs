@@ -1,7 +1,7 @@
 //! The pooler of these tests really lends one session of the server to many clients; else a suite through it proves
 //! nothing.
 
-use crate::support::pgbouncer::{SERVERS, pooler};
+use crate::support::pgbouncer::pooler;
 use crate::support::postgres::fresh;
 use postgres::Client;
 use std::time::Duration;
@@ -33,20 +33,6 @@ fn a_lock_of_the_session_outlives_its_client() {
     one.close().unwrap();
     let mut direct = database.client();
     assert!(!direct.query_one("SELECT pg_try_advisory_lock(42)", &[]).unwrap().get::<_, bool>(0));
-}
-
-/// More clients than sessions, all of them at work.
-#[test]
-fn there_are_fewer_sessions_than_clients() {
-    let database = fresh();
-    let mut clients: Vec<Client> = (0..3 * SERVERS).map(|_| pooler().client(&database)).collect();
-    let mut sessions: Vec<i32> = std::thread::scope(|scope| {
-        let asked: Vec<_> = clients.iter_mut().map(|client| scope.spawn(|| session(client))).collect();
-        asked.into_iter().map(|thread| thread.join().unwrap()).collect()
-    });
-    sessions.sort_unstable();
-    sessions.dedup();
-    assert!(sessions.len() <= SERVERS, "{sessions:?}");
 }
 
 /// What the labs rely on when they find nothing.

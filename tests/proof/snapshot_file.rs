@@ -96,22 +96,6 @@ fn another_claim_of_the_same_job() {
     });
 }
 
-/// Progress between the snapshot and the write is life as well.
-#[test]
-fn the_precondition_is_in_the_write() {
-    crawls_on_both(false, |queue| {
-        queue.crawl(&[(1, "'a'", 9000, "0")]);
-        stale(queue);
-        later(queue, 900);
-        let words = ["reclaim", "--apply", "--confirm-after", "3s", "--json", "--snapshot-file", "look.json"];
-        let running = queue.first_snapshot(&words);
-        queue.sql("UPDATE crawls SET pages = 1");
-        let ran = crate::support::cli::Ran::of(running.wait_with_output().unwrap()).exits(0);
-        assert_eq!(ids(&ran.json(), "skipped", reason), ["1 changed_between_snapshots"]);
-        assert_eq!(queue.crawls(), ["1 working"]);
-    });
-}
-
 /// A table without such columns proves nothing beyond age, and goes on to say so.
 #[test]
 fn age_only_stays_age_only() {
@@ -124,59 +108,6 @@ fn age_only_stays_age_only() {
         let found = queue.json(&["reclaim", "--snapshot-file", "look.json"]);
         assert_eq!(ids(&found, "steps", rules), ["1 claim_age"]);
         assert!(found["warnings"].to_string().contains("age only"), "{found:#}");
-    });
-}
-
-/// A heartbeat whose clock cannot be right says nothing; its change does.
-#[test]
-fn a_clock_that_is_wrong_is_judged_by_change() {
-    on_both(|queue| {
-        queue.sql(
-            "INSERT INTO jobs (id, status, owner_id, claimed_at, heartbeat_at) VALUES
-            (1, 'RUNNING', 'web1:1', {ago -3000}, {ago -3600}), (2, 'RUNNING', 'web1:2', {ago -3000}, {ago -3600}),
-            (3, 'RUNNING', 'web2:1', {ago 100}, {ago 20}), (4, 'RUNNING', 'web3:1', {ago 4000}, {ago 3600})",
-        );
-        let unknown = |document: &Value| ids(document, "unknown", |_| String::new());
-        let first = stale(queue);
-        assert_eq!(
-            (unknown(&first), ids(&first, "jobs", rules)),
-            (vec!["1 ".to_owned(), "2 ".to_owned()], vec!["4 heartbeat_silent".to_owned()])
-        );
-        later(queue, 100);
-        queue.sql("UPDATE jobs SET heartbeat_at = {ago -3700} WHERE id = 1");
-        let second = stale(queue);
-        assert_eq!(unknown(&second), ["2 "], "one has changed, the other not yet for long: {second:#}");
-        later(queue, 250);
-        let third = stale(queue);
-        assert_eq!(ids(&third, "jobs", rules), ["2 unchanged", "4 heartbeat_silent"], "{third:#}");
-        assert_eq!(unknown(&third), [""; 0], "seen to move 250s ago: {third:#}");
-        let step = third["jobs"].as_array().unwrap().iter().find(|job| job["id"] == "2").unwrap();
-        assert_eq!(step["liveness"], "change");
-        let applied = look(queue, &["reclaim", "--apply"]);
-        assert_eq!(applied["summary"]["outcomes"]["moved"], 2);
-        assert_eq!(queue.states(), ["1 RUNNING", "2 QUEUED", "3 RUNNING", "4 QUEUED"]);
-        later(queue, 400);
-        assert_eq!(stuck(queue), ["1 unchanged", "3 heartbeat_silent"][..1], "1 has been still too long now");
-    });
-}
-
-/// Never shorter: a running lease is life, however long nothing else changes; and so is a fresh heartbeat.
-#[test]
-fn what_lives_by_its_own_signs_stays_alive() {
-    on_both(|queue| {
-        queue.sql(
-            "INSERT INTO jobs (id, status, owner_id, claimed_at, heartbeat_at, lease_expires_at) VALUES
-            (1, 'RUNNING', 'web1:1', {ago 9000}, {ago 9000}, {ago -600}),
-            (2, 'RUNNING', 'web1:2', {ago 9000}, {ago -30}, NULL),
-            (3, 'RUNNING', 'web1:3', {ago 9000}, {ago -4000}, {ago -600}),
-            (4, 'RUNNING', 'web1:4', {ago 9000}, NULL, {ago -99999999})",
-        );
-        stale(queue);
-        later(queue, 90000);
-        let second = stale(queue);
-        assert_eq!(ids(&second, "jobs", rules), [""; 0], "{second:#}");
-        let unknown = ids(&second, "unknown", |_| String::new());
-        assert_eq!(unknown, ["3 ", "4 "], "a lease is renewed when it must be, so that it stands still says nothing");
     });
 }
 

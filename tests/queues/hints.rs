@@ -48,14 +48,6 @@ fn the_session_that_holds_a_lock_is_named() {
 }
 
 #[test]
-fn quartz_tables_may_have_another_prefix() {
-    let renamed = "DO $$ DECLARE t record; BEGIN FOR t IN SELECT relname FROM pg_class WHERE relkind = 'r' AND relname LIKE 'qrtz%'
-        LOOP EXECUTE format('ALTER TABLE %I RENAME TO %I', t.relname, 'app_' || t.relname); END LOOP; END $$";
-    let shop = shop("quartz", "2.3.2", renamed);
-    shop.run(&["check", "--preset", "quartz", "--option", "table_prefix=app_qrtz_"]).exits(0);
-}
-
-#[test]
 fn a_reason_that_the_database_cannot_hold_is_refused_once() {
     let shop = Shop::on_postgres();
     let name = format!("latin_{}", std::process::id());

@@ -5,26 +5,6 @@ use super::tables::shop;
 const ID: &str = "abcdef00-0000-4000-8000-000000000001";
 
 #[test]
-fn a_queue_whose_name_holds_a_slash() {
-    let shop = shop(
-        "pg-boss",
-        "12.38",
-        &format!(
-            "SELECT pgboss.create_queue('mail/out', '{{\"policy\": \"standard\"}}');
-             INSERT INTO pgboss.job (id, name, state, policy, created_on, started_on, heartbeat_on)
-             VALUES ('{ID}', 'mail/out', 'active', 'standard', now() - interval '1 hour', now() - interval '1 hour',
-                     now() - interval '1 hour')"
-        ),
-    );
-    let named = shop.run(&["stale", "-o", "name"]).exits(0).stdout;
-    let id = named.trim_end();
-    assert_eq!(id, format!("\"mail/out\"/{ID}"));
-    assert_eq!(shop.run(&["show", id, "--json"]).exits(0).json()["jobs"][0]["id"], id);
-    let applied = shop.run(&["reclaim", "--id", id, "--apply", "--json"]).exits(0).json();
-    assert_eq!(applied["summary"]["outcomes"]["moved"], 1);
-}
-
-#[test]
 fn a_uuid_in_capitals_is_the_same_job() {
     let shop = shop(
         "good-job",

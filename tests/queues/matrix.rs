@@ -1,7 +1,6 @@
 //! No false match: beside every other queue, beside products and home-made tables (`fixtures/strangers/`), each queue is recognised as
 //! itself, and a stranger as nothing. Two queues are both named, and none is acted on.
 
-use crate::support::cli::Doctor;
 use crate::support::doctor::{CATALOG, limits};
 use crate::support::labs::{Journal, PostgresLab, SqlLab, SqliteLab};
 use jobdoctor::model::Engine;
@@ -50,35 +49,6 @@ fn is_never_mistaken(engine: Engine) {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    all_at_once(engine, &made);
-}
-
-/// As many as go into one database.
-fn all_at_once(engine: Engine, made: &[Made]) {
-    let lab = lab(engine);
-    let mut there = BTreeSet::new();
-    let mut presets = Vec::new();
-    for one in made {
-        if there.is_disjoint(&one.tables) {
-            lab.run(&one.set.sql);
-            there.extend(one.tables.clone());
-            presets.extend(one.set.preset.as_deref());
-        }
-    }
-    presets.dedup();
-    let doctor = Doctor::new();
-    let ran = doctor.run(&["reclaim", "--apply", "--older", "1h", "--db", &lab.address()]).exits(78);
-    if let [_, _, ..] = presets[..] {
-        let named = format!("this database holds more than one queue: {}. Name one with --preset", presets.join(", "));
-        assert!(ran.stderr.contains(&named), "{}", ran.whole());
-    }
-    for preset in presets {
-        let address = lab.address();
-        let named = ["stale", "--older", "1h", "--preset", preset, "--db", &address];
-        // Each of its queues has tables of its own, and which is meant must be said.
-        let options: &[&str] = if preset == "pgmq" { &["--option", "queue=mail"] } else { &[] };
-        doctor.run(&[&named, options].concat()).exits(0);
-    }
 }
 
 /// A preset with a common name for a table has a stranger here that has a table of that name: without its columns it is mistaken

@@ -13,7 +13,6 @@ mod row_security;
 pub(crate) mod tables;
 mod texts;
 mod triggers;
-mod twin;
 mod undo;
 mod unlisted;
 mod views;

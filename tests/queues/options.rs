@@ -90,21 +90,3 @@ fn a_queue_of_unknown_claims_is_told_the_option_that_they_lack() {
     let remedy = unknown.lines().take_while(|line| !line.starts_with("warning")).collect::<Vec<_>>().join(" ");
     assert!(remedy.contains("--option retry=") && !remedy.contains("time_zone="), "{check}");
 }
-
-/// A threshold of nothing on the row calls no claim dead.
-#[test]
-fn a_row_that_allows_no_silence_is_unknown() {
-    let doctor = Doctor::new();
-    let mapping = "[mapping.m]\ntime = { default = 'epoch s' }\nstates = { waiting = ['new'], in_flight = ['on'] }
-        [mapping.m.claim]\ntable = 'q'\nkey = 'id'\nstate = 'status'
-        liveness = [{ by = 'heartbeat', column = 'beat', silent_after = 'patience' }]
-        [mapping.m.action]\nrequeue = { to = 'new' }";
-    fs::write(doctor.path("m.toml"), mapping).unwrap();
-    doctor.sql_in(
-        "q.db",
-        "CREATE TABLE q (id integer primary key, status text, beat integer, patience);
-         INSERT INTO q SELECT column1, 'on', unixepoch() - 40, column2 FROM (VALUES (1, 0), (2, -1), (3, 0.5), (4, 'x'), (5, 1e30), (6, 1))",
-    );
-    let list = doctor.run(&["stale", "--config", "m.toml", "--preset", "m", "--db", "q.db", "--json"]).exits(0).json();
-    assert_eq!((&list["summary"]["stuck"], &list["summary"]["unknown"]), (&1.into(), &5.into()), "{list:#}");
-}

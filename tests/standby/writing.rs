@@ -72,15 +72,3 @@ fn nothing_is_taken_back() {
     let after = states(&mut pair.client(&database));
     assert_eq!(after, ["1 RUNNING 0", "2 RUNNING 0", "3 RUNNING 0", "4 RUNNING 0"]);
 }
-
-#[test]
-fn on_the_primary_it_is() {
-    let pair = pair();
-    let (doctor, database) = queue(&pair, SOME);
-    doctor.run(&["reclaim", "--apply", "--db", &database.url(&[pair.primary()])]).exits(0);
-    let after = states(&mut pair.client(&database));
-    assert_eq!(after, ["1 QUEUED 1", "2 QUEUED 1", "3 RUNNING 0", "4 RUNNING 0"]);
-    pair.catch_up();
-    let here = doctor.run(&["stale", "--db", &database.url(&[pair.standby()]), "--json"]).exits(0).json();
-    assert_eq!(here["summary"]["stuck"], 0, "{here:#}");
-}

@@ -1,6 +1,7 @@
 //! A primary and its streaming standby: two clusters of their own, each on a unix socket alone, and gone when the test
 //! process is.
 
+use super::cli::until;
 use super::postgres::{AT_ONCE, ServerUser, USER, as_user, connect, directory, guard, make, serve, wait};
 use postgres::Client;
 use rustix::process::{Pid, Signal, kill_process};
@@ -118,24 +119,18 @@ impl Pair {
             primary.query_one("SELECT pg_current_wal_insert_lsn()::text", &[]).expect("ask the primary").get(0);
         // What is not flushed is not sent, and a standby that replays shows it a moment later.
         primary.batch_execute("SELECT pg_switch_wal()").expect("have the primary send it");
-        let until = Instant::now() + Duration::from_secs(300);
         let seen = format!("SELECT coalesce(pg_last_wal_replay_lsn() >= '{written}', false)");
-        while !standby.query_one(&seen, &[]).expect("ask the standby").get::<_, bool>(0) {
-            assert!(Instant::now() < until, "the standby does not catch up with its primary");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        until("the standby has caught up with its primary", || {
+            standby.query_one(&seen, &[]).expect("ask the standby").get::<_, bool>(0)
+        });
     }
 
     /// The standby shows nothing new until the answer is dropped.
     pub fn pause(&self) -> Paused<'_> {
         let mut standby = connect(&self.standby.socket, "postgres");
         standby.batch_execute("SELECT pg_wal_replay_pause()").expect("pause the standby");
-        let until = Instant::now() + Duration::from_secs(300);
         let state = "SELECT pg_get_wal_replay_pause_state() = 'paused'";
-        while !standby.query_one(state, &[]).expect("ask the standby").get::<_, bool>(0) {
-            assert!(Instant::now() < until, "the standby does not pause");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        until("the standby pauses", || standby.query_one(state, &[]).expect("ask the standby").get::<_, bool>(0));
         Paused { pair: self, since: Instant::now() }
     }
 }

@@ -172,20 +172,6 @@ fn entries_count_in_the_order_of_the_file() {
     assert_eq!((&steps[0]["id"], &steps[0]["action"]), (&"m".into(), &"requeue".into()));
 }
 
-/// `stale` and `show` say what `reclaim` would do under the target's rules.
-#[test]
-fn everybody_says_the_same_of_the_targets_rules() {
-    let shop = Shop::empty_on_sqlite();
-    shop.in_flight(3, 3, "'h:1'", 5);
-    shop.sql("UPDATE jobs SET deadline_at = {ago 60}");
-    limits(&shop, "rules = [\"deadline_passed\"]\n");
-    let target = ["--config", "config.toml", "--target", "shop", "--json"];
-    let said = |command: &[&str]| shop.run(&[command, &target].concat()).exits(0).json();
-    assert_eq!(said(&["stale"])["jobs"][0]["action"], "fail");
-    assert_eq!(said(&["show", "3"])["jobs"][0]["would"]["action"], "fail");
-    assert_eq!(said(&["reclaim"])["steps"][0]["action"], "fail");
-}
-
 /// A role that may not write what the config file has written is told of by `check`, before a sweep finds out each minute.
 #[test]
 fn check_knows_what_waiting_actions_write() {

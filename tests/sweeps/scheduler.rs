@@ -137,30 +137,6 @@ fn a_dry_run_says_why_and_writes_nothing() {
     });
 }
 
-/// Two at the same instant: each job is moved once, however their looks and writes fall.
-#[test]
-fn two_sweepers_at_once() {
-    on_both(|shop| {
-        let arguments = sweep(&["--apply", "--json"]);
-        let arguments = shop.with_db(&arguments);
-        let both = [shop.doctor.start(&arguments), shop.doctor.start(&arguments)];
-        let mut moved = 0;
-        for running in both {
-            let ran = running.wait();
-            // One that came second may be told that the other one holds the lock.
-            if ran.code == 75 {
-                assert_eq!(ran.stdout, "");
-                continue;
-            }
-            // Or that it holds a row at this moment.
-            assert!([0, 3].contains(&ran.code), "{ran:?}");
-            moved += ran.json()["summary"]["outcomes"]["moved"].as_u64().unwrap();
-        }
-        assert_eq!(moved, 10);
-        ended_as_they_should(shop);
-    });
-}
-
 /// By hand through psql they end where a sweep would have put them.
 #[test]
 fn a_script_does_the_same() {
