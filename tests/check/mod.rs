@@ -1,6 +1,7 @@
 //! `check` asks the database before it says yes: what an apply would meet is found beforehand, with its place, and nothing is
 //! written to find it.
 
+mod owner_rows;
 mod postgres;
 mod server;
 mod sqlite;

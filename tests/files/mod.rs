@@ -2,6 +2,7 @@
 //! them as they were.
 
 mod altered;
+mod conflict_clause;
 mod created;
 mod damaged;
 mod locked;

@@ -4,4 +4,5 @@ mod expected;
 mod keys;
 mod listed;
 mod passes;
+mod races;
 mod saved;

@@ -25,7 +25,7 @@ pub fn rollback(queue: Queue) -> World {
 
 /// Names the variable and the command that begin a run with that history.
 fn command(seed: u64) -> String {
-    format!("JOBDOCTOR_HISTORY_SEED={seed} cargo test --test tests -- histories::runs")
+    format!("JOBDOCTOR_HISTORY_SEED={seed} cargo test --test tests -- simulation::runs")
 }
 
 /// So many seeds from the first one of this run on: a fresh one, or that of JOBDOCTOR_HISTORY_SEED.

@@ -1,9 +1,9 @@
 //! A file, in either of its journal modes.
 
 use super::{Sessions, World, spelled, world};
-use crate::histories::deed::{WORKERS, Worker};
-use crate::histories::log::{Entry, Image, Rows, values_sql};
-use crate::histories::queue::Queue;
+use crate::simulation::deed::{WORKERS, Worker};
+use crate::simulation::log::{Entry, Image, Rows, values_sql};
+use crate::simulation::queue::Queue;
 use crate::support::labs::Journal;
 use crate::support::labs::sqlite::declare;
 use crate::support::shm;

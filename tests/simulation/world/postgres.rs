@@ -1,9 +1,9 @@
 //! A database of the private cluster.
 
 use super::{CutOff, Sessions, World, doctor_name, spelled, world};
-use crate::histories::deed::{Doctor, WORKERS, Worker};
-use crate::histories::log::{Entry, Image, Rows, values_sql};
-use crate::histories::queue::Queue;
+use crate::simulation::deed::{Doctor, WORKERS, Worker};
+use crate::simulation::log::{Entry, Image, Rows, values_sql};
+use crate::simulation::queue::Queue;
 use crate::support::cli::until;
 use crate::support::labs::postgres::declare;
 use crate::support::labs::store_at;

@@ -1,4 +1,4 @@
-//! Gentle return: jobs that go back for later and spread over a window, and a budget of losses after which one fails.
+//! Jobs that go back after a delay and spread over a window, and the stall budget after which a job fails.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up has failed")]
 
