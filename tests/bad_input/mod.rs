@@ -3,6 +3,7 @@
 //!
 //! What holds of each kind of text is in `inputs/`, once for these tests and for the fuzzers.
 
+mod attempts;
 mod corpus;
 mod generated;
 mod inputs;

@@ -33,7 +33,7 @@ fn blob(bytes: &[u8]) -> String {
 }
 
 /// A text of exactly these bytes, whatever they are.
-fn text(bytes: &[u8]) -> String {
+pub(super) fn text(bytes: &[u8]) -> String {
     format!("CAST({} AS TEXT)", blob(bytes))
 }
 

@@ -3,6 +3,7 @@
 
 use super::script::{AHEAD, AHEAD_BY, Pace, QUEUES, Queue, host};
 use crate::readme::statements::{CLAIM, Database, FINISH, HEARTBEAT, filled};
+use crate::support::cli::until;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -20,16 +21,25 @@ pub(super) const LEASE: u64 = 7;
 
 /// The page's statements for workers of this incident: with a shorter lease, and for one with a clock that is ahead, its own
 /// clock.
-fn statements(page: &[String; 4], owner: &str) -> [String; 4] {
-    page.each_ref().map(|sql| {
-        let shorter = sql.replace("unixepoch() + 60", &format!("unixepoch() + {LEASE}"));
-        let shorter = shorter.replace("interval '60 seconds'", &format!("interval '{LEASE} seconds'"));
-        if owner != AHEAD {
-            return shorter;
-        }
-        let sql = shorter.replace("unixepoch()", &format!("(unixepoch() + {AHEAD_BY})"));
-        sql.replace("now()", &format!("(now() + interval '{AHEAD_BY} s')"))
-    })
+pub(super) struct Statements {
+    own: [String; 4],
+}
+
+impl Statements {
+    pub(super) fn of(page: &[String; 4], owner: &str) -> Statements {
+        let with_lease = |sql: &String| {
+            let shorter = sql.replace("unixepoch() + 60", &format!("unixepoch() + {LEASE}"));
+            shorter.replace("interval '60 seconds'", &format!("interval '{LEASE} seconds'"))
+        };
+        let clock = |sql: String| {
+            if owner != AHEAD {
+                return sql;
+            }
+            let sql = sql.replace("unixepoch()", &format!("(unixepoch() + {AHEAD_BY})"));
+            sql.replace("now()", &format!("(now() + interval '{AHEAD_BY} s')"))
+        };
+        Statements { own: page.each_ref().map(|sql| clock(with_lease(sql))) }
+    }
 }
 
 /// What a worker did, for whoever wants to know the truth afterwards.
@@ -53,7 +63,7 @@ pub(super) struct Worker {
     pace: Pace,
     each: usize,
     queue: &'static str,
-    statements: [String; 4],
+    statements: Statements,
     database: Database,
     held: Vec<Held>,
     /// How often it finishes a job, and when it did so last.
@@ -68,7 +78,7 @@ impl Worker {
             pace: queue.pace,
             each: usize::try_from(queue.each).expect("a number of jobs"),
             queue: queue.name,
-            statements: statements(page, owner),
+            statements: Statements::of(page, owner),
             database,
             held: Vec::new(),
             pause: BRISK,
@@ -83,7 +93,7 @@ impl Worker {
     }
 
     pub(super) fn claim(&mut self) -> Option<String> {
-        let sql = filled(&self.statements[CLAIM], &[("owner", self.owner), ("queue", self.queue)]);
+        let sql = filled(&self.statements.own[CLAIM], &[("owner", self.owner), ("queue", self.queue)]);
         let row = (self.database)(&sql).pop()?;
         let (id, token) = (row[0].clone().expect("an id"), row[3].clone().expect("a token"));
         self.held.push(Held { id: id.clone(), token });
@@ -93,7 +103,7 @@ impl Worker {
     /// True if the job was still this worker's.
     fn fenced(&mut self, which: usize, id: &str, token: &str) -> bool {
         let parameters = [("id", id), ("owner", self.owner), ("token", token)];
-        !(self.database)(&filled(&self.statements[which], &parameters)).is_empty()
+        !(self.database)(&filled(&self.statements.own[which], &parameters)).is_empty()
     }
 
     /// Looks after its jobs once. `killed` is heard between any two statements.
@@ -123,23 +133,35 @@ impl Worker {
         }
     }
 
-    fn run(mut self, killed: &AtomicBool, log: &Mutex<Log>) {
+    fn run(mut self, switch: &Switch, log: &Mutex<Log>) {
         let mut last = Instant::now();
-        while !killed.load(Ordering::SeqCst) {
-            self.round(killed, log);
-            {
+        while !switch.killed.load(Ordering::SeqCst) {
+            switch.busy.store(true, Ordering::SeqCst);
+            if switch.paused.load(Ordering::SeqCst) {
+                last = Instant::now();
+            } else {
+                self.round(&switch.killed, log);
                 let mut log = log.lock().expect("the log");
                 log.longest_gap = log.longest_gap.max(last.elapsed());
+                last = Instant::now();
             }
-            last = Instant::now();
+            switch.busy.store(false, Ordering::SeqCst);
             std::thread::sleep(BEAT);
         }
     }
 }
 
+#[derive(Default)]
+struct Switch {
+    killed: AtomicBool,
+    paused: AtomicBool,
+    /// It is at its jobs right now.
+    busy: AtomicBool,
+}
+
 struct Running {
     owner: &'static str,
-    killed: Arc<AtomicBool>,
+    switch: Arc<Switch>,
     thread: JoinHandle<()>,
 }
 
@@ -152,9 +174,9 @@ pub(crate) struct Fleet {
 
 impl Fleet {
     pub(super) fn start(&mut self, worker: Worker) {
-        let (killed, log) = (Arc::new(AtomicBool::new(false)), Arc::clone(&self.log));
-        let (owner, own) = (worker.owner, Arc::clone(&killed));
-        self.running.push(Running { owner, killed, thread: std::thread::spawn(move || worker.run(&own, &log)) });
+        let (switch, log) = (Arc::new(Switch::default()), Arc::clone(&self.log));
+        let (owner, own) = (worker.owner, Arc::clone(&switch));
+        self.running.push(Running { owner, switch, thread: std::thread::spawn(move || worker.run(&own, &log)) });
     }
 
     /// A host in the place of the one that was lost: it is done with each job at once.
@@ -170,8 +192,21 @@ impl Fleet {
             std::mem::take(&mut self.running).into_iter().partition(|worker| host(worker.owner) == lost);
         self.running = alive;
         assert!(!dead.is_empty(), "{lost} has no workers");
-        dead.iter().for_each(|worker| worker.killed.store(true, Ordering::SeqCst));
+        dead.iter().for_each(|worker| worker.switch.killed.store(true, Ordering::SeqCst));
         dead.into_iter().for_each(|worker| worker.thread.join().expect("the worker's thread"));
+    }
+
+    /// Cuts those workers off from the database: they keep what they hold, and notice nothing. Comes back when none of them is
+    /// at anything any more.
+    pub(super) fn pause(&self, these: impl Fn(&str) -> bool) {
+        for worker in self.running.iter().filter(|worker| these(worker.owner)) {
+            worker.switch.paused.store(true, Ordering::SeqCst);
+            until("a worker has paused", || !worker.switch.busy.load(Ordering::SeqCst));
+        }
+    }
+
+    pub(super) fn go_on(&self) {
+        self.running.iter().for_each(|worker| worker.switch.paused.store(false, Ordering::SeqCst));
     }
 
     pub(super) fn log<T>(&self, read: impl FnOnce(&Log) -> T) -> T {
@@ -181,7 +216,7 @@ impl Fleet {
 
 impl Drop for Fleet {
     fn drop(&mut self) {
-        self.running.iter().for_each(|worker| worker.killed.store(true, Ordering::SeqCst));
+        self.running.iter().for_each(|worker| worker.switch.killed.store(true, Ordering::SeqCst));
         // One that panicked has said why.
         self.running.drain(..).for_each(|worker| drop(worker.thread.join()));
     }

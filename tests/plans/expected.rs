@@ -54,6 +54,17 @@ fn a_world_that_has_moved_is_refused() {
     }
 }
 
+/// Time alone changes nothing: no clock goes into a digest.
+#[test]
+fn a_plan_is_the_same_a_moment_later() {
+    on_both(|shop| {
+        queue(shop);
+        let digest = digest(shop);
+        std::thread::sleep(std::time::Duration::from_millis(1100));
+        shop.run(&["reclaim", "--expect", &digest[..8], "--apply"]).exits(0);
+    });
+}
+
 #[test]
 fn digests_that_are_none() {
     let shop = Shop::empty_on_sqlite();
