@@ -2,20 +2,18 @@
 
 use super::OpsError;
 use super::batches::{BatchRunner, Ended, Planned, Waiting};
-use super::delay::Waits;
 use super::passes::Bound;
 use super::plan::{Plan, ReadyPlan};
 use super::progress::{UnderWay, Work};
-use super::reclaim::ApplyOptions;
-use super::record::Cause;
+use super::reclaim::{ApplyOptions, Cause};
 use super::sweep_lock::apply_with_lock;
 use crate::history::Recording;
 use crate::model::{Action, Batch, Cell, End, EvidenceRow, Key, Outcome, RowError, Step};
 use crate::output::StepJob;
-use crate::policy::Policy;
+use crate::policy::{Delay, Policy};
 use crate::preset::QueueSpec;
-use crate::store::{Limits, Store};
-use std::time::Instant;
+use crate::store::{Limits, Store, chance};
+use std::time::{Duration, Instant};
 
 /// Makes the plan of the next pass: of what is due now and was before this run began, without what the run has tried.
 pub type NextPass<'a> = &'a dyn Fn(Bound) -> Result<ReadyPlan, OpsError>;
@@ -92,6 +90,31 @@ fn about(key: &Key) -> i64 {
         return n;
     }
     bytes.iter().chain(&[0; 8]).take(7).fold(0, |number, byte| number << 8 | i64::from(*byte))
+}
+
+/// The waits of a run, dealt out batch by batch.
+struct Waits {
+    later: Delay,
+    /// Requeued jobs of the whole run, and how many of them have a wait.
+    of: usize,
+    dealt: usize,
+}
+
+impl Waits {
+    /// For a run that requeues so many jobs.
+    fn new(later: Delay, of: usize) -> Waits {
+        Waits { later, of, dealt: 0 }
+    }
+
+    /// For the next batch, of so many jobs.
+    fn next(&mut self, action: Action, count: usize) -> Vec<Duration> {
+        if action != Action::Requeue {
+            return Vec::new();
+        }
+        let waits = self.later.waits(self.dealt, count, self.of, chance);
+        self.dealt += count;
+        waits
+    }
 }
 
 struct Applying<'a> {

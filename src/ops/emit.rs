@@ -3,8 +3,7 @@
 use super::OpsError;
 use super::batches::Waiting;
 use super::plan::{Part, Plan};
-use super::reclaim::ApplyOptions;
-use super::record::Cause;
+use super::reclaim::{ApplyOptions, Cause};
 use super::session::Snapshot;
 use crate::model::{Action, Batch, Step};
 use crate::output::{Request, advice};

@@ -1,17 +1,16 @@
-//! Prints or executes a plan, and records the run.
+//! Prints or executes a plan, unless a guard refuses it, and records the run.
 
 use super::OpsError;
 use super::apply::{NextPass, apply};
 use super::batches::Ended;
-use super::guard::{Guard, refusal_of_place};
-use super::plan::ReadyPlan;
-use super::record::{Cause, run_head};
+use super::plan::{Plan, ReadyPlan};
 use super::sweep_lock::LockOptions;
-use crate::history::{RecordOptions, Recording};
-use crate::model::{Action, Outcome};
-use crate::output::{ActionCount, Outcomes, Reclaim, ReclaimHead, ReclaimSummary, StepJob, advice};
-use crate::policy::Delay;
-use crate::store::{Limits, Store, StoreError, StoreErrorKind};
+use crate::history::{BatchRecorder, RecordOptions, Recording};
+use crate::model::{Action, End, Outcome, RunHead, Step, Timestamp};
+use crate::output::{ActionCount, Outcomes, Reclaim, ReclaimHead, ReclaimSummary, Refusal, StepJob, advice, remedy};
+use crate::policy::{Brake, Circumstances, Delay, Override, Proves};
+use crate::preset::QueueSpec;
+use crate::store::{Forbids, Limits, Recorder, Store, StoreError, StoreErrorKind};
 use std::collections::BTreeMap;
 
 /// What is done with a plan.
@@ -28,6 +27,101 @@ impl Mode {
     /// Whether it needs a writer.
     pub fn writes(self) -> bool {
         self != Mode::Plan
+    }
+}
+
+/// Why a job is moved, for the error that the queue keeps with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Cause {
+    Dead,
+    /// It took too long, or its deadline has passed; its worker may be alive.
+    Late,
+    Waited,
+}
+
+impl Cause {
+    pub(super) fn of(spec: &QueueSpec, job: &StepJob) -> Cause {
+        match job.job.reasons.iter().any(|reason| reason.proves == Some(Proves::Death)) {
+            _ if spec.waits => Cause::Waited,
+            true => Cause::Dead,
+            false => Cause::Late,
+        }
+    }
+
+    /// The reason written with a job, before the operator's own.
+    pub(super) fn reason(self, run_id: &str) -> String {
+        let words = match self {
+            Cause::Dead => "worker presumed dead",
+            Cause::Late => "took too long",
+            Cause::Waited => "waited too long",
+        };
+        format!("jobdoctor: {words} (run {run_id})")
+    }
+}
+
+/// Why nothing is written to a database in this place, if so.
+fn refusal_of_place(store: &dyn Store) -> Option<String> {
+    let caution = store.caution().filter(|caution| caution.forbids >= Forbids::Writing)?;
+    Some(format!("{}; {}", caution.message, remedy(caution.remedy)))
+}
+
+/// What the operator and the config file say about whether a plan may be executed.
+#[derive(Debug, Clone, Default)]
+pub struct Guard<'a> {
+    /// `--max-jobs` or the target's `max_jobs`: a plan with more steps is refused.
+    pub max_jobs: Option<u64>,
+    /// `--expect`: the beginning of the digest that the plan must have.
+    pub expect: Option<&'a str>,
+    /// The target that the config file calls read-only.
+    pub read_only: Option<&'a str>,
+    /// True if the database is a standby.
+    pub is_standby: bool,
+    /// Why the live-owner list may be that of another queue; `--max-jobs` on the command line clears this.
+    pub wrong_list: Option<String>,
+    /// What overrides the brake.
+    pub overridden: Option<Override>,
+}
+
+impl Guard<'_> {
+    /// What the brake makes of the plan.
+    pub(super) fn brake(&self, plan: &Plan) -> Brake {
+        let measured = &plan.measured;
+        let circumstances = Circumstances {
+            is_scoped: measured.is_scoped,
+            is_standby: self.is_standby,
+            up: measured.up,
+            overridden: self.overridden,
+        };
+        Brake::on(plan.claims.steps.len() as u64 + plan.later, measured.gauge.as_ref(), &circumstances)
+    }
+
+    /// Why the plan is not executed, if so.
+    pub(super) fn refusal(&self, plan: &Plan, brake: &Brake) -> Option<Refusal> {
+        let pulled = || brake.pulled.then(|| Refusal::Brake(brake.why.clone()));
+        self.refusal_of_place().or_else(|| self.refusal_of_script(plan)).or_else(pulled)
+    }
+
+    /// Why there is no script of the plan, if so. A read-only target and a standby are what scripts are for, and the
+    /// script itself warns of the brake.
+    pub(super) fn refusal_of_script(&self, plan: &Plan) -> Option<Refusal> {
+        let steps = plan.total();
+        let expected = self.expect.filter(|expected| !plan.digest.starts_with(*expected));
+        let other_plan = |expected: &str| Refusal::OtherPlan {
+            expected: expected.to_owned(),
+            digest: plan.short_digest().to_owned(),
+        };
+        let wrong_list = || self.wrong_list.clone().filter(|_| steps > 0).map(Refusal::WrongList);
+        expected.map(other_plan).or_else(|| self.size(steps)).or_else(wrong_list)
+    }
+
+    /// Why nothing is written there, not even to be rolled back, if so.
+    pub(super) fn refusal_of_place(&self) -> Option<Refusal> {
+        let read_only = self.read_only.map(|target| Refusal::ReadOnly(target.to_owned()));
+        read_only.or_else(|| self.is_standby.then_some(Refusal::Standby))
+    }
+
+    fn size(&self, steps: u64) -> Option<Refusal> {
+        self.max_jobs.filter(|max| steps > *max).map(|max| Refusal::TooLarge { steps, max })
     }
 }
 
@@ -174,6 +268,35 @@ pub fn reclaim(
     };
     let is_recorded = applied && recording.is_kept();
     Ok(Reclaimed { document, stop: ended.stop, after: ended.warnings, is_recorded })
+}
+
+/// The head of the record of a run that carries out that plan.
+fn run_head(options: &RecordOptions, run_id: &str, plan: &Plan) -> RunHead {
+    RunHead {
+        run_id: run_id.to_owned(),
+        store_time: plan.store_time,
+        command: options.command.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        actor: options.actor.clone(),
+        host: options.host.clone(),
+        reason: options.reason.clone(),
+        undoes: plan.undoes.as_ref().map(|undoes| undoes.run_id.clone()),
+        target: plan.target.clone(),
+        columns: plan.claims.spec.row.iter().map(|column| column.name.clone()).collect(),
+        digest: Some(plan.digest.clone()),
+        planned: Some(plan.total()),
+    }
+}
+
+impl Recorder for BatchRecorder<'_> {
+    fn head(&self) -> Option<&RunHead> {
+        BatchRecorder::head(self)
+    }
+
+    fn intent(&mut self, at: Timestamp, steps: &[Step<End>]) -> Result<(), StoreError> {
+        let refused = |(message, hint): (String, &str)| StoreError::new(StoreErrorKind::Refused, message).hint(hint);
+        BatchRecorder::intent(self, at, steps).map_err(refused)
+    }
 }
 
 /// How many jobs each action is planned for, and moved; the most frequent first.

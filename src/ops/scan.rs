@@ -1,17 +1,19 @@
-//! Reads the claims of a snapshot, judges them, and passes over them before for evidence from outside the database.
+//! Reads the claims of a snapshot, with how often each was lost before, judges them, and passes over them before for
+//! evidence from outside the database.
 
 use super::OpsError;
+use super::history::Records;
 use super::progress::{UnderWay, Work};
 use super::selection::Selection;
 use super::session::{CountLosses, Snapshot};
 use super::snapshot_file::SnapshotFile;
 use super::too_long::cutoffs;
-use crate::model::{Claim, Key};
+use crate::model::{Claim, Key, Loss};
 use crate::output::Request;
 use crate::output::format::{count, grouped};
 use crate::policy::{EarlierSnapshot, Judgement, Living, Policy, Verdict, judge, key_print, seen};
 use crate::preset::QueueSpec;
-use crate::store::{Detail, Found, StoreError, Wanted};
+use crate::store::{Detail, Found, StoreError, Wanted, catalog};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Receives a claim that is stuck or unknown, and whether the selection admits it.
@@ -87,6 +89,82 @@ fn with_losses(losses: Option<&CountLosses>, claim: Claim) -> Claim {
     match losses {
         Some(losses) => Claim { stalls: Some(losses(&claim)), ..claim },
         None => claim,
+    }
+}
+
+impl Snapshot {
+    /// The snapshot with losses counted: by the rows themselves; if they do not, by the queue's ledger. The journal of
+    /// one host would know its own runs only.
+    pub fn counting_losses(mut self) -> Result<Snapshot, OpsError> {
+        if self.counts_stalls() {
+            return Ok(self);
+        }
+        // Nothing tells the losses of a deleted job from those of a new one under its id.
+        if self.spec.attempts.column.is_none() && self.reuses_ids()? {
+            return Ok(self);
+        }
+        let Some(ledger) = (Records { journals: None, snapshot: Some(&mut self) }).ledger()? else { return Ok(self) };
+        let mut losses = Losses::default();
+        self.reader.ledger_losses(&ledger, &self.target.table, &mut |loss| losses.add(&loss))?;
+        Ok(self.counting_stalls(Box::new(move |claim| losses.of(claim))))
+    }
+
+    /// The snapshot with losses counted by `count`, if the rows do not count them.
+    #[must_use]
+    pub fn counting_stalls(self, count: CountLosses) -> Snapshot {
+        if self.counts_stalls() { self } else { Snapshot { losses: Some(count), ..self } }
+    }
+
+    /// True if the rows or the ledger tell how often its claims were lost before.
+    pub(super) fn counts_stalls(&self) -> bool {
+        self.spec.attempts.stalls.is_some() || self.losses.is_some()
+    }
+
+    /// True if the key is a rowid, and the highest one is free again once its row is gone.
+    fn reuses_ids(&mut self) -> Result<bool, OpsError> {
+        let table = self.spec.tables.get(&self.spec.claim.lock_table);
+        let (Some(table), [key]) = (table, self.spec.claim.key.as_slice()) else { return Ok(false) };
+        let asked = catalog::reuses_ids(self.spec.engine, table, &key.name);
+        Ok(asked.map(|asked| self.reader.ask(&asked)).transpose()?.unwrap_or(false))
+    }
+}
+
+/// Losses by job, as the ledger records them.
+#[derive(Default)]
+struct Losses(HashMap<String, Lost>);
+
+/// The last job that had a key.
+#[derive(Default)]
+struct Lost {
+    times: i64,
+    kind: Option<String>,
+    attempts: Option<i64>,
+}
+
+impl Lost {
+    /// False if a job of that kind with so many attempts must be another one under the same key: SQLite reuses the id
+    /// of a deleted row. A job keeps its kind, and its attempts never become fewer.
+    fn may_be(&self, kind: Option<&str>, attempts: Option<i64>) -> bool {
+        self.kind.as_deref() == kind && attempts.zip(self.attempts).is_none_or(|(now, then)| now >= then)
+    }
+}
+
+impl Losses {
+    /// One more, later than all before.
+    fn add(&mut self, loss: &Loss) {
+        let lost = self.0.entry(loss.key.exact()).or_default();
+        if !lost.may_be(loss.kind.as_deref(), loss.attempts) {
+            lost.times = 0;
+        }
+        lost.times += if loss.reverted { -1 } else { 1 };
+        (lost.kind, lost.attempts) = (loss.kind.clone(), loss.attempts_after);
+    }
+
+    /// How often the job of a claim was lost before.
+    fn of(&self, claim: &Claim) -> i64 {
+        let attempts = claim.attempts.as_integer();
+        let lost = self.0.get(&claim.key.exact()).filter(|lost| lost.may_be(claim.kind.as_deref(), attempts));
+        lost.map_or(0, |lost| lost.times.max(0))
     }
 }
 

@@ -1,13 +1,15 @@
-//! Lists stuck and unknown claims under the diagnoses that explain them.
+//! Lists stuck and unknown claims under the diagnoses that explain them, and compares one listing with the next.
 
 use super::OpsError;
 use super::diagnosis::{Diagnosed, Groups, diagnosed};
 use super::scan::{detail_for_listing, judged};
 use super::selection::{Selection, caveats};
 use super::session::Snapshot;
-use crate::model::Claim;
+use crate::model::{Claim, Timestamp};
 use crate::output::{Collector, Field, First, Job, LISTED, Stale, StaleHead, StaleSummary, order};
 use crate::policy::{Diagnoses, Policy, Verdict, draft};
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// More than any two places in a list are apart.
 const FIRST: i64 = 1 << 62;
@@ -98,4 +100,62 @@ fn list(
     };
     let groups = groups.map(|groups| groups.finish(selection.limit)).unwrap_or_default();
     Ok(Stale { head, summary, diagnoses: found.list, groups, jobs, unknown })
+}
+
+/// A snapshot compared with the one before it: which findings are new, and which are gone.
+///
+/// A finding is a job with its claim: a job that was requeued, claimed again and is stuck again is gone and new. All of
+/// them are compared, in some 50 bytes of memory a finding; the first are listed.
+pub struct SnapshotDiff {
+    pub document: Stale,
+    /// What the snapshot before it listed and this one did not find, as it was then.
+    pub gone: Vec<Job>,
+    /// How many findings of the snapshot before are gone in all.
+    pub all_gone: usize,
+    seen: HashSet<u64>,
+    before: HashSet<u64>,
+}
+
+impl SnapshotDiff {
+    /// Compares a snapshot with the last one, if there is one: new jobs come first, and at most `most` are listed.
+    pub fn of(
+        last: Option<&SnapshotDiff>,
+        snapshot: &mut Snapshot,
+        selection: &Selection,
+        policy: &Policy,
+        most: usize,
+    ) -> Result<SnapshotDiff, OpsError> {
+        let (mut seen, before) = (HashSet::new(), last.map(|last| last.seen.clone()).unwrap_or_default());
+        let document = stale(snapshot, selection, policy, Collector::first(most), &mut |claim: &Claim| {
+            let owner = claim.owner.as_ref().map(|owner| owner.name.as_str());
+            let mark = mark(&claim.key.to_string(), owner, claim.claimed_at.at());
+            seen.insert(mark);
+            !before.contains(&mark)
+        })?;
+        let all_gone = before.difference(&seen).count();
+        let gone = last.into_iter().flat_map(SnapshotDiff::findings).filter(|job| !seen.contains(&mark_of(job)));
+        let gone = gone.cloned().collect();
+        Ok(SnapshotDiff { document, gone, all_gone, seen, before })
+    }
+
+    /// The stuck claims that this snapshot lists, then the unknown ones.
+    pub fn findings(&self) -> impl Iterator<Item = &Job> {
+        self.document.jobs.items().iter().chain(&self.document.unknown)
+    }
+
+    /// True if the snapshot before did not find this job.
+    pub fn is_new(&self, job: &Job) -> bool {
+        !self.before.contains(&mark_of(job))
+    }
+}
+
+fn mark_of(job: &Job) -> u64 {
+    mark(&job.id, job.owner.as_deref(), job.claimed_at)
+}
+
+/// A hash that identifies a finding; collisions are one in 10^15.
+fn mark(id: &str, owner: Option<&str>, claimed_at: Option<Timestamp>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (id, owner, claimed_at).hash(&mut hasher);
+    hasher.finish()
 }

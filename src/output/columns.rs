@@ -1,7 +1,6 @@
 //! Tables of items, and the columns that lists of jobs have in common.
 
 use super::findings::Wording;
-use super::instant::instant;
 use crate::model::{Action, Outcome, Timestamp, age};
 use crate::output::Job;
 use crate::output::format::{Align, Cell, Column, Cut, Table, Times, Tone, or_dash};
@@ -106,7 +105,7 @@ pub fn text(value: Option<&str>) -> Cell {
 
 /// An instant that may not be known.
 pub fn time(time: Option<Timestamp>, now: Timestamp, times: Times) -> Cell {
-    let cell = text(time.map(|time| instant(time, now, times)).as_deref());
+    let cell = text(time.map(|time| times.show(time, now)).as_deref());
     time.map_or(cell.clone(), |time| cell.ranked(time.micros()))
 }
 
@@ -130,7 +129,7 @@ pub fn silence(seconds: Option<f64>, last_seen_at: Option<Timestamp>, times: Tim
         return Cell::new("?", tone);
     };
     let text = match (times, last_seen_at) {
-        (Times::Local | Times::Utc, Some(at)) => instant(at, at, times),
+        (Times::Local | Times::Utc, Some(at)) => times.show(at, at),
         _ => age(silence),
     };
     Cell::new(text, tone).ranked(rank(silence))

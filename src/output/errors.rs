@@ -1,5 +1,6 @@
 //! What is said where a request fails, with what to do about it.
 
+use super::Field;
 use crate::model::{Action, Remedy, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -73,37 +74,6 @@ pub enum Request {
     RunTimes(String),
     /// A script, on an engine without.
     Script,
-}
-
-/// What a pattern selects by, and what jobs are grouped by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Field {
-    /// The queue.
-    Queue,
-    /// The kind of work.
-    Kind,
-    /// The owner.
-    Owner,
-    /// The owner's host.
-    Host,
-    /// The state.
-    State,
-}
-
-impl Field {
-    pub const ALL: [Field; 5] = [Field::Queue, Field::Kind, Field::Owner, Field::Host, Field::State];
-
-    /// Its name, which is that of the option too.
-    pub fn name(self) -> &'static str {
-        match self {
-            Field::Queue => "queue",
-            Field::Kind => "kind",
-            Field::Owner => "owner",
-            Field::Host => "host",
-            Field::State => "state",
-        }
-    }
 }
 
 impl fmt::Display for Unsupported {
@@ -198,6 +168,43 @@ impl Unsupported {
             }
         }
         .to_owned()
+    }
+}
+
+/// Why a plan is not executed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// The config file calls this target read-only.
+    ReadOnly(String),
+    /// The database is a standby.
+    Standby,
+    /// The plan has another digest than the expected one.
+    OtherPlan {
+        /// The beginning of the digest that the operator expects.
+        expected: String,
+        /// The beginning of the plan's digest.
+        digest: String,
+    },
+    /// The plan has more steps than allowed.
+    TooLarge { steps: u64, max: u64 },
+    /// The live-owner list may be that of another queue, for this reason.
+    WrongList(String),
+    /// The brake, with its evidence.
+    Brake(Vec<String>),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::ReadOnly(target) => write!(f, "target {target} is read-only in the config file"),
+            Refusal::Standby => f.write_str("this is a standby; apply on its primary"),
+            Refusal::OtherPlan { expected, digest } => {
+                write!(f, "the plan is no longer the expected one: its digest is {digest} now, not {expected}")
+            }
+            Refusal::TooLarge { steps, max } => write!(f, "the plan has {steps} steps and --max-jobs allows {max}"),
+            Refusal::WrongList(why) => write!(f, "{why}. If that is right, say with --max-jobs how many jobs may move"),
+            Refusal::Brake(why) => write!(f, "the brake: {}", why.join("; ")),
+        }
     }
 }
 

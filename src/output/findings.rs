@@ -1,7 +1,6 @@
 //! Puts what the judge and the planner find into sentences. No other code does.
 
 use super::format::Times;
-use super::instant::instant;
 use crate::model::{LockSign, Reading, Timestamp, age};
 use crate::policy::{Check, CheckResult, Finding, Limit, SetBy, SkipReason, Standing, Value};
 use std::time::Duration;
@@ -198,7 +197,7 @@ impl Wording {
     }
 
     fn at(self, at: Timestamp) -> String {
-        self.times.map_or_else(|| at.to_string(), |(now, times)| instant(at, now, times))
+        self.times.map_or_else(|| at.to_string(), |(now, times)| times.show(at, now))
     }
 }
 

@@ -7,20 +7,15 @@
 
 mod adopt;
 pub mod advice;
-mod brake;
-mod check;
 mod columns;
 mod diagnosis;
 mod document;
-mod env;
 mod errors;
+mod filter;
 mod findings;
-mod first;
 pub mod format;
 mod health;
 mod history;
-mod init;
-mod instant;
 mod job;
 mod listing;
 pub mod metrics;
@@ -30,47 +25,40 @@ mod reclaim;
 mod replace_file;
 mod saved;
 mod schemas;
+mod setup;
 mod show;
 mod stale;
 mod stats;
-mod target;
 mod targets;
-mod verified;
 
 pub use crate::model::{Standby, Target};
 pub use adopt::{Adopt, DraftKey, Grade, Proof, Question, Tried, mapping_toml};
-pub use brake::{Brake, Refusal};
-pub use check::{Check, CheckFinding, ConfigCheck, Severity};
 pub use diagnosis::{Diagnosis, diagnoses};
 pub use document::{Document, List, ROWS, write};
-pub use env::{Env, EnvSetting};
-pub use errors::{ErrorDocument, Field, LogLine, Message, Request, Unsupported, no_such_job, remedy};
+pub use errors::{ErrorDocument, LogLine, Message, Refusal, Request, Unsupported, no_such_job, remedy};
+pub use filter::{Field, Filter, FilterThreshold};
 pub use findings::sentence;
-pub use first::{First, LISTED};
 pub use health::{Health, HealthCheck, HealthError, HealthQueue, HealthReason, HealthSummary};
 pub use history::{
     History, HistoryHead, HistoryOne, HistoryOneHead, HistoryOneSummary, HistoryRun, HistoryStep, HistorySummary,
     HistoryUnsure,
 };
-pub use init::Init;
-pub use instant::instant;
 pub use job::{Job, Reason, SkippedJob, StepJob, WhySkipped, order};
-pub use listing::{Collector, Listing};
+pub use listing::{Collector, First, LISTED, Listing};
 pub use metrics::{Measured, MeasuredQueue, MeasuredState};
 pub use owners::{OwnerEntry, Owners, OwnersHead, OwnersSummary};
 pub use reclaim::{
-    ActionCount, Closing, NextCommands, Outcomes, Reclaim, ReclaimHead, ReclaimSummary, Undoes, WarnAbove, closing,
-    left_behind, paragraph, place, skipped_by_reason,
+    ActionCount, Brake, Closing, NextCommands, Outcomes, Reclaim, ReclaimHead, ReclaimSummary, Undoes, Verified,
+    WarnAbove, closing, left_behind, paragraph, place, skipped_by_reason,
 };
 pub use replace_file::{FileMode, directory_of, replace_file, temporary_beside};
 pub use saved::{Fingerprint, SNAPSHOT_SCHEMA, SavedClaim, SavedPlan, SavedPolicy, SavedSnapshot};
 pub use schemas::{NAMES as SCHEMA_NAMES, derived_schema, schema};
+pub use setup::{Check, CheckFinding, ConfigCheck, Env, EnvSetting, Init, Severity};
 pub use show::{RuleCheck, Show, ShownJob, Would, show};
 pub use stale::{JobGroup, Stale, StaleHead, StaleSummary, marked};
 pub use stats::{
     JobCounts, KindRuntimes, QueueStats, RuntimeBucket, StateCount, Stats, StatsHead, StatsRuntimes, StatsRuntimesHead,
     StatsRuntimesSummary, StatsSummary,
 };
-pub use target::{Filter, FilterThreshold};
 pub use targets::{TargetEnd, Targets, TargetsEnding, TargetsSummary, TargetsWriter};
-pub use verified::Verified;

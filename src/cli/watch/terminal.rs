@@ -6,7 +6,7 @@ use crate::cli::error::CliError;
 use crate::cli::secret::masked;
 use crate::model::age;
 use crate::output::format::{Cell, Format, Screen, Times, Tone, count, grouped};
-use crate::output::{Job, diagnoses, instant, marked};
+use crate::output::{Job, diagnoses, marked};
 use std::io;
 use std::time::Duration;
 
@@ -103,7 +103,7 @@ impl<'a> Terminal<'a> {
                 format!(
                     "{} at {}, every {}: {counts}",
                     document.head.target.database,
-                    instant(document.head.store_time, document.head.store_time, self.zone()),
+                    self.zone().show(document.head.store_time, document.head.store_time),
                     age(self.interval)
                 ),
                 Tone::Strong,
@@ -115,7 +115,7 @@ impl<'a> Terminal<'a> {
                     format!(
                         "retrying every {}; this snapshot is {old} old, of {}: {counts}",
                         age(self.interval),
-                        instant(document.head.store_time, document.head.store_time, self.zone())
+                        self.zone().show(document.head.store_time, document.head.store_time)
                     ),
                     Tone::Warn,
                 );

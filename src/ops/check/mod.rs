@@ -5,8 +5,8 @@ mod rights;
 mod schema;
 
 use super::OpsError;
+use super::plan::cascades;
 use super::session::Snapshot;
-use super::side_effects::{cascades, rules};
 use crate::model::{Action, Engine};
 use crate::output::{Check, CheckFinding, Severity, remedy};
 use crate::preset::ident::{qualified, quoted};
@@ -118,7 +118,7 @@ pub fn check(
         }
     }
     if is_moved && can_list {
-        for detail in rules(snapshot)? {
+        for detail in schema::rules(snapshot)? {
             let fix =
                 "an action whose statement a rule swallows is refused; a dry run on the server shows it".to_owned();
             findings.add(Severity::Warning, "rules", detail, Some(fix));

@@ -9,7 +9,7 @@ use crate::output::{Severity, advice, sentence};
 use crate::policy::{Check as RuleCheck, CheckResult, Policy, Value, Verdict, judge};
 use crate::preset::ident::{qualified, quoted};
 use crate::preset::{LEDGER, LiveTable, QueueSpec};
-use crate::store::{Cutoffs, Detail, StoreErrorKind, Wanted};
+use crate::store::{Cutoffs, Detail, StoreErrorKind, Wanted, catalog};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -243,4 +243,12 @@ pub(super) fn unlisted(findings: &mut Findings, snapshot: &mut Snapshot) -> Resu
         findings.add(Severity::Warning, &check.name, detail, fix);
     }
     Ok(())
+}
+
+/// The rules on the queue's tables and the ledger that rewrite what is written there, a sentence for each table;
+/// Postgres alone has rules.
+pub(super) fn rules(snapshot: &mut Snapshot) -> Result<Vec<String>, OpsError> {
+    let Some(rules) = catalog::rules(snapshot.spec.engine, &snapshot.written_tables()) else { return Ok(Vec::new()) };
+    let rules = snapshot.reader.texts(&rules)?;
+    Ok(rules.iter().map(|rule| format!("rules rewrite what is written, on table {}", rule.join(": "))).collect())
 }

@@ -1,85 +1,42 @@
 //! Plans: the steps that are due and the jobs that are skipped, as a value.
 
-mod forecast;
 mod gauge;
-mod saved;
 mod scope;
 mod source;
-mod tally;
+mod steps;
 mod thresholds_used;
 mod waiting;
 mod warnings;
 
 use super::OpsError;
 use super::diagnosis::{Diagnosed, diagnosed, diagnosed_again};
-use super::losses::must_be_counted;
 use super::passes::{Bound, Hashes, STEPS, print};
 use super::progress::Progress;
 use super::scan::judged;
 use super::selection::Selection;
 use super::session::Snapshot;
 use super::show::not_in_flight;
-use super::side_effects::cascades;
 use crate::model::{Action, Claim, Key, Step, Target, Timestamp};
-use crate::output::{Filter, First, Job, LISTED, SavedPlan, SkippedJob, StepJob, Undoes, order};
-use crate::policy::{Diagnoses, Digest, Draft, Gauge, Judgement, Policy, SkipReason, Skipped, draft, judge};
+use crate::output::{Filter, First, Job, SavedPlan, StepJob, Undoes, order};
+use crate::policy::{Diagnoses, Digest, Draft, Gauge, Judgement, Policy, draft, judge};
 use crate::preset::QueueSpec;
 use crate::store::Detail;
-use forecast::forecast;
 pub(in crate::ops) use gauge::Measured;
 use gauge::measured;
 pub(in crate::ops) use scope::is_writable;
+pub use scope::unfit_for_target;
 pub use scope::{UnmatchedNames, unmatched_names};
-use scope::{action_is_offered, claims_have_times, scope_is_sound};
+use scope::{action_is_offered, claims_have_times, must_be_counted, scope_is_sound};
 pub use source::PlanSource;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
-pub(in crate::ops) use tally::Tally;
+pub(in crate::ops) use steps::{Part, SkippedJobs, Tally};
 use thresholds_used::ThresholdsUsed;
 pub use waiting::plan_waiting;
-use warnings::{final_actions, lost_before, run_time_warnings};
-
-/// The steps on one queue spec, longest silent first, each with its document.
-pub(in crate::ops) struct Part {
-    /// The queue, or one of its waiting states.
-    pub(in crate::ops) spec: QueueSpec,
-    pub(in crate::ops) steps: Vec<(Step, StepJob)>,
-}
-
-/// The first skipped jobs, and how many there are for each reason.
-pub(in crate::ops) struct SkippedJobs {
-    first: First<SkippedJob>,
-    pub(in crate::ops) by_reason: BTreeMap<SkipReason, u64>,
-}
-
-impl Default for SkippedJobs {
-    fn default() -> SkippedJobs {
-        SkippedJobs { first: First::of(LISTED), by_reason: BTreeMap::new() }
-    }
-}
-
-impl SkippedJobs {
-    pub(in crate::ops) fn add(&mut self, order: i64, skipped: Skipped, job: impl FnOnce() -> Job) {
-        *self.by_reason.entry(skipped.reason).or_default() += 1;
-        self.first.add(order, || SkippedJob { job: job(), skipped });
-    }
-
-    /// Adds others behind these.
-    fn append(&mut self, other: SkippedJobs) {
-        other.by_reason.into_iter().for_each(|(reason, jobs)| *self.by_reason.entry(reason).or_default() += jobs);
-        other.first.finish().0.into_iter().for_each(|job| self.first.add(i64::MAX, || job));
-    }
-
-    pub(in crate::ops) fn len(&self) -> u64 {
-        self.by_reason.values().sum()
-    }
-
-    pub(in crate::ops) fn into_first(self) -> Vec<SkippedJob> {
-        self.first.finish().0
-    }
-}
+pub(in crate::ops) use warnings::cascades;
+use warnings::{final_actions, forecast, lost_before, run_time_warnings};
 
 /// A plan: it can be printed, saved and executed. Nothing in it can write.
 pub struct Plan {
@@ -260,7 +217,7 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
 /// Drafts the jobs of a saved plan again. Steps that are equal to the saved ones stay; the rest is skipped, or not
 /// found. `name` is what to call the file.
 pub fn plan_again(snapshot: &mut Snapshot, name: &str, saved: &SavedPlan, policy: &Policy) -> Result<Plan, OpsError> {
-    saved::fits(name, saved, &snapshot.identified()?)?;
+    source::fits(name, saved, &snapshot.identified()?)?;
     action_is_offered(&snapshot.spec, policy)?;
     must_be_counted(snapshot, policy.max_stalls)?;
     let ids = saved.steps.iter().map(|step| step.id.clone()).collect();
@@ -271,7 +228,7 @@ pub fn plan_again(snapshot: &mut Snapshot, name: &str, saved: &SavedPlan, policy
     let found = snapshot.find_keys(&keys)?;
     let known: BTreeSet<String> = found.iter().map(|(claim, _)| claim.key.exact()).collect();
     let not_found = keys.iter().filter(|key| !known.contains(&key.exact())).map(Key::to_string).collect();
-    let then = saved::ByKey::of(saved);
+    let then = source::ByKey::of(saved);
     named(snapshot, &selection, policy, &mut drafts, found, &|key, draft| then.compared(key, draft));
     let plan = finish(snapshot, &selection, policy, drafts, None, not_found)?;
     Ok(Plan { in_flight: snapshot.reader.in_flight(&snapshot.spec)?, ..plan })

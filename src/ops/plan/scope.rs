@@ -1,12 +1,14 @@
-//! Refuses actions and restart scopes that do not fit the queue, and finds names of a scope that match no owner.
+//! Refuses actions, delays, stall budgets and restart scopes that do not fit the queue, and finds names of a scope that
+//! match no owner.
 
 use crate::model::Action;
 use crate::ops::OpsError;
 use crate::ops::selection::hosts_are_named;
 use crate::ops::session::Snapshot;
+use crate::ops::sweep_lock::ignored_ledger;
 use crate::output::Request;
-use crate::policy::{Globs, Policy, Restart, RestartScope, may_be_one_host};
-use crate::preset::{QueueSpec, SpecError};
+use crate::policy::{Delay, Globs, Policy, Restart, RestartScope, may_be_one_host};
+use crate::preset::{ActionSpec, QueueSpec, SpecError};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Refuses an action that the preset does not have, and tables on which no statement does just what it says.
@@ -29,6 +31,43 @@ pub(in crate::ops) fn is_writable(spec: &QueueSpec) -> Result<(), OpsError> {
         Some(why) => Err(SpecError::whole(&format!("preset {}", spec.preset), why.clone()).into()),
         None => Ok(()),
     }
+}
+
+impl Snapshot {
+    /// Plans of this snapshot requeue jobs for later: the plan says which state they come to then.
+    pub fn return_later(&mut self, later: &Delay) -> Result<(), OpsError> {
+        if let Some(delayed) = can_return_later(&self.spec, later)? {
+            self.spec.actions.insert(Action::Requeue, delayed);
+        }
+        Ok(())
+    }
+}
+
+/// The requeue that waits, where one is asked for.
+fn can_return_later(spec: &QueueSpec, later: &Delay) -> Result<Option<ActionSpec>, OpsError> {
+    if !later.is_asked() {
+        return Ok(None);
+    }
+    spec.delayed_requeue().map(Some).map_err(|why| {
+        let request = Request::Delay { is_jitter: later.delay.is_none(), why };
+        OpsError::unsupported(spec, request)
+    })
+}
+
+/// Refuses a stall budget where nothing counts stalls: it would never be spent.
+pub(super) fn must_be_counted(snapshot: &Snapshot, max_stalls: Option<u32>) -> Result<(), OpsError> {
+    match (max_stalls, ignored_ledger(snapshot)) {
+        (Some(_), Some(error)) if snapshot.spec.attempts.stalls.is_none() => Err(error.into()),
+        (Some(_), _) if !snapshot.counts_stalls() => Err(OpsError::unsupported(&snapshot.spec, Request::Stalls)),
+        _ => Ok(()),
+    }
+}
+
+/// What the target asks of every run and this queue cannot do: it would refuse each. With the finding's id.
+pub fn unfit_for_target(snapshot: &Snapshot, max_stalls: Option<u32>, delay: &Delay) -> Vec<(&'static str, String)> {
+    let budget = must_be_counted(snapshot, max_stalls).err().map(|error| ("max_stalls", error.to_string()));
+    let delay = can_return_later(&snapshot.spec, delay).err().map(|error| ("delay", error.to_string()));
+    budget.into_iter().chain(delay).collect()
 }
 
 /// Refuses an instant to compare claim times with, where claims have none.

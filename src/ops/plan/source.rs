@@ -1,17 +1,21 @@
-//! What a plan is made from: a selection, a saved plan, or a run that is reverted.
+//! What a plan is made from: a selection, a run that is reverted, or a plan in a file, which is carried out as far as
+//! nothing has changed.
 
-use super::saved::saved_policy;
 use super::{Plan, plan, plan_again};
 use crate::history::Directory;
+use crate::model::{EvidenceRow, Key, Precondition, Step, Target, Write};
 use crate::ops::OpsError;
 use crate::ops::history::Records;
 use crate::ops::passes::{Bound, Hashes, STEPS};
 use crate::ops::selection::Selection;
 use crate::ops::session::Snapshot;
 use crate::ops::undo::undo_plan;
-use crate::output::SavedPlan;
-use crate::policy::Policy;
+use crate::output::{SavedPlan, SavedPolicy, StepJob};
+use crate::policy::{Digest, Draft, Finding, Policy, Rule, SkipReason, Skipped};
+use crate::preset::SpecError;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What a plan is made from.
 #[derive(Clone)]
@@ -74,5 +78,101 @@ impl PlanSource {
             PlanSource::Selection(selection) => selection.is_by_name(),
             PlanSource::Saved(..) | PlanSource::Run(..) => true,
         }
+    }
+}
+
+impl Plan {
+    /// The plan as a file keeps it.
+    pub fn to_save(&self) -> SavedPlan {
+        // The owners' rows are read anew.
+        let saved = |(step, _): &(Step, StepJob)| {
+            step.at(Write::Act {
+                precondition: Precondition(step.precondition().to_owned()),
+                evidence_row: EvidenceRow::None,
+            })
+        };
+        SavedPlan {
+            schema: SavedPlan::SCHEMA.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            store_time: self.store_time,
+            target: self.target.clone(),
+            policy: SavedPolicy {
+                older_seconds: self.policy.older.map(|older| older.as_secs_f64()),
+                older_overrules: self.policy.thresholds.overruled,
+                rules: self.policy.act_on.iter().map(|rule| rule.name().to_owned()).collect(),
+                to: self.policy.to,
+            },
+            digest: self.digest.clone(),
+            steps: self.claims.steps.iter().map(saved).collect(),
+        }
+    }
+}
+
+/// The policy that a saved plan was judged by, over what is in force now.
+fn saved_policy(name: &str, saved: &SavedPolicy, policy: Policy) -> Result<Policy, OpsError> {
+    let broken = |what: String| OpsError::from(SpecError::whole(name, what));
+    let older = match saved.older_seconds {
+        None => None,
+        Some(seconds) => Some(
+            Duration::try_from_secs_f64(seconds)
+                .ok()
+                .filter(|older| *older >= Duration::from_secs(1))
+                .ok_or_else(|| broken(format!("older_seconds is {seconds}, which is not a threshold")))?,
+        ),
+    };
+    let rule = |name: &String| Rule::ALL.into_iter().find(|rule| rule.name() == name);
+    let rules = saved.rules.iter().map(|name| rule(name).ok_or_else(|| broken(format!("there is no rule `{name}`"))));
+    let policy = Policy { older, act_on: rules.collect::<Result<_, _>>()?, to: saved.to, ..policy };
+    Ok(if saved.older_overrules { policy.with_older(older) } else { policy })
+}
+
+/// Makes sure that a file from elsewhere is a plan for this queue, and whole.
+pub(super) fn fits(name: &str, saved: &SavedPlan, here: &Target) -> Result<(), OpsError> {
+    let broken = |what: String| Err(OpsError::from(SpecError::whole(name, what)));
+    if let Some((what, then, now)) = saved.target.difference(here) {
+        return broken(format!("it was made for another {what}: `{then}`, and this one is `{now}`"));
+    }
+    let mut digest = Digest::default();
+    let mut seen = BTreeSet::new();
+    for step in &saved.steps {
+        if step.id != step.key.to_string() {
+            return broken(format!("job {}: its key is that of job {}", step.id, step.key));
+        }
+        let key = step.key.exact();
+        if seen.contains(&key) {
+            return broken(format!("job {} is in it twice", step.id));
+        }
+        digest.add(step);
+        seen.insert(key);
+    }
+    let digest = digest.finish();
+    if digest != saved.digest {
+        return broken("its digest does not match its steps: it was altered or damaged. Make a new plan".to_owned());
+    }
+    Ok(())
+}
+
+/// The steps of a saved plan, by the job's exact key.
+pub(super) struct ByKey<'a>(BTreeMap<String, &'a Step>);
+
+impl ByKey<'_> {
+    pub(super) fn of(saved: &SavedPlan) -> ByKey<'_> {
+        ByKey(saved.steps.iter().map(|step| (step.key.exact(), step)).collect())
+    }
+
+    /// A step stays one only if it comes to what it was then.
+    pub(super) fn compared(&self, key: &Key, draft: Draft) -> Draft {
+        let Draft::Step(step) = draft else { return draft };
+        let then = self.0.get(&key.exact());
+        let is_planned = |then: &&Step| {
+            let of = |step: &Step| (step.action, step.state_after.clone(), step.attempts_after);
+            then.precondition() == step.precondition() && of(then) == of(&step)
+        };
+        if then.is_some_and(is_planned) {
+            return Draft::Step(step);
+        }
+        let unchanged = then.filter(|then| then.precondition() == step.precondition());
+        let findings = unchanged.map(|then| Finding::Planned(then.action, step.action)).into_iter().collect();
+        Draft::Skipped(Skipped { reason: SkipReason::Changed, findings })
     }
 }

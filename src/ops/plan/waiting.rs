@@ -1,13 +1,12 @@
 //! Adds jobs that wait for too long to the plan of a sweep.
 
-use super::warnings::final_actions;
+use super::warnings::{cascades, final_actions};
 use super::{Drafts, Part, Plan, Tally};
 use crate::model::Claim;
 use crate::ops::OpsError;
 use crate::ops::passes::{Hashes, STEPS};
 use crate::ops::selection::Selection;
 use crate::ops::session::{Session, Snapshot};
-use crate::ops::side_effects::cascades;
 use crate::ops::too_long::{self, Group};
 use crate::policy::{Draft, Policy, StateLimit, Verdict, draft, judge};
 use crate::preset::QueueSpec;

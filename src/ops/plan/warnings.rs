@@ -1,13 +1,15 @@
 //! What an operator should know before applying a plan.
 
+use super::Part;
 use super::thresholds_used::ThresholdsUsed;
-use crate::model::{Action, age};
+use crate::model::{Action, Key, RowError, age};
+use crate::ops::OpsError;
 use crate::ops::session::Snapshot;
 use crate::ops::stats::run_time;
 use crate::output::advice;
 use crate::policy::{Policy, SetBy};
-use crate::preset::{Fencing, Finished, Liveness, QueueSpec, SilentAfter};
-use crate::store::WantedRuns;
+use crate::preset::{Fencing, Finished, Liveness, QueueSpec, SilentAfter, StepSpec, Touch};
+use crate::store::{StoreErrorKind, WantedRuns, catalog};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -142,4 +144,95 @@ pub(super) fn final_actions<'a>(spec: &QueueSpec, actions: impl Iterator<Item = 
         format!("a {action} of preset {} cannot be undone: it is more than one UPDATE of one table", spec.preset)
     };
     actions.filter(is_final).map(why).collect()
+}
+
+/// What an action does to a table: rows are deleted, or these columns changed; any column, where none is named.
+type Change = (Touch, String, BTreeSet<String>);
+
+/// What follows from the deletes and changes of these actions, a sentence for each of their tables.
+pub(in crate::ops) fn cascades<'a>(
+    snapshot: &mut Snapshot,
+    actions: impl Iterator<Item = &'a Action>,
+) -> Result<Vec<String>, OpsError> {
+    let changes: BTreeSet<(Action, Change)> =
+        actions.flat_map(|action| changes_of(&snapshot.spec, *action).map(|change| (*action, change))).collect();
+    let mut sentences = Vec::new();
+    for (action, change) in changes {
+        let Some(table) = snapshot.spec.tables.get(&change.1) else { continue };
+        let others = snapshot.reader.texts(&catalog::followers(snapshot.spec.engine, table, change.0, &change.2))?;
+        if !others.is_empty() {
+            let does = match change.0 {
+                Touch::Delete => "deletes rows that foreign keys refer to, of table",
+                _ => "changes columns that foreign keys refer to, of table",
+            };
+            sentences.push(format!(
+                "a {action} {does} {}, and what refers to it is deleted or changed, which no undo brings back: {}",
+                table.name,
+                others.concat().join(", ")
+            ));
+        }
+    }
+    Ok(sentences)
+}
+
+/// What an action changes, of jobs in flight and of those that wait; the tables by their logical names.
+fn changes_of(spec: &QueueSpec, action: Action) -> impl Iterator<Item = Change> {
+    let of_both = [&spec.actions, &spec.waiting].into_iter().filter_map(move |actions| actions.get(&action));
+    of_both.flat_map(|action| &action.steps).flat_map(|step| match step {
+        StepSpec::Update(assignments) => {
+            let columns = assignments.iter().map(|assignment| assignment.column.name.clone()).collect();
+            vec![(Touch::Update, spec.claim.lock_table.clone(), columns)]
+        }
+        StepSpec::Sql { sql, .. } => {
+            let touches = sql.touches().into_iter();
+            let changes = touches.filter(|(touch, _)| matches!(touch, Touch::Update | Touch::Delete));
+            changes.map(|(touch, table)| (touch, table.to_owned(), BTreeSet::new())).collect()
+        }
+    })
+}
+
+/// Steps that are asked about in one statement.
+const CHUNK: usize = 1000;
+
+/// Adds to each requeue the refusal that awaits it, where the row that holds its key is seen; and the warnings about
+/// these.
+pub(super) fn forecast(snapshot: &mut Snapshot, policy: &Policy, part: &mut Part) -> Result<Vec<String>, OpsError> {
+    let spec = &snapshot.spec;
+    let Some(requeue) = spec.actions.get(&Action::Requeue).filter(|_| !part.steps.is_empty()) else {
+        return Ok(Vec::new());
+    };
+    let mut refused: BTreeMap<usize, RowError> = BTreeMap::new();
+    let (mut places, mut keys): (Vec<usize>, Vec<Key>) = (Vec::new(), Vec::new());
+    for (n, (step, _)) in part.steps.iter().enumerate() {
+        if step.action == Action::Requeue {
+            places.push(n);
+            keys.push(step.key.clone());
+        }
+        if keys.len() == CHUNK || n + 1 == part.steps.len() {
+            let found = match snapshot.reader.key_holders(spec, requeue, &keys) {
+                Err(error) if error.kind == StoreErrorKind::Interrupted => return Err(error.into()),
+                Err(error) => {
+                    return Ok(vec![format!(
+                        "jobdoctor could not ask whether a unique key refuses these requeues: {}",
+                        error.message
+                    )]);
+                }
+                Ok(found) => found,
+            };
+            refused.extend(found.into_iter().filter_map(|(at, error)| Some((*places.get(at)?, error))));
+            places.clear();
+            keys.clear();
+        }
+    }
+    if refused.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut ids = BTreeMap::<String, Vec<String>>::new();
+    for (n, error) in refused {
+        let Some((_, job)) = part.steps.get_mut(n) else { continue };
+        let constraint = error.constraint.clone().unwrap_or_default();
+        ids.entry(constraint).or_default().push(format!("{} ({})", job.job.id, error.message));
+        job.error = Some(error);
+    }
+    Ok(ids.iter().map(|(constraint, ids)| advice::refused_beforehand(constraint, ids, policy, spec)).collect())
 }

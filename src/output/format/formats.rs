@@ -3,7 +3,8 @@
 use super::cell::{Cell, Tone};
 use super::inert::inert;
 use super::width::wrap;
-use crate::model::escaped_json;
+use crate::model::{Timestamp, age, escaped_json};
+use jiff::tz::TimeZone;
 use serde::Serialize;
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
@@ -116,6 +117,21 @@ pub enum Times {
     Utc,
 }
 
+impl Times {
+    /// An instant as of `now`, to the second.
+    pub fn show(self, at: Timestamp, now: Timestamp) -> String {
+        let Ok(time) = jiff::Timestamp::from_microsecond(at.micros() - at.micros().rem_euclid(1_000_000)) else {
+            return at.to_string();
+        };
+        match self {
+            Times::Relative if at.seconds_since(now) > 0.0 => format!("in {}", age(at.since(now))),
+            Times::Relative => format!("{} ago", age(now.since(at))),
+            Times::Local => time.display_with_offset(TimeZone::system().to_offset(time)).to_string(),
+            Times::Mixed | Times::Utc => time.to_string(),
+        }
+    }
+}
+
 impl Screen {
     /// A heading on a line of its own, in the style of column titles.
     pub fn heading(&self, title: &str) -> String {
@@ -176,5 +192,20 @@ mod tests {
         assert_eq!(screen(None, true).paragraph(&"x".into()), "x\n");
         assert_eq!(screen(Some(2), false).paragraph(&"ab".into()), "ab\n");
         assert_eq!(screen(Some(1), false).paragraph(&"ab".into()), "a\n    b\n");
+    }
+
+    #[test]
+    fn instants_have_no_fraction() {
+        let at = |text: &str| Timestamp::parse(text).unwrap();
+        let now = at("2026-11-20T10:00:00.5Z");
+        let cases = [
+            (Times::Utc, "2026-11-20T09:46:28Z"),
+            (Times::Mixed, "2026-11-20T09:46:28Z"),
+            (Times::Relative, "13m 32s ago"),
+        ];
+        for (times, shown) in cases {
+            assert_eq!(times.show(at("2026-11-20T09:46:28.123456Z"), now), shown, "{times:?}");
+        }
+        assert_eq!(Times::Relative.show(at("2026-11-20T10:02:00.5Z"), now), "in 2m");
     }
 }

@@ -1,4 +1,4 @@
-//! Output formats and wording. They know tables and texts, not jobs, and use nothing else of the crate.
+//! Output formats and wording. They know tables, texts and instants, not jobs.
 
 mod cell;
 mod csv;

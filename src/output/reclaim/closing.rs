@@ -1,7 +1,7 @@
 //! The sentences that follow a plan, or what became of it.
 
 use super::churn::{WarnAbove, churn};
-use super::{ActionCount, Outcomes, Reclaim};
+use super::{ActionCount, Outcomes, Reclaim, SHOWN};
 use crate::model::{Action, Outcome, age};
 use crate::output::format::{count, grouped};
 use crate::output::{Message, no_such_job};
@@ -9,8 +9,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-/// Ids named in one line.
-const SHOWN: usize = 10;
 /// When others changed a job that this run was to move.
 pub(super) const MEANWHILE: &str = "meanwhile";
 

@@ -1,6 +1,39 @@
+//! What was asked for: the claims that a report is about.
+
 use crate::model::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
+
+/// What a pattern selects by, and what jobs are grouped by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Field {
+    /// The queue.
+    Queue,
+    /// The kind of work.
+    Kind,
+    /// The owner.
+    Owner,
+    /// The owner's host.
+    Host,
+    /// The state.
+    State,
+}
+
+impl Field {
+    pub const ALL: [Field; 5] = [Field::Queue, Field::Kind, Field::Owner, Field::Host, Field::State];
+
+    /// Its name, which is that of the option too.
+    pub fn name(self) -> &'static str {
+        match self {
+            Field::Queue => "queue",
+            Field::Kind => "kind",
+            Field::Owner => "owner",
+            Field::Host => "host",
+            Field::State => "state",
+        }
+    }
+}
 
 /// What was asked for.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
