@@ -59,8 +59,6 @@ pub enum Grade {
 pub struct DraftKey {
     /// Its dotted path below the mapping.
     pub key: String,
-    #[serde(skip)]
-    path: Vec<String>,
     /// Its value.
     #[serde(serialize_with = "as_json")]
     #[schemars(with = "serde_json::Value")]
@@ -131,9 +129,16 @@ impl Grade {
 }
 
 impl DraftKey {
-    pub fn new(path: &[&str], value: impl Into<Value>, grade: Grade, reason: impl Into<String>) -> DraftKey {
-        let path: Vec<String> = path.iter().map(|part| (*part).to_owned()).collect();
-        DraftKey { key: path.join("."), path, value: value.into(), grade, reason: reason.into() }
+    pub fn new(key: &str, value: impl Into<Value>, grade: Grade, reason: impl Into<String>) -> DraftKey {
+        DraftKey { key: key.to_owned(), value: value.into(), grade, reason: reason.into() }
+    }
+
+    /// The parts of its path; the column in `time.COLUMN` may have dots of its own.
+    fn path(&self) -> Vec<&str> {
+        match self.key.strip_prefix("time.") {
+            Some(column) => vec!["time", column],
+            None => self.key.split('.').collect(),
+        }
     }
 }
 
@@ -151,7 +156,8 @@ pub fn mapping_toml(name: &str, head: &[String], keys: &[DraftKey]) -> String {
 fn mapping_table(keys: &[DraftKey]) -> Table {
     let mut mapping = Table::new();
     for key in keys {
-        let Some((last, parents)) = key.path.split_last() else { continue };
+        let path = key.path();
+        let Some((last, parents)) = path.split_last() else { continue };
         let mut table = &mut mapping;
         for parent in parents {
             let entry = table.entry_format(&inert_key(parent)).or_insert_with(|| Item::Table(implicit()));

@@ -50,25 +50,21 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let limits = || settings.limits("adopt", READING + watch.unwrap_or_default(), &context.interrupt, false);
     let schema = settings.place.schema.as_deref();
     let mut given = args.adopt.answers.clone();
-    let watched = match watch {
-        Some(span) => Some(ops::watch(store.as_ref(), &limits(), schema, table, &Answers::new(&given)?, *span)?),
-        None => None,
+    let adoption = Adoption {
+        store: store.as_ref(),
+        limits: &limits(),
+        schema,
+        table,
+        name: name.as_deref(),
+        answers: &Answers::new(&given)?,
+        watched: None,
     };
+    let watched = watch.map(|span| ops::watch(&adoption, span)).transpose()?;
     let is_asked = progress::can_ask() && !context.ui.is_for_machines() && !args.output.tone.quiet;
     let mut left_open: Vec<String> = Vec::new();
     let mut draft = loop {
-        let answers = Answers::new(&given)?;
-        let (limits, watched) = (limits(), watched.as_ref());
-        let adoption = Adoption {
-            store: store.as_ref(),
-            limits: &limits,
-            schema,
-            table,
-            name: name.as_deref(),
-            answers: &answers,
-            watched,
-        };
-        let draft = match ops::adopt(&adoption) {
+        let (answers, limits, watched) = (Answers::new(&given)?, limits(), watched.as_ref());
+        let draft = match ops::adopt(&Adoption { limits: &limits, answers: &answers, watched, ..adoption }) {
             // A person who mistypes is asked again.
             Err(error @ ops::OpsError::Usage { .. }) if given.len() > args.adopt.answers.len() => {
                 context.ui.side_error(&error.to_string());

@@ -2,8 +2,8 @@
 
 use super::draft::{Draft, Facts, counted, is_unset};
 use super::liveness::{claimed_at, source};
-use super::owner::{OwnerId, owner_id};
-use super::roles::{Class, Meaning, Role, counts_down};
+use super::owner::owner_id;
+use super::roles::{Class, Meaning, Role, counts_down, is_among};
 use super::states::Shape;
 use super::table::{Rows, SubjectColumn};
 use crate::model::{Cell, Engine};
@@ -21,8 +21,7 @@ struct Writes {
 }
 
 /// Drafts the actions; the columns that they stamp.
-pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft) -> (bool, Vec<String>) {
-    let answers = facts.answers;
+pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft<'_>) -> (bool, Vec<String>) {
     let (waiting, failed) = (facts.rows(Meaning::Waiting), facts.rows(Meaning::Failed));
     let mut requeue = as_in(facts, &waiting);
     if waiting.rows.is_empty() {
@@ -42,8 +41,8 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft) -> (bool, Vec<String>)
     };
     if let Some(to) = to {
         let grade = if matches!(facts.shape, Shape::Column { .. }) { Grade::Likely } else { Grade::Shown };
-        draft.key(answers, &["action", "requeue", "to"], to, grade, "where a job waits");
-        write(facts, draft, "requeue", requeue, shown(&waiting, "that wait"));
+        draft.key("action.requeue.to", to, grade, "where a job waits");
+        write(draft, "requeue", requeue, shown(&waiting, "that wait"));
     }
     let mut fail = as_in(facts, &failed);
     let ended: Vec<&SubjectColumn> = facts.subject.of_role(Role::Ended(true)).collect();
@@ -64,7 +63,7 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft) -> (bool, Vec<String>)
     };
     let Some(to) = to else { return (false, Vec::new()) };
     let stamped = fail.stamp.clone();
-    draft.key(answers, &["action", "fail", "to"], to, Grade::Likely, "where a failed job goes");
+    draft.key("action.fail.to", to, Grade::Likely, "where a failed job goes");
     if let Some(column) = facts.subject.of_role(Role::LastError).find(|column| column.class == Class::Text) {
         fail.clear.retain(|name| *name != column.name);
         fail.set.retain(|(name, _)| *name != column.name);
@@ -74,47 +73,27 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft) -> (bool, Vec<String>)
         true => (Grade::Likely, "by name and type".to_owned()),
         false => shown(&failed, "that failed"),
     };
-    write(facts, draft, "fail", fail, (grade, reason));
+    write(draft, "fail", fail, (grade, reason));
     (true, stamped)
 }
 
-fn write(facts: &Facts<'_>, draft: &mut Draft, action: &str, writes: Writes, (grade, reason): (Grade, String)) {
+fn write(draft: &mut Draft<'_>, action: &str, writes: Writes, (grade, reason): (Grade, String)) {
     for (key, columns) in [("clear", writes.clear), ("stamp", writes.stamp)] {
-        let path = ["action", action, key];
-        if !columns.is_empty() || facts.answers.get(&path.join(".")).is_some() {
-            draft.key(facts.answers, &path, columns.into_iter().collect::<Array>(), grade, reason.as_str());
+        let key = format!("action.{action}.{key}");
+        if !columns.is_empty() || draft.answers.get(&key).is_some() {
+            draft.key(&key, columns.into_iter().collect::<Array>(), grade, reason.as_str());
         }
     }
     if !writes.set.is_empty() {
-        draft.key(
-            facts.answers,
-            &["action", action, "set"],
-            writes.set.into_iter().collect::<InlineTable>(),
-            grade,
-            reason,
-        );
+        draft.key(&format!("action.{action}.set"), writes.set.into_iter().collect::<InlineTable>(), grade, reason);
     }
 }
 
 /// The fewest rows of each side that show what a column is for.
 const ENOUGH: usize = 5;
 /// Words in the names of columns that outlive a claim, whatever the rows show.
-const KEPT: [&str; 14] = [
-    "deleted",
-    "removed",
-    "archived",
-    "cancel",
-    "cancelled",
-    "canceled",
-    "result",
-    "results",
-    "output",
-    "checkpoint",
-    "cursor",
-    "note",
-    "notes",
-    "comment",
-];
+const KEPT: &str = "deleted removed archived cancel cancelled canceled result results output checkpoint cursor note \
+                    notes comment";
 
 /// What makes a row in flight look like these: NULL where all of them are, and the value that stands for none. Only in
 /// columns of the claim: its owner, time and sign of life, and those that are set in every row in flight and in none of
@@ -141,9 +120,9 @@ fn as_in(facts: &Facts<'_>, rows: &Rows) -> Writes {
     let is_shown = rows.rows.len().min(in_flight.rows.len()) >= ENOUGH;
     for column in facts.subject.columns.iter().filter(is_open) {
         let name = &column.name;
-        let is_owner = matches!(&owner, Some(OwnerId::Column(column) | OwnerId::Json(column, _)) if column == name);
+        let is_owner = owner.as_ref().is_some_and(|owner| owner.column() == name);
         let is_own = is_owner || claimed.as_ref() == Some(name) || sign.as_ref() == Some(name);
-        let may_show = is_shown && !words(name).iter().any(|word| KEPT.contains(&word.as_str()));
+        let may_show = is_shown && !words(name).iter().any(|word| is_among(word, KEPT));
         let is_set =
             if is_own { !in_flight.values(name).all(Cell::is_null) } else { may_show && in_flight.is_set(name) };
         if rows.is_null(name) && is_set {
@@ -179,10 +158,8 @@ pub(super) fn stored(engine: Engine, column: &SubjectColumn, cell: &Cell) -> Str
 
 /// The columns of a claim by their names, for a table without a row that waits.
 fn by_name(facts: &Facts<'_>) -> Vec<String> {
-    let owner = match owner_id(facts.subject, facts.answers, &Rows::default(), &facts.rows(Meaning::InFlight)) {
-        Some(OwnerId::Column(column) | OwnerId::Json(column, _)) => Some(column),
-        None => None,
-    };
+    let owner = owner_id(facts.subject, facts.answers, &Rows::default(), &facts.rows(Meaning::InFlight));
+    let owner = owner.map(|owner| owner.column().to_owned());
     let claimed = claimed_at(facts).map(|(column, ..)| column);
     let sign = source(facts).and_then(|source| source.column);
     let mut columns: Vec<String> = [owner, claimed, sign].into_iter().flatten().collect();
@@ -203,24 +180,24 @@ fn states(facts: &Facts<'_>, meaning: Meaning) -> Vec<String> {
 }
 
 /// Drafts the attempts. `can_fail` is true if there is an action for a job without attempts left.
-pub(super) fn draft_attempts(facts: &Facts<'_>, draft: &mut Draft, can_fail: bool) {
+pub(super) fn draft_attempts(facts: &Facts<'_>, draft: &mut Draft<'_>, can_fail: bool) {
     let answers = facts.answers;
     let named = facts.subject.of_role(Role::Attempts).next().map(|column| column.name.clone());
     let answered = answers.get("attempts.column").map(str::to_owned);
     let Some(column) = answered.or(named).filter(|column| column != "none") else { return };
     let down = counts_down(&column) || answers.get("attempts.direction") == Some("down");
     let (waiting, in_flight) = (facts.rows(Meaning::Waiting), facts.rows(Meaning::InFlight));
-    draft.key(answers, &["attempts", "column"], column.as_str(), Grade::Likely, "by name and type");
+    draft.key("attempts.column", column.as_str(), Grade::Likely, "by name and type");
     if down {
-        draft.key(answers, &["attempts", "direction"], "down", Grade::Likely, "by name: what is left");
+        draft.key("attempts.direction", "down", Grade::Likely, "by name: what is left");
     }
     let most = facts.subject.of_role(Role::MaxAttempts).next();
     match most {
-        Some(most) => draft.key(answers, &["attempts", "max"], most.name.as_str(), Grade::Likely, "by name and type"),
-        None if answers.get("attempts.max").is_some() => draft.key(answers, &["attempts", "max"], 0, Grade::Asked, ""),
+        Some(most) => draft.key("attempts.max", most.name.as_str(), Grade::Likely, "by name and type"),
+        None if answers.get("attempts.max").is_some() => draft.key("attempts.max", 0, Grade::Asked, ""),
         None if down => match extreme(&waiting.and(&in_flight), &column, down) {
             Some(most) => {
-                draft.key(answers, &["attempts", "max"], most, Grade::Likely, "the most that any row has left");
+                draft.key("attempts.max", most, Grade::Likely, "the most that any row has left");
             }
             None => draft.ask("attempts.max", "with how many attempts does a job begin?", Vec::new(), "5", false),
         },
@@ -234,15 +211,15 @@ pub(super) fn draft_attempts(facts: &Facts<'_>, draft: &mut Draft, can_fail: boo
         (Some(waits), Some(flies)) if (flies > waits) != down && flies != waits => {
             let what = if down { "most that is left" } else { "least" };
             let reason = format!("the {what} is {flies} in flight and {waits} while a job waits");
-            draft.key(answers, &["attempts", "counted"], "at claim", Grade::Shown, reason);
+            draft.key("attempts.counted", "at claim", Grade::Shown, reason);
         }
         (Some(waits), Some(_)) => {
             let reason =
                 format!("a job that was never tried has {waits} while it waits, and one in flight no more than that");
-            draft.key(answers, &["attempts", "counted"], "on error", Grade::Likely, reason);
+            draft.key("attempts.counted", "on error", Grade::Likely, reason);
         }
         _ if answers.get("attempts.counted").is_some() => {
-            draft.key(answers, &["attempts", "counted"], "", Grade::Asked, "");
+            draft.key("attempts.counted", "", Grade::Asked, "");
         }
         _ => {
             let question =
@@ -251,13 +228,7 @@ pub(super) fn draft_attempts(facts: &Facts<'_>, draft: &mut Draft, can_fail: boo
         }
     }
     if !can_fail {
-        draft.key(
-            answers,
-            &["attempts", "exhausted"],
-            "leave",
-            Grade::Likely,
-            "no state or column for a job that failed was found",
-        );
+        draft.key("attempts.exhausted", "leave", Grade::Likely, "no state or column for a job that failed was found");
     }
 }
 

@@ -1,6 +1,6 @@
 //! The draft under way: what the operator has answered, keys with their grades, and open questions.
 
-use super::roles::Meaning;
+use super::roles::{Meaning, is_among};
 use super::states::{Shape, StateSeen};
 use super::table::{Rows, Subject};
 use crate::model::{Cell, Engine, Timestamp};
@@ -50,36 +50,26 @@ impl Facts<'_> {
 }
 
 /// The keys and questions so far.
-#[derive(Debug, Default)]
-pub(super) struct Draft {
+pub(super) struct Draft<'a> {
+    pub(super) answers: &'a Answers,
     pub(super) keys: Vec<DraftKey>,
     pub(super) questions: Vec<Question>,
     pub(super) notes: Vec<String>,
 }
 
-impl Draft {
+impl Draft<'_> {
     /// Adds a key, unless the operator left it out or has answered it otherwise.
-    pub(super) fn key(
-        &mut self,
-        answers: &Answers,
-        path: &[&str],
-        value: impl Into<Value>,
-        grade: Grade,
-        reason: impl Into<String>,
-    ) {
-        let dotted = path.join(".");
-        match answers.get(&dotted) {
+    pub(super) fn key(&mut self, key: &str, value: impl Into<Value>, grade: Grade, reason: impl Into<String>) {
+        match self.answers.get(key) {
             Some("none") => {}
-            Some(answer) => {
-                self.keys.push(DraftKey::new(path, answer_value(&dotted, answer), Grade::Asked, ANSWERED));
-            }
-            None => self.keys.push(DraftKey::new(path, value, grade, reason)),
+            Some(answer) => self.answered(key, answer_value(key, answer)),
+            None => self.keys.push(DraftKey::new(key, value, grade, reason)),
         }
     }
 
     /// Adds a key with a value made from the answer.
-    pub(super) fn answered(&mut self, path: &[&str], value: impl Into<Value>) {
-        self.keys.push(DraftKey::new(path, value, Grade::Asked, ANSWERED));
+    pub(super) fn answered(&mut self, key: &str, value: impl Into<Value>) {
+        self.keys.push(DraftKey::new(key, value, Grade::Asked, "as answered"));
     }
 
     /// Asks. A proposal has to be confirmed; without one, `form` says how an answer looks.
@@ -95,9 +85,6 @@ impl Draft {
         self.questions.push(Question { key: key.to_owned(), question, seen, form, is_proposal });
     }
 }
-
-/// The reason of a key that the operator has settled.
-pub(super) const ANSWERED: &str = "as answered";
 
 /// A column of the jobs' table in an expression.
 pub(super) fn of_job(column: &str) -> String {
@@ -126,6 +113,11 @@ pub(super) fn counted(rows: &Rows, what: &str) -> String {
     }
 }
 
+/// The reason that a column belongs to claims.
+pub(super) fn set_by_claims(waiting: &Rows, in_flight: &Rows) -> String {
+    format!("NULL in {}, set in {}", counted(waiting, "that wait"), counted(in_flight, "in flight"))
+}
+
 /// A column with its first values, for a question.
 pub(super) fn sampled(column: &str, rows: &Rows) -> String {
     let values: Vec<String> = rows.values(column).take(3).map(Cell::to_string).collect();
@@ -137,66 +129,24 @@ pub(super) fn sampled(column: &str, rows: &Rows) -> String {
 pub struct Answers(BTreeMap<String, String>);
 
 /// The keys that can be answered, besides `time.COLUMN`.
-const KEYS: [&str; 42] = [
-    "actions",
-    "states.waiting",
-    "states.in_flight",
-    "states.done",
-    "states.failed",
-    "states.cancelled",
-    "states.ignored",
-    "claim.table",
-    "claim.key",
-    "claim.state",
-    "claim.where",
-    "claim.queue",
-    "claim.kind",
-    "claim.claimed_at",
-    "claim.liveness",
-    "claim.payload",
-    "claim.last_error",
-    "claim.precondition",
-    "owner.id",
-    "owner.name",
-    "owner.host",
-    "owner.table",
-    "owner.heartbeat",
-    "owner.started",
-    "owner.rows",
-    "owner.missing",
-    "owner.unset",
-    "attempts.column",
-    "attempts.max",
-    "attempts.counted",
-    "attempts.direction",
-    "attempts.exhausted",
-    "attempts.max_counts",
-    "fencing",
-    "action.requeue.to",
-    "action.requeue.clear",
-    "action.requeue.stamp",
-    "action.fail.to",
-    "action.fail.clear",
-    "action.fail.stamp",
-    "action.cancel.to",
-    "schema",
-];
+const KEYS: &str = "actions schema fencing \
+    states.waiting states.in_flight states.done states.failed states.cancelled states.ignored \
+    claim.table claim.key claim.state claim.where claim.queue claim.kind claim.claimed_at claim.liveness claim.payload \
+    claim.last_error claim.precondition \
+    owner.id owner.name owner.host owner.table owner.heartbeat owner.started owner.rows owner.missing owner.unset \
+    attempts.column attempts.max attempts.counted attempts.direction attempts.exhausted attempts.max_counts \
+    action.requeue.to action.requeue.clear action.requeue.stamp action.fail.to action.fail.clear action.fail.stamp \
+    action.cancel.to";
 /// Keys whose values are lists.
-const LISTS: [&str; 6] = [
-    "claim.key",
-    "claim.precondition",
-    "action.requeue.clear",
-    "action.requeue.stamp",
-    "action.fail.clear",
-    "action.fail.stamp",
-];
+const LISTS: &str =
+    "claim.key claim.precondition action.requeue.clear action.requeue.stamp action.fail.clear action.fail.stamp";
 
 impl Answers {
     /// Answers to these keys; of one that is answered twice the last counts.
     pub fn new(given: &[(String, String)]) -> Result<Answers, OpsError> {
         for (key, _) in given {
-            if !KEYS.contains(&key.as_str()) && !key.starts_with("time.") {
-                let hint = did_you_mean(key, KEYS);
+            if !is_among(key, KEYS) && !key.starts_with("time.") {
+                let hint = did_you_mean(key, KEYS.split(' '));
                 return Err(OpsError::usage(
                     format!("`{key}` is not a key that can be answered{hint}"),
                     "the keys are those of a mapping: jobdoctor help mapping",
@@ -220,7 +170,7 @@ impl Answers {
 }
 
 pub(super) fn answer_value(key: &str, answer: &str) -> Value {
-    if LISTS.contains(&key) {
+    if is_among(key, LISTS) {
         return answer.split(',').map(str::trim).collect::<Array>().into();
     }
     let number = if key == "attempts.max" { answer.parse::<i64>().ok() } else { None };

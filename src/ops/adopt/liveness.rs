@@ -1,6 +1,6 @@
 //! What shows the life of a claim, when it was claimed, and how those times are spelled.
 
-use super::draft::{Draft, Facts, counted, sampled};
+use super::draft::{Draft, Facts, sampled, set_by_claims};
 use super::owner::OwnersTable;
 use super::roles::{Class, Meaning, Role};
 use super::table::SubjectColumn;
@@ -63,8 +63,7 @@ pub(super) fn claimed_at(facts: &Facts<'_>) -> Option<(String, Grade, String)> {
     let named = || facts.subject.of_role(Role::Claimed).filter(|column| column.class != Class::Boolean);
     let is_shown = |column: &SubjectColumn| waiting.is_null(&column.name) && in_flight.is_set(&column.name);
     if let Some(column) = named().find(|column| is_shown(column)) {
-        let reason = format!("NULL in {}, set in {}", counted(&waiting, "that wait"), counted(&in_flight, "in flight"));
-        return Some((column.name.clone(), Grade::Shown, reason));
+        return Some((column.name.clone(), Grade::Shown, set_by_claims(&waiting, &in_flight)));
     }
     let by_name = named().next().map(|column| (column.name.clone(), Grade::Likely, "by name and type".to_owned()));
     // Without a name for it, the earliest of the times that a claim sets; one that lies ahead is a lease.
@@ -107,27 +106,27 @@ fn watched(facts: &Facts<'_>) -> Option<(Source, String)> {
 }
 
 /// Drafts what shows life, and the claim's time.
-pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft) {
+pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft<'_>) {
     let answers = facts.answers;
     if let Some((column, grade, reason)) = claimed_at(facts) {
-        draft.key(answers, &["claim", "claimed_at"], column, grade, reason);
+        draft.key("claim.claimed_at", column, grade, reason);
     }
-    let path = ["claim", "liveness"];
-    match (answers.get("claim.liveness"), watched(facts)) {
+    let key = "claim.liveness";
+    match (answers.get(key), watched(facts)) {
         (Some("none"), _) => {}
         (Some(answer), _) => {
             if let Some(source) = Source::parse(answer) {
-                draft.answered(&path, source.value());
+                draft.answered(key, source.value());
             }
         }
         (None, _) if answers.get("actions") == Some("none") => {}
-        (None, Some((source, reason))) => draft.keys.push(DraftKey::new(&path, source.value(), Grade::Shown, reason)),
+        (None, Some((source, reason))) => draft.keys.push(DraftKey::new(key, source.value(), Grade::Shown, reason)),
         (None, None) => {
             let question = "what shows that a worker still works on a job, and after which silence is it dead? \
                             heartbeat COLUMN 2m, lease COLUMN, owner 2m, age COLUMN 30m (above the longest run), or none";
             let proposed = proposal(facts);
             let form = proposed.as_ref().map_or_else(|| "none".to_owned(), Source::text);
-            draft.ask("claim.liveness", question, seen(facts), form, true);
+            draft.ask(key, question, seen(facts), form, true);
         }
     }
 }
@@ -148,7 +147,7 @@ fn seen(facts: &Facts<'_>) -> Vec<String> {
 }
 
 /// Drafts how the times in use are spelled, and asks for the zones that no value shows.
-pub(super) fn times(facts: &Facts<'_>, draft: &mut Draft, stamped: &[String]) {
+pub(super) fn times(facts: &Facts<'_>, draft: &mut Draft<'_>, stamped: &[String]) {
     let source = source(facts);
     let claimed = claimed_at(facts).map(|(column, ..)| column);
     let claimed =
@@ -176,11 +175,11 @@ pub(super) fn times(facts: &Facts<'_>, draft: &mut Draft, stamped: &[String]) {
             (None, Spelling::Known(how, why)) => known.push((name, how, Grade::Shown, why)),
             (None, Spelling::NoZone(how, seen)) => {
                 open = true;
-                let form = match how.strip_suffix(" utc") {
-                    Some(bare) => format!("{bare} ZONE"),
-                    None => format!("{how} ZONE"),
-                };
-                draft.ask(&key, format!("in which zone does a worker write `{name}`? the column does not say; utc, or a name like Europe/Paris"), seen, form, false);
+                let form = format!("{} ZONE", how.trim_end_matches(" utc"));
+                let question = format!(
+                    "in which zone does a worker write `{name}`? the column does not say; utc, or a name like Europe/Paris"
+                );
+                draft.ask(&key, question, seen, form, false);
             }
             (None, Spelling::None) => {
                 open = true;
@@ -207,11 +206,11 @@ pub(super) fn times(facts: &Facts<'_>, draft: &mut Draft, stamped: &[String]) {
             known.iter().map(|(_, _, grade, _)| *grade).find(|grade| *grade != Grade::Likely).unwrap_or(Grade::Likely);
         let why: Vec<String> =
             known.iter().filter(|(_, _, of, _)| *of == grade).map(|(name, .., why)| format!("{name}: {why}")).collect();
-        draft.keys.push(DraftKey::new(&["time", "default"], first, grade, why.join("; ")));
+        draft.keys.push(DraftKey::new("time.default", first, grade, why.join("; ")));
         return;
     }
     for (name, how, grade, why) in known {
-        draft.keys.push(DraftKey::new(&["time", &name], how, grade, why));
+        draft.keys.push(DraftKey::new(&format!("time.{name}"), how, grade, why));
     }
 }
 

@@ -17,7 +17,7 @@ pub use watch::{Watched, watch};
 
 use super::OpsError;
 use crate::model::Timestamp;
-use crate::output::{Adopt, DraftKey, Grade, mapping_toml};
+use crate::output::{Adopt, Grade, Question, mapping_toml};
 use crate::preset::{did_you_mean, words};
 use crate::store::{Limits, Store};
 use draft::{Draft, Facts};
@@ -66,11 +66,10 @@ pub fn adopt(adoption: &Adoption<'_>) -> Result<Adopt, OpsError> {
     let owner = owner::owner_id(&subject, answers, &waiting, &in_flight);
     facts.owners = owner::find_table(&mut sampler, owner.as_ref(), &in_flight)?;
     let notes = sampler.note.take().into_iter().collect();
-    let mut draft = Draft { notes, ..Draft::default() };
-    let is_held = matches!(&owner, Some(OwnerId::Column(id) | OwnerId::Json(id, _)) if waiting.is_null(id) && in_flight.is_set(id));
+    let mut draft = Draft { answers, keys: Vec::new(), questions: Vec::new(), notes };
+    let is_held = owner.as_ref().map(OwnerId::column).is_some_and(|id| waiting.is_null(id) && in_flight.is_set(id));
     let no_queue = no_queue(&facts, is_held).filter(|_| answers.get("actions") != Some("none"));
     write(&facts, &mut draft, no_queue.as_deref());
-    let Draft { mut keys, mut questions, notes, .. } = draft;
     for (key, answer) in answers.iter().filter(|(key, answer)| *answer != "none" && *key != "actions") {
         if let Some(column) = key.strip_prefix("time.") {
             let of_owners =
@@ -78,17 +77,17 @@ pub fn adopt(adoption: &Adoption<'_>) -> Result<Adopt, OpsError> {
             if column != "default" && !of_owners {
                 must_be_there(&subject, key, column)?;
             }
-        } else if !keys.iter().any(|known| known.key == key) {
-            let path: Vec<&str> = key.split('.').collect();
-            keys.push(DraftKey::new(&path, draft::answer_value(key, answer), Grade::Asked, draft::ANSWERED));
+        } else if !draft.keys.iter().any(|known| known.key == key) {
+            draft.answered(key, draft::answer_value(key, answer));
         }
     }
+    let Draft { mut keys, mut questions, notes, .. } = draft;
     keys.sort_by_key(|key| section(&key.key));
     let name = adoption.name.map_or_else(|| name_of(&subject.live.name), str::to_owned);
     if no_queue.is_some() {
         questions.retain(|question| ["actions", "states.in_flight", "claim.where"].contains(&question.key.as_str()));
     }
-    let head = head(&subject, engine.name(), &database, now, questions.iter().map(|question| question.key.as_str()));
+    let head = head(&subject, engine.name(), &database, now, &questions);
     Ok(Adopt {
         schema: "jobdoctor.adopt/v1",
         store_time: now,
@@ -107,9 +106,9 @@ pub fn adopt(adoption: &Adoption<'_>) -> Result<Adopt, OpsError> {
     })
 }
 
-fn write(facts: &Facts<'_>, draft: &mut Draft, no_queue: Option<&str>) {
+fn write(facts: &Facts<'_>, draft: &mut Draft<'_>, no_queue: Option<&str>) {
     let (subject, answers) = (facts.subject, facts.answers);
-    draft.key(answers, &["claim", "table"], subject.written.as_str(), Grade::Shown, "the catalog has it");
+    draft.key("claim.table", subject.written.as_str(), Grade::Shown, "the catalog has it");
     match subject.key() {
         Some(key) => {
             let reason = if subject.primary.is_empty() { "a unique key without NULL" } else { "the primary key" };
@@ -117,9 +116,9 @@ fn write(facts: &Facts<'_>, draft: &mut Draft, no_queue: Option<&str>) {
                 [one] => one.as_str().into(),
                 several => several.iter().map(String::as_str).collect::<Array>().into(),
             };
-            draft.key(answers, &["claim", "key"], value, Grade::Shown, reason);
+            draft.key("claim.key", value, Grade::Shown, reason);
         }
-        None if answers.get("claim.key").is_some() => draft.key(answers, &["claim", "key"], "", Grade::Asked, ""),
+        None if answers.get("claim.key").is_some() => draft.key("claim.key", "", Grade::Asked, ""),
         None => {
             draft.ask("claim.key", "which columns tell its rows apart? it has no unique key", Vec::new(), "id", false);
         }
@@ -133,12 +132,15 @@ fn write(facts: &Facts<'_>, draft: &mut Draft, no_queue: Option<&str>) {
     liveness::draft(facts, draft);
     let by_owner = answers.get("claim.liveness").and_then(Source::parse).is_some_and(|source| source.is_owner());
     owner::draft(facts, draft, by_owner);
-    for (role, key) in
-        [(Role::Queue, "queue"), (Role::Kind, "kind"), (Role::Payload, "payload"), (Role::LastError, "last_error")]
-    {
+    for (role, key) in [
+        (Role::Queue, "claim.queue"),
+        (Role::Kind, "claim.kind"),
+        (Role::Payload, "claim.payload"),
+        (Role::LastError, "claim.last_error"),
+    ] {
         let is_taken = |column: &&SubjectColumn| !draft.keys.iter().any(|key| key.value.as_str() == Some(&column.name));
         if let Some(column) = subject.of_role(role).find(is_taken) {
-            draft.key(answers, &["claim", key], column.name.as_str(), Grade::Likely, "by name and type");
+            draft.key(key, column.name.as_str(), Grade::Likely, "by name and type");
         }
     }
     let stamped = match answers.get("actions") {
@@ -152,9 +154,8 @@ fn write(facts: &Facts<'_>, draft: &mut Draft, no_queue: Option<&str>) {
     liveness::times(facts, draft, &stamped);
     let unreadable = subject.unreadable();
     if !unreadable.is_empty() {
-        draft
-            .notes
-            .push(format!("this role may not read the columns {}: nothing is known of them", unreadable.join(", ")));
+        let unreadable = unreadable.join(", ");
+        draft.notes.push(format!("this role may not read the columns {unreadable}: nothing is known of them"));
     }
     if subject.live.is_view {
         draft.notes.push(format!("{} is a view: adopt its table if actions are to be taken", subject.written));
@@ -195,10 +196,8 @@ fn answers_fit(subject: &Subject, answers: &Answers) -> Result<(), OpsError> {
                 source.column.iter().try_for_each(|column| must_be_there(subject, key, column))?;
             }
             "actions" => {
-                return Err(OpsError::usage(
-                    "the answer to actions can only be none",
-                    "actions=none drafts for listing only",
-                ));
+                let hint = "actions=none drafts for listing only";
+                return Err(OpsError::usage("the answer to actions can only be none", hint));
             }
             _ => {}
         }
@@ -223,27 +222,20 @@ fn section(key: &str) -> usize {
 
 /// A name for the mapping from the table's: bare in TOML.
 fn name_of(table: &str) -> String {
-    let words: Vec<String> =
-        words(table).into_iter().map(|word| word.chars().filter(char::is_ascii_alphanumeric).collect()).collect();
-    let words: Vec<String> = words.into_iter().filter(|word: &String| !word.is_empty()).collect();
+    let plain = words(table).into_iter().map(|word| word.chars().filter(char::is_ascii_alphanumeric).collect());
+    let words: Vec<String> = plain.filter(|word: &String| !word.is_empty()).collect();
     if words.is_empty() { "queue".to_owned() } else { words.join("_") }
 }
 
-fn head<'q>(
-    subject: &Subject,
-    engine: &str,
-    database: &str,
-    now: Timestamp,
-    open: impl Iterator<Item = &'q str>,
-) -> Vec<String> {
+fn head(subject: &Subject, engine: &str, database: &str, now: Timestamp, open: &[Question]) -> Vec<String> {
     let day: String = now.to_string().chars().take(10).collect();
     let version = env!("CARGO_PKG_VERSION");
     let mut head = vec![
         format!("Drafted by jobdoctor {version} on {day} from table {} ({engine}, {database}).", subject.written),
         "shown: by the rows or the catalog; likely: by name and type; asked: as the operator answered.".to_owned(),
     ];
-    let open: Vec<&str> = open.collect();
     if !open.is_empty() {
+        let open: Vec<&str> = open.iter().map(|question| question.key.as_str()).collect();
         head.push(format!("Not complete. To be settled: {}.", open.join(", ")));
     }
     head

@@ -1,11 +1,11 @@
 //! Who holds a job, and where its heartbeat may be that is not on the job's own row.
 
-use super::draft::{Answers, Draft, Facts, bare, counted, of_job};
-use super::roles::{Class, Meaning, Role, class, role};
-use super::table::{Rows, Sampler, Subject, SubjectColumn, word};
+use super::draft::{Answers, Draft, Facts, bare, of_job, set_by_claims};
+use super::roles::{Class, Meaning, Role};
+use super::table::{Rows, Sampler, Subject, SubjectColumn, written};
 use crate::model::{Cell, Engine};
 use crate::ops::OpsError;
-use crate::output::Grade;
+use crate::output::{DraftKey, Grade};
 use crate::preset::ident::{literal, qualified, quoted};
 use crate::preset::{LiveTable, words};
 use crate::store::{catalog, parts};
@@ -33,6 +33,15 @@ pub(super) enum OwnerId {
     Column(String),
     /// Keys of the JSON in a column.
     Json(String, Vec<String>),
+}
+
+impl OwnerId {
+    /// The column of the jobs' table.
+    pub(super) fn column(&self) -> &str {
+        match self {
+            OwnerId::Column(column) | OwnerId::Json(column, _) => column,
+        }
+    }
 }
 
 /// Words in the names of tables that list workers.
@@ -69,12 +78,8 @@ pub(super) fn owner_id(subject: &Subject, answers: &Answers, waiting: &Rows, in_
         });
         // Of an owner that holds two jobs the value comes twice; a note of its own for each job is no owner.
         let mut plain = plain.filter(follows_claims).filter(|column| {
-            let mut seen: Vec<&Cell> = Vec::new();
-            in_flight.values(&column.name).any(|value| {
-                let again = seen.contains(&value);
-                seen.push(value);
-                again
-            })
+            let values: Vec<&Cell> = in_flight.values(&column.name).collect();
+            values.iter().enumerate().any(|(n, value)| values[..n].contains(value))
         });
         plain.next().map(|column| OwnerId::Column(column.name.clone()))
     };
@@ -154,16 +159,8 @@ fn owners_table(
     matched: &str,
     is_foreign: bool,
 ) -> Result<Option<OwnersTable>, OpsError> {
-    let columns: Vec<SubjectColumn> = table
-        .columns
-        .iter()
-        .filter(|column| column.readable)
-        .map(|column| {
-            let class = class(&column.type_name);
-            let (name, type_name) = (column.name.clone(), column.type_name.clone());
-            SubjectColumn { role: role(&name, class, false), name, type_name, class, labels: None, comment: None }
-        })
-        .collect();
+    let readable = table.columns.iter().filter(|column| column.readable);
+    let columns: Vec<SubjectColumn> = readable.map(|column| SubjectColumn::of(column, None)).collect();
     let of = |role: Role| columns.iter().find(|column| column.role == Some(role));
     let Some(heartbeat) = of(Role::Heartbeat).or_else(|| of(Role::Updated)).cloned() else { return Ok(None) };
     let sql = qualified(&table.schema, &table.name);
@@ -172,14 +169,9 @@ fn owners_table(
         quoted(&heartbeat.name)
     );
     let values = sampler.query(&read)?.into_iter().flatten().collect();
-    let subject = sampler.subject;
-    let written = if table.schema != subject.live.schema {
-        format!("{}.{}", word(&table.schema), word(&table.name))
-    } else {
-        table.name.clone()
-    };
+    let is_beside = table.schema == sampler.subject.live.schema;
     Ok(Some(OwnersTable {
-        written,
+        written: if is_beside { table.name.clone() } else { written(table) },
         matched: matched.to_owned(),
         is_unique: table.is_unique(&[matched]),
         host: of(Role::Host).map(|column| column.name.clone()),
@@ -189,55 +181,49 @@ fn owners_table(
     }))
 }
 
-pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft, by_owner: bool) {
+pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft<'_>, by_owner: bool) {
     let (waiting, in_flight) = (facts.rows(Meaning::Waiting), facts.rows(Meaning::InFlight));
     let answers = facts.answers;
     let Some(id) = owner_id(facts.subject, answers, &waiting, &in_flight) else { return };
-    let column = match &id {
-        OwnerId::Column(column) | OwnerId::Json(column, _) => column.clone(),
-    };
-    let is_shown = waiting.is_null(&column) && in_flight.is_set(&column);
+    let column = id.column();
+    let is_shown = waiting.is_null(column) && in_flight.is_set(column);
     let (grade, reason) = match is_shown {
-        true => (
-            Grade::Shown,
-            format!("NULL in {}, set in {}", counted(&waiting, "that wait"), counted(&in_flight, "in flight")),
-        ),
+        true => (Grade::Shown, set_by_claims(&waiting, &in_flight)),
         false => (Grade::Likely, "by name and type".to_owned()),
     };
-    match (&id, facts.subject.column(&column)) {
+    match (&id, facts.subject.column(column)) {
         (OwnerId::Json(_, keys), Some(live)) => {
-            draft.key(answers, &["owner", "id"], json_sql(facts.engine, live, keys), grade, reason);
+            draft.key("owner.id", json_sql(facts.engine, live, keys), grade, reason);
             if keys.first().is_some_and(|key| key == "host") {
                 let host = json_sql(facts.engine, live, &["host".to_owned()]);
-                draft.key(answers, &["owner", "host"], host, Grade::Likely, "by the key's name");
+                draft.key("owner.host", host, Grade::Likely, "by the key's name");
             }
         }
-        _ => draft.key(answers, &["owner", "id"], column.as_str(), grade, reason),
+        _ => draft.key("owner.id", column, grade, reason),
     }
     let host = facts.owners.as_ref().and_then(|owners| owners.host.as_ref()).map(|host| format!("o.{}", bare(host)));
-    let host = host.or_else(|| host_in(facts.engine, &column, &in_flight));
+    let host = host.or_else(|| host_in(facts.engine, column, &in_flight));
     if let (Some(host), OwnerId::Column(_)) = (host, &id) {
-        draft.key(answers, &["owner", "host"], host, Grade::Likely, "owners begin with the name of their host");
+        draft.key("owner.host", host, Grade::Likely, "owners begin with the name of their host");
     }
     let Some(owners) = &facts.owners else { return };
     if answers.get("claim.liveness").is_some() && !by_owner {
-        draft
-            .keys
-            .retain(|key| key.key != "owner.host" || !key.value.as_str().is_some_and(|host| host.starts_with("o.")));
+        let is_of_table = |host: &DraftKey| host.value.as_str().is_some_and(|host| host.starts_with("o."));
+        draft.keys.retain(|key| key.key != "owner.host" || !is_of_table(key));
         return;
     }
     let how = if owners.is_foreign { "a foreign key leads there" } else { "it has the owners' names" };
-    draft.key(answers, &["owner", "table"], owners.written.as_str(), Grade::Likely, how);
-    let pairs: InlineTable = [(owners.matched.as_str(), column.as_str())].into_iter().collect();
-    draft.key(answers, &["owner", "match"], pairs, Grade::Likely, how);
-    draft.key(answers, &["owner", "heartbeat"], owners.heartbeat.name.as_str(), Grade::Likely, "by name and type");
+    draft.key("owner.table", owners.written.as_str(), Grade::Likely, how);
+    let pairs: InlineTable = [(owners.matched.as_str(), column)].into_iter().collect();
+    draft.key("owner.match", pairs, Grade::Likely, how);
+    draft.key("owner.heartbeat", owners.heartbeat.name.as_str(), Grade::Likely, "by name and type");
     if !owners.is_unique {
-        draft.key(answers, &["owner", "rows"], "newest", Grade::Likely, "no unique index: an owner may have many rows");
+        draft.key("owner.rows", "newest", Grade::Likely, "no unique index: an owner may have many rows");
     }
     for key in ["missing", "unset", "started"] {
         let dotted = format!("owner.{key}");
         match answers.get(&dotted) {
-            Some(answer) => draft.answered(&["owner", key], answer),
+            Some(answer) => draft.answered(&dotted, answer),
             None if key == "missing" => {
                 let question = format!(
                     "what does it mean if table {} has no row for an owner: dead, next (ask the next source) or unknown?",

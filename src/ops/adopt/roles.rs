@@ -70,7 +70,7 @@ const MOST: &str = "max maximum limit allowed";
 const LEFT: &str = "left remaining remain";
 
 /// Whether a word is one of these, between blanks.
-fn is_among(word: &str, known: &str) -> bool {
+pub(super) fn is_among(word: &str, known: &str) -> bool {
     known.split(' ').any(|known| known == word)
 }
 

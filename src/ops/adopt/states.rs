@@ -2,11 +2,12 @@
 
 use super::actions::stored;
 use super::draft::{Answers, Draft, Facts, counted, is_unset, of_job, sampled};
-use super::roles::{Class, Meaning, Role};
+use super::roles::{Class, Meaning, Role, class};
 use super::table::{Rows, Sampler, Subject, SubjectColumn, with_value};
 use crate::model::Cell;
 use crate::ops::OpsError;
-use crate::output::Grade;
+use crate::output::{DraftKey, Grade};
+use crate::preset::LiveColumn;
 use crate::preset::ident::{qualified, quoted};
 use std::collections::BTreeMap;
 use toml_edit::{Array, InlineTable, Value};
@@ -119,14 +120,9 @@ fn set_sql(column: &SubjectColumn) -> String {
 
 /// The condition that would make a row a claim, by names: begun and not ended.
 fn proposal(subject: &Subject) -> String {
-    let begun = |column: &&SubjectColumn| column.role == Some(Role::Claimed);
-    let flag = subject.columns.iter().find(|column| begun(column) && column.class == Class::Boolean);
-    let by = |role: Role| subject.of_role(role).next();
-    let Some(begin) =
-        flag.or_else(|| subject.columns.iter().find(begun)).or_else(|| by(Role::Owner)).or_else(|| by(Role::Lease))
-    else {
-        return String::new();
-    };
+    let flag = subject.of_role(Role::Claimed).find(|column| column.class == Class::Boolean);
+    let named = || [Role::Claimed, Role::Owner, Role::Lease].into_iter().find_map(|role| subject.of_role(role).next());
+    let Some(begin) = flag.or_else(named) else { return String::new() };
     let is_set = |column: &SubjectColumn| match column.class {
         Class::Boolean => of_job(&column.name),
         _ => set_sql(column),
@@ -163,20 +159,10 @@ fn lookup(sampler: &mut Sampler<'_>, column: &SubjectColumn) -> Result<Vec<(Stri
     };
     let live = sampler.reader.live_schema(std::slice::from_ref(&foreign.table))?;
     let Some(table) = live.table(Some(&foreign.schema), &foreign.table) else { return Ok(Vec::new()) };
-    let is_label = |class| class == Class::Text;
-    let Some(label) = table
-        .columns
-        .iter()
-        .find(|column| column.name != foreign.to && is_label(super::roles::class(&column.type_name)))
-    else {
-        return Ok(Vec::new());
-    };
-    let sql = format!(
-        "SELECT {}, {} FROM {} LIMIT 100",
-        quoted(&foreign.to),
-        quoted(&label.name),
-        qualified(&table.schema, &table.name)
-    );
+    let is_label = |column: &&LiveColumn| column.name != foreign.to && class(&column.type_name) == Class::Text;
+    let Some(label) = table.columns.iter().find(is_label) else { return Ok(Vec::new()) };
+    let (key, label, table) = (quoted(&foreign.to), quoted(&label.name), qualified(&table.schema, &table.name));
+    let sql = format!("SELECT {key}, {label} FROM {table} LIMIT 100");
     let rows = sampler.query(&sql)?;
     Ok(rows.iter().filter_map(|row| Some((row.first()?.to_string(), row.get(1)?.to_text()?))).collect())
 }
@@ -205,16 +191,14 @@ fn with_meanings(subject: &Subject, answers: &Answers, mut states: Vec<StateSeen
         let named = named.filter(|meaning| answers.get(&format!("states.{}", meaning.key())).is_none());
         let has_ended = over.iter().any(|column| state.rows.values(column).any(|cell| !is_unset(cell)));
         let idle = some_hold && is_idle(state) && !has_ended;
+        let shown_idle =
+            || (Some(Meaning::Waiting), Grade::Shown, format!("no claim in {}", counted(&state.rows, "of it")));
         (state.meaning, state.grade, state.why) = match (answered, named) {
             (Some(meaning), _) => (Some(meaning), Grade::Asked, "as answered".to_owned()),
-            (None, Some(Meaning::Waiting)) if idle => {
-                (Some(Meaning::Waiting), Grade::Shown, format!("no claim in {}", counted(&state.rows, "of it")))
-            }
+            (None, Some(Meaning::Waiting)) if idle => shown_idle(),
             (None, Some(meaning)) => (Some(meaning), Grade::Likely, format!("by the name `{name}`")),
             // Where a word says which wait, others without a claim may be held back, or be of no matter.
-            (None, None) if idle && !has_word && answers.get("states.waiting").is_none() => {
-                (Some(Meaning::Waiting), Grade::Shown, format!("no claim in {}", counted(&state.rows, "of it")))
-            }
+            (None, None) if idle && !has_word && answers.get("states.waiting").is_none() => shown_idle(),
             (None, None) => (None, Grade::Likely, String::new()),
         };
     }
@@ -259,14 +243,14 @@ fn signs<'s>(subject: &'s Subject, answers: &Answers, states: &[StateSeen]) -> V
 }
 
 /// Drafts what tells the state.
-pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft) {
+pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft<'_>) {
     let answers = facts.answers;
     let (name, states) = match &facts.shape {
         Shape::Column { name, states } => (name, states),
         Shape::Where { condition, .. } => {
-            draft.key(answers, &["claim", "state"], "'running'", Grade::Likely, "the name of what `where` finds");
+            draft.key("claim.state", "'running'", Grade::Likely, "the name of what `where` finds");
             match answers.get("claim.where") {
-                Some(_) => draft.key(answers, &["claim", "where"], condition.as_str(), Grade::Asked, ""),
+                Some(_) => draft.key("claim.where", condition.as_str(), Grade::Asked, ""),
                 None => {
                     let tells = |column: &&SubjectColumn| {
                         matches!(column.role, Some(Role::Claimed | Role::Ended(_) | Role::Lease | Role::Owner))
@@ -274,13 +258,8 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft) {
                     let columns = facts.subject.columns.iter().filter(tells);
                     let seen = columns.map(|column| sampled(&column.name, &facts.all)).collect();
                     let form = if condition.is_empty() { "j.COLUMN IS NOT NULL" } else { condition };
-                    draft.ask(
-                        "claim.where",
-                        "which rows are in flight? there is no state column",
-                        seen,
-                        form,
-                        !condition.is_empty(),
-                    );
+                    let question = "which rows are in flight? there is no state column";
+                    draft.ask("claim.where", question, seen, form, !condition.is_empty());
                 }
             }
             return;
@@ -289,17 +268,16 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft) {
     let column = facts.subject.column(name);
     let values = states.len();
     let reason = format!("by name and type, with {values} different values");
-    draft.key(answers, &["claim", "state"], name.as_str(), Grade::Likely, reason);
+    draft.key("claim.state", name.as_str(), Grade::Likely, reason);
     let watched =
         facts.watched.and_then(|watched| watched.states(facts.subject, &facts.rows(Meaning::Waiting), states));
     for meaning in Meaning::ALL {
         let of: Vec<&StateSeen> = states.iter().filter(|state| state.meaning == Some(meaning)).collect();
-        let path = ["states", meaning.key()];
-        let key = path.join(".");
+        let key = format!("states.{}", meaning.key());
         if meaning == Meaning::InFlight && answers.get(&key).is_none() {
             match &watched {
-                Some(seen) => draft.keys.push(crate::output::DraftKey::new(
-                    &path,
+                Some(seen) => draft.keys.push(DraftKey::new(
+                    &key,
                     list(states.iter().filter(|state| seen.contains(&state.text()))),
                     Grade::Shown,
                     "a heartbeat changed on rows of it while it was watched",
@@ -309,15 +287,10 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft) {
                     let comment =
                         column.and_then(|column| column.comment.clone()).map(|comment| format!("comment: {comment}"));
                     let seen = states.iter().map(described).chain(comment).collect();
-                    let form_is = !form.is_empty();
-                    let form = if form_is { form } else { "STATE,STATE".to_owned() };
-                    draft.ask(
-                        &key,
-                        format!("in which states of `{name}` does a worker hold the job?"),
-                        seen,
-                        form,
-                        form_is,
-                    );
+                    let question = format!("in which states of `{name}` does a worker hold the job?");
+                    let is_proposal = !form.is_empty();
+                    let form = if is_proposal { form } else { "STATE,STATE".to_owned() };
+                    draft.ask(&key, question, seen, form, is_proposal);
                 }
             }
             continue;
@@ -338,11 +311,11 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft) {
                 if let Some(list) = value.as_array_mut() {
                     others.into_iter().for_each(|other| list.push(other));
                 }
-                draft.answered(&path, value);
+                draft.answered(&key, value);
             }
         } else if let Some(first) = of.first() {
             let grade = if of.iter().all(|state| state.grade == Grade::Shown) { Grade::Shown } else { Grade::Likely };
-            draft.keys.push(crate::output::DraftKey::new(&path, list(of.iter().copied()), grade, first.why.clone()));
+            draft.keys.push(DraftKey::new(&key, list(of.iter().copied()), grade, first.why.clone()));
         } else if meaning == Meaning::Waiting && answers.get("actions") != Some("none") {
             let seen = states.iter().map(described).collect();
             draft.ask(&key, format!("in which states of `{name}` does a job wait?"), seen, "STATE", false);
@@ -352,13 +325,8 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft) {
     if !rest.is_empty() {
         let form = rest.iter().map(|state| state.text()).collect::<Vec<_>>().join(",");
         let seen = rest.iter().map(|state| described(state)).collect();
-        draft.ask(
-            "states.ignored",
-            "what do these states mean? name them under waiting, done, failed or cancelled, or `ignored`",
-            seen,
-            form,
-            true,
-        );
+        let question = "what do these states mean? name them under waiting, done, failed or cancelled, or `ignored`";
+        draft.ask("states.ignored", question, seen, form, true);
     }
 }
 

@@ -61,8 +61,7 @@ impl Subject {
             return Err(missing(reader, engine, schema, name, &schema_live)?.into());
         };
         let sql = qualified(&live.schema, &live.name);
-        let written =
-            if live.visible { live.name.clone() } else { format!("{}.{}", word(&live.schema), word(&live.name)) };
+        let written = if live.visible { live.name.clone() } else { written(&live) };
         let mut subject = Subject { written, sql, ..Subject::default() };
         for row in reader.texts(&catalog::keys_and_references(engine, &live))? {
             let [kind, a, b, c, d] = row.as_slice() else { continue };
@@ -78,8 +77,11 @@ impl Subject {
         }
         let comments =
             catalog::comments(engine, &live).map(|asked| reader.texts(&asked)).transpose()?.unwrap_or_default();
-        let readable = live.columns.iter().filter(|column| column.readable);
-        subject.columns = readable.map(|column| subject_column(&schema_live, column, &comments)).collect();
+        for column in live.columns.iter().filter(|column| column.readable) {
+            let comment = comments.iter().find(|row| row.first() == Some(&column.name)).and_then(|row| row.get(1));
+            let comment = comment.filter(|comment| !comment.is_empty()).cloned();
+            subject.columns.push(SubjectColumn { comment, ..SubjectColumn::of(column, schema_live.labels(column)) });
+        }
         subject.live = live;
         Ok(subject)
     }
@@ -107,23 +109,28 @@ impl Subject {
     }
 }
 
-fn subject_column(schema: &LiveSchema, column: &LiveColumn, comments: &[Vec<String>]) -> SubjectColumn {
-    let labels = schema.labels(column).map(<[String]>::to_vec);
-    let class = class(&column.type_name);
-    let comment = comments.iter().find_map(|row| (row.first() == Some(&column.name)).then(|| row.get(1)).flatten());
-    SubjectColumn {
-        role: role(&column.name, class, labels.is_some()),
-        name: column.name.clone(),
-        type_name: column.type_name.clone(),
-        class,
-        labels,
-        comment: comment.filter(|comment| !comment.is_empty()).cloned(),
+impl SubjectColumn {
+    pub(super) fn of(column: &LiveColumn, labels: Option<&[String]>) -> SubjectColumn {
+        let class = class(&column.type_name);
+        SubjectColumn {
+            role: role(&column.name, class, labels.is_some()),
+            name: column.name.clone(),
+            type_name: column.type_name.clone(),
+            class,
+            labels: labels.map(<[String]>::to_vec),
+            comment: None,
+        }
     }
+}
+
+/// A table's name with its schema in a mapping.
+pub(super) fn written(table: &LiveTable) -> String {
+    format!("{}.{}", word(&table.schema), word(&table.name))
 }
 
 /// A part of a table's name in a mapping, quoted if a dot or a quote in it would be taken for more than a part of the
 /// name.
-pub(super) fn word(name: &str) -> String {
+fn word(name: &str) -> String {
     if name.contains(['.', '"']) { quoted(name) } else { name.to_owned() }
 }
 

@@ -1,6 +1,7 @@
 //! What changes on rows in flight between two snapshots: a heartbeat beats every name.
 
-use super::draft::{Answers, is_unset};
+use super::Adoption;
+use super::draft::is_unset;
 use super::roles::{Class, Meaning, Role};
 use super::states::{Shape, StateSeen, shape};
 use super::table::{Rows, Sampler, Subject};
@@ -9,7 +10,6 @@ use crate::model::{Cell, Reading, Timestamp};
 use crate::ops::OpsError;
 use crate::ops::confirm::sleep;
 use crate::preset::encoding::{Encoding, Encodings};
-use crate::store::{Limits, Store};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -43,17 +43,10 @@ struct Look {
 }
 
 /// Takes two snapshots of the table, so far apart, and compares the rows of both.
-pub fn watch(
-    store: &dyn Store,
-    limits: &Limits,
-    schema: Option<&str>,
-    table: &str,
-    answers: &Answers,
-    apart: Duration,
-) -> Result<Watched, OpsError> {
-    let first = look(store, limits, schema, table, answers)?;
-    sleep(limits, apart)?;
-    let second = look(store, limits, schema, table, answers)?;
+pub fn watch(adoption: &Adoption<'_>, apart: Duration) -> Result<Watched, OpsError> {
+    let first = look(adoption)?;
+    sleep(adoption.limits, apart)?;
+    let second = look(adoption)?;
     let mut changes = Vec::new();
     for (at, column) in first.subject.columns.iter().enumerate() {
         if matches!(column.class, Class::Boolean | Class::Json) || matches!(column.role, Some(Role::Attempts)) {
@@ -69,32 +62,22 @@ pub fn watch(
             if let (Some(Reading::At(old)), Some(Reading::At(new))) = (read(old), read(row))
                 && new.micros() > old.micros()
             {
-                let step = new.since(old);
-                changes.push(Change {
-                    column: column.name.clone(),
-                    state: before.clone(),
-                    is_waiting: *is_waiting,
-                    step,
-                });
+                let (column, state) = (column.name.clone(), before.clone());
+                changes.push(Change { column, state, is_waiting: *is_waiting, step: new.since(old) });
             }
         }
     }
     Ok(Watched { changes })
 }
 
-fn look(
-    store: &dyn Store,
-    limits: &Limits,
-    schema: Option<&str>,
-    table: &str,
-    answers: &Answers,
-) -> Result<Look, OpsError> {
-    let mut reader = store.reader(limits)?;
-    let subject = Subject::find(reader.as_mut(), store.engine(), schema, table)?;
+fn look(adoption: &Adoption<'_>) -> Result<Look, OpsError> {
+    let engine = adoption.store.engine();
+    let mut reader = adoption.store.reader(adoption.limits)?;
+    let subject = Subject::find(reader.as_mut(), engine, adoption.schema, adoption.table)?;
     let now = reader.now();
-    let mut sampler = Sampler::new(reader.as_mut(), store.engine(), &subject);
+    let mut sampler = Sampler::new(reader.as_mut(), engine, &subject);
     let ends = sampler.ends()?;
-    let shape = shape(&mut sampler, answers, &ends)?;
+    let shape = shape(&mut sampler, adoption.answers, &ends)?;
     let groups: Vec<(String, bool, Rows)> = match shape {
         Shape::Column { states, .. } => {
             let group = |state: StateSeen| (state.text(), state.meaning == Some(Meaning::Waiting), state.rows);
@@ -131,12 +114,10 @@ impl Watched {
                 && !self.changes.iter().any(|other| other.column == change.column && other.is_waiting)
         };
         let mut beating: Vec<&Change> = self.changes.iter().filter(beats).collect();
-        let named = |change: &&Change| {
-            subject.column(&change.column).is_some_and(|column| column.role == Some(Role::Heartbeat))
-        };
-        let first =
-            beating.iter().copied().find(named).or(beating.first().copied()).map(|change| change.column.clone());
-        beating.retain(|change| Some(&change.column) == first.as_ref());
+        let is_named = |name: &&String| subject.column(name).is_some_and(|column| column.role == Some(Role::Heartbeat));
+        let mut columns = beating.iter().map(|change| &change.column);
+        let first = columns.clone().find(is_named).or(columns.next());
+        beating.retain(|change| Some(&change.column) == first);
         beating
     }
 
