@@ -4,8 +4,8 @@
 use crate::readme::block::WRITING;
 use clap_complete::Shell;
 use jobdoctor::cli::{completions, man_pages, preset_pages};
+use jobdoctor::output::derived_schemas;
 use jobdoctor::output::presets::{PresetEntry, list, presets};
-use jobdoctor::output::{SCHEMA_NAMES, derived_schema};
 use jobdoctor::preset::Catalog;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -62,11 +62,11 @@ fn pages_of_the_presets_are_up_to_date() {
 
 #[test]
 fn schemas_are_up_to_date() {
-    let file = |name| {
-        let schema = serde_json::to_string_pretty(&derived_schema(name)?).unwrap();
-        Some((format!("{name}.json"), format!("{schema}\n").into_bytes()))
-    };
-    compare("docs/schemas", SCHEMA_NAMES.into_iter().filter_map(file).collect());
+    let files = derived_schemas().map(|(name, schema)| {
+        let schema = serde_json::to_string_pretty(&schema).unwrap();
+        (format!("{name}.json"), format!("{schema}\n").into_bytes())
+    });
+    compare("docs/schemas", files.into());
 }
 
 /// Scripts are written against the schemas, so every field says what it is.
@@ -83,8 +83,8 @@ fn schemas_describe_every_field() {
         schema["$defs"].as_object().into_iter().flatten().for_each(|(name, def)| silent(def, name, found));
     }
     let mut found = Vec::new();
-    for name in SCHEMA_NAMES {
-        derived_schema(name).iter().for_each(|schema| silent(schema.as_value(), name, &mut found));
+    for (name, schema) in derived_schemas() {
+        silent(schema.as_value(), name, &mut found);
     }
     assert!(found.is_empty(), "{found:#?}");
 }

@@ -110,7 +110,6 @@ impl From<OpsError> for CliError {
         match error {
             OpsError::Store(error) => error.into(),
             OpsError::Spec(error) => error.into(),
-            OpsError::Unsupported(error) => CliError::new(Exit::Usage, error.to_string()).hint(error.hint()),
             OpsError::Usage { message, hint } => CliError::new(Exit::Usage, message).hint(hint),
             OpsError::File { message, hint } => {
                 CliError { exit: Exit::Config, message, hints: hint.into_iter().collect() }

@@ -5,10 +5,9 @@ use super::diagnosis::diagnosed_again;
 use super::passes::print;
 use super::plan::{Plan, PlanSource, ReadyPlan, SkippedJobs, Tally};
 use super::session::Snapshot;
-use super::show::not_in_flight;
 use crate::model::{Claim, Key, Step};
 use crate::output::{Job, StepJob};
-use crate::policy::{Draft, Finding, Policy, SkipReason, Skipped, Verdict, draft, judge};
+use crate::policy::{Draft, Finding, Policy, SkipReason, Skipped, Verdict};
 use crate::store::{Limits, StoreError, StoreErrorKind};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -35,19 +34,14 @@ pub fn confirm(
     let (mut snapshot, apart) = second_snapshot(next_snapshot, limits, &first, after)?;
     let planned = first.claims.steps.iter().map(|(step, _)| print(step)).collect();
     let mut second = asked.only(planned).plan(&mut snapshot, policy)?;
-    let (mut changed, mut in_both) = (BTreeMap::new(), Vec::new());
-    for (step, job) in first.claims.steps {
-        changed.insert(step.key.exact(), (step, job));
-    }
+    let mut changed: BTreeMap<String, (Step, StepJob)> =
+        first.claims.steps.into_iter().map(|(step, job)| (step.key.exact(), (step, job))).collect();
     let before = second.claims.steps.len();
-    for (step, job) in std::mem::take(&mut second.claims.steps) {
+    second.claims.steps.retain(|(step, _)| {
         let key = step.key.exact();
-        if changed.get(&key).is_some_and(|(then, _)| *then == step) {
-            changed.remove(&key);
-            in_both.push((step, job));
-        }
-    }
-    second.claims.steps = in_both;
+        let is_in_both = changed.get(&key).is_some_and(|(then, _)| then == step);
+        is_in_both && changed.remove(&key).is_some()
+    });
     add_changed(&mut snapshot, &mut second.skipped, changed.into_values().collect(), policy, apart)?;
     if second.diagnosed.count > 0 && (first.beyond_limit > 0 || second.claims.steps.len() != before) {
         second.diagnosed = diagnosed_again(&mut snapshot, policy, &second.claims.steps)?;
@@ -127,16 +121,14 @@ fn changed_job(
     let Some((claim, in_flight)) = found else {
         return (step.job.clone(), why(Finding::RowGone));
     };
-    let spec = &snapshot.spec;
-    let judgement = judge(spec, claim, policy, snapshot.now());
-    let draft = if *in_flight { draft(spec, claim, &judgement, policy) } else { not_in_flight(&claim.state) };
+    let (judgement, draft) = snapshot.drafted(claim, *in_flight, policy);
     let is_stuck = *in_flight && matches!(judgement.verdict, Verdict::Stuck(_));
     let skipped = why(match draft {
         Draft::Skipped(skipped) if !is_stuck => Finding::Skipped(skipped),
         _ => Finding::RowChanged,
     });
     let job = match in_flight {
-        true => Job::of(spec, claim, policy, &judgement, &Draft::Skipped(skipped.clone())),
+        true => Job::of(&snapshot.spec, claim, policy, &judgement, &Draft::Skipped(skipped.clone())),
         false => Job { state: claim.state.clone(), action: None, ..step.job.clone() },
     };
     (job, skipped)

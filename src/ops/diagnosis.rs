@@ -2,7 +2,7 @@
 
 use super::OpsError;
 use super::passes::Hashes;
-use super::scan::{detail_for_listing, judged};
+use super::scan::{detail_for_listing, judged, longest};
 use super::selection::Selection;
 use super::session::Snapshot;
 use crate::model::{Claim, Step};
@@ -81,7 +81,7 @@ impl Groups {
             Field::State => true,
         };
         if !is_known {
-            return Err(OpsError::unsupported(spec, Request::GroupBy(by)));
+            return Err(OpsError::unsupported(spec, &Request::GroupBy(by)));
         }
         Ok(Groups { by, known: BTreeMap::new(), rest: JobGroup { rest: true, ..JobGroup::default() } })
     }
@@ -107,9 +107,7 @@ impl Groups {
             group.unknown += 1;
         } else {
             group.stuck += 1;
-            let silence = judgement.silence.map(|silence| silence.as_secs_f64());
-            let oldest = &mut group.oldest_silence_seconds;
-            *oldest = [*oldest, silence].into_iter().flatten().reduce(f64::max);
+            longest(&mut group.oldest_silence_seconds, judgement.silence.map(|silence| silence.as_secs_f64()));
         }
         // The first by name, whatever order the database reads in.
         if let Some(Err(place)) = example.map(|example| group.examples.binary_search(example)) {

@@ -28,7 +28,7 @@ pub struct Emitted {
 impl Snapshot {
     /// Refuses a script on an engine that has none, before anything is read for it.
     pub fn must_have_scripts(&self) -> Result<(), OpsError> {
-        if self.spec.engine.has_scripts() { Ok(()) } else { Err(OpsError::unsupported(&self.spec, Request::Script)) }
+        if self.spec.engine.has_scripts() { Ok(()) } else { Err(OpsError::unsupported(&self.spec, &Request::Script)) }
     }
 }
 

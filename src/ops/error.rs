@@ -1,7 +1,7 @@
 //! Why a use case could not be carried out.
 
 use crate::history::JournalError;
-use crate::output::{Request, Unsupported};
+use crate::output::Request;
 use crate::policy::ScopeError;
 use crate::preset::{QueueSpec, ResolveError, SpecError};
 use crate::store::StoreError;
@@ -16,10 +16,7 @@ pub enum OpsError {
     /// A preset or mapping is wrong, or does not fit the tables.
     #[error(transparent)]
     Spec(#[from] SpecError),
-    /// The queue cannot serve the request.
-    #[error(transparent)]
-    Unsupported(#[from] Unsupported),
-    /// The request makes no sense.
+    /// The request makes no sense, or this queue cannot serve it.
     #[error("{message}")]
     Usage { message: String, hint: String },
     /// A file that was named cannot be used.
@@ -39,8 +36,9 @@ pub enum OpsError {
 
 impl OpsError {
     /// A request that this queue cannot serve.
-    pub(super) fn unsupported(spec: &QueueSpec, request: Request) -> OpsError {
-        Unsupported { preset: spec.preset.clone(), request }.into()
+    pub(super) fn unsupported(spec: &QueueSpec, request: &Request) -> OpsError {
+        let (message, hint) = request.unsupported(&spec.preset);
+        OpsError::Usage { message, hint }
     }
 
     pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> OpsError {

@@ -2,7 +2,7 @@
 
 use super::OpsError;
 use super::progress::{UnderWay, Work};
-use super::scan::detail_for_listing;
+use super::scan::{detail_for_listing, longest};
 use super::selection::{Selection, caveats};
 use super::session::Snapshot;
 use crate::model::age;
@@ -176,8 +176,7 @@ pub fn measure(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) 
                 if let Some(reason) = reasons.first() {
                     *state.stuck.entry(reason.rule.name()).or_default() += 1;
                 }
-                let silence = judgement.silence.map(|silence| silence.as_secs_f64());
-                queue.oldest_silence_seconds = queue.oldest_silence_seconds.into_iter().chain(silence).reduce(f64::max);
+                longest(&mut queue.oldest_silence_seconds, judgement.silence.map(|silence| silence.as_secs_f64()));
             }
         }
     })?;

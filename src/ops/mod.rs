@@ -26,7 +26,7 @@ mod snapshot_file;
 mod stale;
 mod stats;
 mod sweep_lock;
-mod too_long;
+mod thresholds;
 mod undo;
 
 pub use adopt::{Adoption, Answers, DryRun, Watched, adopt, prove, watch};
@@ -53,5 +53,4 @@ pub use snapshot_file::SnapshotFile;
 pub use stale::{SnapshotDiff, stale, stale_by};
 pub use stats::{runtimes, stats};
 pub use sweep_lock::{LockOptions, called_off, ignored_ledger, pause, why_ledger_is_unusable};
-pub use too_long::cutoffs;
-pub use too_long::unfit as unfit_limits;
+pub use thresholds::{cutoffs, unfit as unfit_limits};

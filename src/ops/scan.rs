@@ -7,7 +7,7 @@ use super::progress::{UnderWay, Work};
 use super::selection::Selection;
 use super::session::{CountLosses, Snapshot};
 use super::snapshot_file::SnapshotFile;
-use super::too_long::cutoffs;
+use super::thresholds::cutoffs;
 use crate::model::{Claim, Key, Loss};
 use crate::output::Request;
 use crate::output::format::{count, grouped};
@@ -22,6 +22,11 @@ type Each<'a> = &'a mut dyn FnMut(&QueueSpec, &Claim, Judgement, bool);
 /// What a listing under that policy reads of each claim: an earlier snapshot is compared with the exact values.
 pub(super) fn detail_for_listing(policy: &Policy) -> Detail {
     if policy.earlier.is_some() { Detail::ForAction } else { Detail::ForListing }
+}
+
+/// Keeps the longer of two spans, as far as they are known.
+pub(super) fn longest(known: &mut Option<f64>, seconds: Option<f64>) {
+    *known = [*known, seconds].into_iter().flatten().reduce(f64::max);
 }
 
 /// Judges the whole queue and hands over every claim that is stuck or unknown, selected or not; with ids, only the
@@ -205,7 +210,7 @@ pub fn prescan(
     file: Option<&SnapshotFile>,
 ) -> Result<Prescan, OpsError> {
     if living.is_some() && snapshot.spec.owner.id.is_none() {
-        return Err(OpsError::unsupported(&snapshot.spec, Request::LiveOwners));
+        return Err(OpsError::unsupported(&snapshot.spec, &Request::LiveOwners));
     }
     let before = file.map(|file| file.earlier(snapshot)).transpose()?.flatten();
     let at = snapshot.now();

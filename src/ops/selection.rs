@@ -2,7 +2,7 @@
 
 use super::passes::Bound;
 use super::session::Snapshot;
-use super::{OpsError, too_long};
+use super::{OpsError, thresholds};
 use crate::model::Claim;
 use crate::output::{self, Field, Request, advice};
 use crate::policy::{Globs, Policy};
@@ -78,7 +78,7 @@ impl Selection {
             if !in_flight.contains(state) {
                 let similar = did_you_mean(state, in_flight.iter().map(String::as_str));
                 let request = Request::State { state: state.clone(), similar, in_flight };
-                return Err(OpsError::unsupported(spec, request));
+                return Err(OpsError::unsupported(spec, &request));
             }
         }
         if !self.hosts.is_empty() {
@@ -86,7 +86,7 @@ impl Selection {
         }
         self.globs_fit(spec)?;
         if policy.restart.is_none() {
-            too_long::fit(spec, policy)?;
+            thresholds::fit(spec, policy)?;
         }
         Ok(())
     }
@@ -95,7 +95,7 @@ impl Selection {
     pub fn check(&self, spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
         self.fits(spec, policy)?;
         if policy.older.is_none() && policy.restart.is_none() && spec.needs_threshold() {
-            return Err(OpsError::unsupported(spec, Request::Threshold));
+            return Err(OpsError::unsupported(spec, &Request::Threshold));
         }
         Ok(())
     }
@@ -108,7 +108,7 @@ impl Selection {
             (Field::Owner, &self.owners, spec.owner.id.is_some()),
         ] {
             if !globs.patterns().is_empty() && !is_known {
-                return Err(OpsError::unsupported(spec, Request::Pattern(field)));
+                return Err(OpsError::unsupported(spec, &Request::Pattern(field)));
             }
         }
         Ok(())
@@ -123,7 +123,7 @@ impl Selection {
                 .max_runtime
                 .filter(|_| policy.restart.is_none())
                 .map(|max| max.as_secs_f64()),
-            thresholds: too_long::filter(policy),
+            thresholds: thresholds::filter(policy),
             queues: self.queues.patterns().to_vec(),
             kinds: self.kinds.patterns().to_vec(),
             owners: self.owners.patterns().to_vec(),
@@ -143,7 +143,7 @@ pub(super) fn hosts_are_named(spec: &QueueSpec) -> Result<(), OpsError> {
     if spec.owner.host.is_some() {
         return Ok(());
     }
-    Err(OpsError::unsupported(spec, Request::Hosts { has_owners: spec.owner.id.is_some() }))
+    Err(OpsError::unsupported(spec, &Request::Hosts { has_owners: spec.owner.id.is_some() }))
 }
 
 /// The most names of a kind that are kept.

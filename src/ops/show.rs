@@ -3,8 +3,9 @@
 use super::OpsError;
 use super::selection::Selection;
 use super::session::Snapshot;
+use crate::model::Claim;
 use crate::output::{Job, Request, RuleCheck, Show, ShownJob, Would, advice};
-use crate::policy::{Draft, Finding, Policy, SkipReason, Skipped, VerdictKind, draft, judge};
+use crate::policy::{Draft, Finding, Judgement, Policy, SkipReason, Skipped, VerdictKind, draft, judge};
 use crate::preset::Expr;
 use crate::store::{Found, parts};
 
@@ -22,7 +23,7 @@ pub fn show(
     Selection::default().check(&snapshot.spec, policy)?;
     let claim = &snapshot.spec.claim;
     if payload.is_some() && claim.payload.is_none() {
-        return Err(OpsError::unsupported(&snapshot.spec, Request::Payload));
+        return Err(OpsError::unsupported(&snapshot.spec, &Request::Payload));
     }
     // Read as further evidence, after the preset's own.
     let texts = [(&claim.last_error, Some(LAST_ERROR)), (&claim.payload, payload)];
@@ -35,23 +36,11 @@ pub fn show(
     let found = snapshot.find(ids);
     snapshot.spec.show.truncate(own);
     let found = found?;
-    let mut jobs = Vec::new();
-    for id in ids {
-        jobs.extend(
-            found
-                .iter()
-                .filter(|found| found.names.contains(id))
-                .map(|found| explained(snapshot, found, policy, limits)),
-        );
-    }
+    let named = ids.iter().flat_map(|id| found.iter().filter(|found| found.names.contains(id)));
+    let jobs = named.map(|found| explained(snapshot, found, policy, limits)).collect();
     let not_found = Selection { ids: ids.to_vec(), ..Selection::default() }.without_job(&found);
-    Ok(Show {
-        schema: "jobdoctor.show/v1",
-        store_time: snapshot.now(),
-        target: snapshot.target.clone(),
-        jobs,
-        not_found,
-    })
+    let (store_time, target) = (snapshot.now(), snapshot.target.clone());
+    Ok(Show { schema: "jobdoctor.show/v1", store_time, target, jobs, not_found })
 }
 
 /// The text that was read, cut to that many bytes, and how many bytes are left out.
@@ -66,8 +55,7 @@ fn cut(read: &[Option<String>], most: usize) -> (Option<String>, u64) {
 
 fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy, limits: [Option<usize>; 2]) -> ShownJob {
     let (spec, claim) = (&snapshot.spec, &found.claim);
-    let judgement = judge(spec, claim, policy, snapshot.now());
-    let draft = if found.in_flight { draft(spec, claim, &judgement, policy) } else { not_in_flight(&claim.state) };
+    let (judgement, draft) = snapshot.drafted(claim, found.in_flight, policy);
     let mut job = Job::of(spec, claim, policy, &judgement, &draft);
     let checks = if found.in_flight { judgement.checks } else { Vec::new() };
     if !found.in_flight {
@@ -86,22 +74,19 @@ fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy, limits: [Optio
         texts = rest;
         Some(cut(read, limit?))
     });
+    let (would, skipped) = match &draft {
+        Draft::Skipped(why) => (None, Some(why.into())),
+        Draft::Step(step) => {
+            let (action, state_after) = (step.action.name().to_owned(), step.state_after.clone());
+            (Some(Would { action, state_after, attempts_after: step.attempts_after }), None)
+        }
+    };
     ShownJob {
         job,
         in_flight: found.in_flight,
         checks: checks.into_iter().map(RuleCheck::of).collect(),
-        would: match &draft {
-            Draft::Step(step) => Some(Would {
-                action: step.action.name().to_owned(),
-                state_after: step.state_after.clone(),
-                attempts_after: step.attempts_after,
-            }),
-            Draft::Skipped(_) => None,
-        },
-        skipped: match &draft {
-            Draft::Step(_) => None,
-            Draft::Skipped(why) => Some(why.into()),
-        },
+        would,
+        skipped,
         extra: names.zip(extra.iter().cloned()).chain(options).collect(),
         last_error_left_out_bytes: last_error.as_ref().map(|(_, left_out)| *left_out),
         last_error: last_error.and_then(|(text, _)| text),
@@ -110,7 +95,15 @@ fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy, limits: [Optio
     }
 }
 
-/// The draft for a job that no worker holds.
-pub(super) fn not_in_flight(state: &str) -> Draft {
-    Draft::Skipped(Skipped { reason: SkipReason::NotInFlight, findings: vec![Finding::InStateNow(state.to_owned())] })
+impl Snapshot {
+    /// Judges a job that was read by its name, and drafts what to do about it: nothing where no worker holds it.
+    pub(super) fn drafted(&self, claim: &Claim, in_flight: bool, policy: &Policy) -> (Judgement, Draft) {
+        let judgement = judge(&self.spec, claim, policy, self.now());
+        let state = || vec![Finding::InStateNow(claim.state.clone())];
+        let draft = match in_flight {
+            true => draft(&self.spec, claim, &judgement, policy),
+            false => Draft::Skipped(Skipped { reason: SkipReason::NotInFlight, findings: state() }),
+        };
+        (judgement, draft)
+    }
 }

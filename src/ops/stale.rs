@@ -2,7 +2,7 @@
 
 use super::OpsError;
 use super::diagnosis::{Diagnosed, Groups, diagnosed};
-use super::scan::{detail_for_listing, judged};
+use super::scan::{detail_for_listing, judged, longest};
 use super::selection::{Selection, caveats};
 use super::session::Snapshot;
 use crate::model::{Claim, Timestamp};
@@ -64,10 +64,7 @@ fn list(
             } else {
                 summary.stuck += 1;
                 let silence = judgement.silence.map(|silence| silence.as_secs_f64());
-                summary.oldest_silence_seconds = match (summary.oldest_silence_seconds, silence) {
-                    (Some(oldest), Some(silence)) => Some(f64::max(oldest, silence)),
-                    (oldest, silence) => oldest.or(silence),
-                };
+                longest(&mut summary.oldest_silence_seconds, silence);
             }
             let place = order(judgement.last_seen_at) - if is_first { FIRST } else { 0 };
             let job = || Job::of(spec, claim, policy, &judgement, &draft(spec, claim, &judgement, policy));

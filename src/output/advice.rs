@@ -1,7 +1,7 @@
 //! Sentences of the use cases that name options or commands.
 
 use super::Field;
-use super::format::{count, grouped};
+use super::format::{count, first_few, grouped};
 use crate::model::{Action, age};
 use crate::policy::{Allowed, Policy, SetBy};
 use crate::preset::QueueSpec;
@@ -153,15 +153,13 @@ pub fn unique_key(policy: &Policy, spec: &QueueSpec) -> &'static str {
 
 /// The warning of a plan that a unique key will refuse the requeue of these jobs, or that they will be failed for it.
 pub fn refused_beforehand(constraint: &str, ids: &[String], policy: &Policy, spec: &QueueSpec) -> String {
-    let more = ids.len().saturating_sub(NAMES) as u64;
-    let more = if more > 0 { format!(" and {} more", grouped(more)) } else { String::new() };
-    let shown = ids.iter().take(NAMES).cloned().collect::<Vec<_>>().join(", ");
+    let shown = first_few(ids, NAMES, ids.len() as u64);
     let what = match (policy.fails_refused, unique_key(policy, spec)) {
         (Some(false), _) => "a script cannot fail them instead, and its batch with one of them changes nothing",
         (_, "") => "jobdoctor fails these instead",
         (_, left) => left,
     };
-    format!("{constraint} will refuse to requeue {shown}{more}: {what}")
+    format!("{constraint} will refuse to requeue {shown}: {what}")
 }
 
 /// The cautions of a preset that name an option: what they say may explain why a claim is unknown.

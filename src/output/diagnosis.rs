@@ -1,7 +1,7 @@
 //! Diagnoses: what is likely to have happened, a sentence each.
 
 use super::StaleSummary;
-use super::format::{Cell, Screen, Tone, count, grouped};
+use super::format::{Cell, Screen, Tone, count, first_few, grouped};
 use crate::model::{Timestamp, age};
 use crate::policy::{self, DiagnosisKind, Doubt};
 use schemars::JsonSchema;
@@ -225,11 +225,9 @@ fn queues(of: &policy::Diagnosis) -> String {
 
 /// Some of the names of several holders, and how many more.
 fn names(of: &policy::Diagnosis) -> String {
-    let shown = || of.names.iter().take(LISTED).cloned().collect::<Vec<_>>().join(", ");
-    match (of.names.len(), of.names.len().saturating_sub(LISTED)) {
-        (0 | 1, _) => String::new(),
-        (_, 0) => format!(", held by {}", shown()),
-        (_, more) => format!(", held by {} and {} more", shown(), grouped(more as u64)),
+    match of.names.len() {
+        0 | 1 => String::new(),
+        all => format!(", held by {}", first_few(&of.names, LISTED, all as u64)),
     }
 }
 

@@ -6,16 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
 
-/// A request that the queue at hand cannot serve.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unsupported {
-    /// The preset or mapping of the queue.
-    pub preset: String,
-    pub request: Request,
-}
-
 /// A request that some queues cannot serve.
-#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
     /// A live-owner list, where claims name no owner.
     LiveOwners,
@@ -76,98 +67,91 @@ pub enum Request {
     Script,
 }
 
-impl fmt::Display for Unsupported {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let preset = &self.preset;
-        match &self.request {
-            Request::LiveOwners => write!(f, "--alive-from: preset {preset} does not say who holds a job"),
-            Request::RestartByOwner => write!(f, "--owner: preset {preset} does not say who holds a job"),
-            Request::StartedBefore => {
-                write!(f, "--started-before: preset {preset} does not say when a job was claimed")
-            }
-            Request::OneHost { pattern, hosts } => {
-                write!(f, "--owner {pattern} covers more than one host: {}", hosts.join(", "))
-            }
-            Request::WholeHostName { host, longest } => write!(
-                f,
-                "--host {host}: owners of preset {preset} keep only the first {longest} bytes of a host's name, so another \
-                 host may look the same"
+impl Request {
+    /// What to say where a queue of that preset cannot serve the request, and what to do about it.
+    pub fn unsupported(&self, preset: &str) -> (String, String) {
+        let (message, hint) = match self {
+            Request::LiveOwners => (
+                format!("--alive-from: preset {preset} does not say who holds a job"),
+                "stop every worker and sweep with --restart --all-owners",
             ),
-            Request::Hosts { .. } => write!(f, "--host: owners of preset {preset} do not name their host"),
+            Request::RestartByOwner => (
+                format!("--owner: preset {preset} does not say who holds a job"),
+                "stop every worker and sweep with --all-owners",
+            ),
+            Request::StartedBefore => (
+                format!("--started-before: preset {preset} does not say when a job was claimed"),
+                "name the dead owners, with --host, --owner, --alive-from or --all-owners",
+            ),
+            Request::OneHost { pattern, hosts } => (
+                format!("--owner {pattern} covers more than one host: {}", hosts.join(", ")),
+                "name each host with --host or a pattern of its own, as in 'web1:*'; for all of them there is --all-owners",
+            ),
+            Request::WholeHostName { host, longest } => (
+                format!(
+                    "--host {host}: owners of preset {preset} keep only the first {longest} bytes of a host's name, so \
+                     another host may look the same"
+                ),
+                "name the owners with --owner instead; `jobdoctor owners` lists them",
+            ),
+            Request::Hosts { has_owners } => (
+                format!("--host: owners of preset {preset} do not name their host"),
+                match has_owners {
+                    true => "select by --owner instead; `jobdoctor owners` lists them",
+                    false => "this table records no owner of a job",
+                },
+            ),
             Request::Pattern(field) => {
                 let field = field.name();
-                write!(f, "--{field}: preset {preset} has no {field} column, so it would match nothing")
+                let hint = format!(
+                    "leave --{field} out; `jobdoctor presets show {preset}` lists what the preset knows of a job"
+                );
+                return (format!("--{field}: preset {preset} has no {field} column, so it would match nothing"), hint);
             }
-            Request::Payload => {
-                write!(f, "--payload: preset {preset} has no payload column, or this role may not read it")
-            }
+            Request::Payload => (
+                format!("--payload: preset {preset} has no payload column, or this role may not read it"),
+                "a mapping names the column: `payload` in [claim]; a role needs SELECT on it: see docs/rights.md",
+            ),
             Request::GroupBy(field) => {
                 let field = field.name();
-                write!(f, "--by {field}: preset {preset} has no {field} column")
+                let hint = format!("`jobdoctor presets show {preset}` lists what the preset knows of a job");
+                return (format!("--by {field}: preset {preset} has no {field} column"), hint);
             }
-            Request::State { state, similar, .. } => {
-                write!(f, "--state {state}: jobs of preset {preset} are not in flight in that state{similar}")
+            Request::State { state, similar, in_flight } => {
+                let message =
+                    format!("--state {state}: jobs of preset {preset} are not in flight in that state{similar}");
+                return (message, format!("states in flight are: {}", in_flight.join(", ")));
             }
-            Request::Threshold => {
-                write!(f, "preset {preset} has no threshold of its own: how long must a claim be silent?")
+            Request::Threshold => (
+                format!("preset {preset} has no threshold of its own: how long must a claim be silent?"),
+                "set it with --older 5m, or with `older` of the target in the config file",
+            ),
+            Request::Action { to, offered } => {
+                return (format!("preset {preset} has no {to}"), format!("it has {}", offered.join(", ")));
             }
-            Request::Action { to, .. } => write!(f, "preset {preset} has no {to}"),
             Request::Delay { is_jitter, why } => {
                 let flag = if *is_jitter { "--jitter" } else { "--delay" };
-                write!(f, "{flag}: a job of preset {preset} cannot be requeued for later: {why}")
+                (
+                    format!("{flag}: a job of preset {preset} cannot be requeued for later: {why}"),
+                    "leave --delay and --jitter out, in the config file too; --limit N requeues a few at a time",
+                )
             }
-            Request::Stalls => {
-                write!(f, "--max-stalls: nothing counts how often a job of preset {preset} was lost before")
-            }
-            Request::RunTimes(why) => write!(f, "--runtimes: {why}"),
-            Request::Script => f.write_str("--emit-sql: jobdoctor writes scripts only for psql"),
-        }
-    }
-}
-
-impl std::error::Error for Unsupported {}
-
-impl Unsupported {
-    pub fn hint(&self) -> String {
-        match &self.request {
-            Request::LiveOwners => "stop every worker and sweep with --restart --all-owners",
-            Request::RestartByOwner => "stop every worker and sweep with --all-owners",
-            Request::StartedBefore => "name the dead owners, with --host, --owner, --alive-from or --all-owners",
-            Request::OneHost { .. } => {
-                "name each host with --host or a pattern of its own, as in 'web1:*'; for all of them there is --all-owners"
-            }
-            Request::WholeHostName { .. } => "name the owners with --owner instead; `jobdoctor owners` lists them",
-            Request::Hosts { has_owners: true } => "select by --owner instead; `jobdoctor owners` lists them",
-            Request::Hosts { has_owners: false } => "this table records no owner of a job",
-            Request::Payload => {
-                "a mapping names the column: `payload` in [claim]; a role needs SELECT on it: see docs/rights.md"
-            }
-            Request::GroupBy(_) => {
-                return format!("`jobdoctor presets show {}` lists what the preset knows of a job", self.preset);
-            }
-            Request::Pattern(field) => {
-                let preset = &self.preset;
-                return format!(
-                    "leave --{} out; `jobdoctor presets show {preset}` lists what the preset knows of a job",
-                    field.name()
-                );
-            }
-            Request::State { in_flight, .. } => return format!("states in flight are: {}", in_flight.join(", ")),
-            Request::Threshold => "set it with --older 5m, or with `older` of the target in the config file",
-            Request::Action { offered, .. } => return format!("it has {}", offered.join(", ")),
-            Request::Delay { .. } => {
-                "leave --delay and --jitter out, in the config file too; --limit N requeues a few at a time"
-            }
-            Request::Stalls => {
-                "`jobdoctor init --ledger` makes a table that counts, where the queue's library takes one; or a mapping names a column that its requeue counts up, `stalls` in \
-                 [attempts]. On SQLite a ledger counts only where attempts are counted or the key is AUTOINCREMENT"
-            }
-            Request::Script => "review a plan instead: `jobdoctor reclaim --save-plan FILE` writes it, --plan FILE --apply carries it out",
-            Request::RunTimes(_) => {
-                "run times need a start and a finish time for completed jobs; this table does not keep them"
-            }
-        }
-        .to_owned()
+            Request::Stalls => (
+                format!("--max-stalls: nothing counts how often a job of preset {preset} was lost before"),
+                "`jobdoctor init --ledger` makes a table that counts, where the queue's library takes one; or a mapping \
+                 names a column that its requeue counts up, `stalls` in [attempts]. On SQLite a ledger counts only where \
+                 attempts are counted or the key is AUTOINCREMENT",
+            ),
+            Request::RunTimes(why) => (
+                format!("--runtimes: {why}"),
+                "run times need a start and a finish time for completed jobs; this table does not keep them",
+            ),
+            Request::Script => (
+                "--emit-sql: jobdoctor writes scripts only for psql".to_owned(),
+                "review a plan instead: `jobdoctor reclaim --save-plan FILE` writes it, --plan FILE --apply carries it out",
+            ),
+        };
+        (message, hint.to_owned())
     }
 }
 

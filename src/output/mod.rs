@@ -35,7 +35,7 @@ pub use crate::model::{Standby, Target};
 pub use adopt::{Adopt, DraftKey, Grade, Proof, Question, Tried, mapping_toml};
 pub use diagnosis::{Diagnosis, diagnoses};
 pub use document::{Document, List, ROWS, write};
-pub use errors::{ErrorDocument, LogLine, Message, Refusal, Request, Unsupported, no_such_job, remedy};
+pub use errors::{ErrorDocument, LogLine, Message, Refusal, Request, no_such_job, remedy};
 pub use filter::{Field, Filter, FilterThreshold};
 pub use findings::sentence;
 pub use health::{Health, HealthCheck, HealthError, HealthQueue, HealthReason, HealthSummary};
@@ -53,7 +53,7 @@ pub use reclaim::{
 };
 pub use replace_file::{FileMode, directory_of, replace_file, temporary_beside};
 pub use saved::{Fingerprint, SNAPSHOT_SCHEMA, SavedClaim, SavedPlan, SavedPolicy, SavedSnapshot};
-pub use schemas::{NAMES as SCHEMA_NAMES, derived_schema, schema};
+pub use schemas::{derived_schemas, schema, schema_names};
 pub use setup::{Check, CheckFinding, ConfigCheck, Env, EnvSetting, Init, Severity};
 pub use show::{RuleCheck, Show, ShownJob, Would, show};
 pub use stale::{JobGroup, Stale, StaleHead, StaleSummary, marked};

@@ -2,9 +2,7 @@
 
 use crate::model::{Action, Step, Target, Timestamp};
 use schemars::JsonSchema;
-use serde::de::{Error as _, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::fmt;
+use serde::{Deserialize, Serialize};
 
 /// The schema of a saved snapshot.
 pub const SNAPSHOT_SCHEMA: &str = "jobdoctor.snapshot/v1";
@@ -38,40 +36,23 @@ pub struct SavedClaim {
 }
 
 /// Sixteen bytes, as 32 hexadecimal digits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Fingerprint(pub [u8; 16]);
 
-impl Serialize for Fingerprint {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+impl From<Fingerprint> for String {
+    fn from(Fingerprint(bytes): Fingerprint) -> String {
+        format!("{:032x}", u128::from_be_bytes(bytes))
     }
 }
 
-impl fmt::Display for Fingerprint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", u128::from_be_bytes(self.0))
-    }
-}
+impl TryFrom<String> for Fingerprint {
+    type Error = &'static str;
 
-impl<'de> Deserialize<'de> for Fingerprint {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Hex;
-        impl Visitor<'_> for Hex {
-            type Value = Fingerprint;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("32 hexadecimal digits")
-            }
-
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Fingerprint, E> {
-                let digits = text.len() == 32 && text.chars().all(|c| c.is_ascii_hexdigit());
-                let number = u128::from_str_radix(text, 16).ok().filter(|_| digits);
-                number
-                    .map(|number| Fingerprint(number.to_be_bytes()))
-                    .ok_or_else(|| E::custom("not 32 hexadecimal digits"))
-            }
-        }
-        deserializer.deserialize_str(Hex).map_err(D::Error::custom)
+    fn try_from(text: String) -> Result<Fingerprint, &'static str> {
+        let digits = text.len() == 32 && text.chars().all(|c| c.is_ascii_hexdigit());
+        let number = u128::from_str_radix(&text, 16).ok().filter(|_| digits);
+        number.map(|number| Fingerprint(number.to_be_bytes())).ok_or("not 32 hexadecimal digits")
     }
 }
 

@@ -4,6 +4,7 @@ use super::format::Inert;
 use crate::model::escaped_json;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 use serde_json::value::RawValue;
 use std::io::{self, BufRead, Seek, Write};
 use tempfile::SpooledTempFile;
@@ -120,28 +121,15 @@ fn indented(json: impl BufRead, indent: &str, out: &mut dyn Write) -> io::Result
 }
 
 #[derive(Serialize)]
-struct Head<'a> {
-    schema: &'static str,
-    command: &'a str,
-}
-
-#[derive(Serialize)]
 struct TargetLine<'a> {
     target: &'a str,
     line: &'a RawValue,
 }
 
-#[derive(Serialize)]
-struct TargetLast<'a> {
-    target: &'a str,
-    exit_code: u8,
-    error: Option<&'a ErrorDocument>,
-}
-
 impl Targets {
     /// Writes the first line of `-o jsonl`.
     pub fn first_line(command: &str, out: &mut dyn Write) -> io::Result<()> {
-        line(out, "head", &Head { schema: Targets::SCHEMA, command })
+        line(out, "head", &json!({"schema": Targets::SCHEMA, "command": command}))
     }
 
     /// Writes the lines of one target: each line of the command with the target's name, then the exit.
@@ -156,7 +144,7 @@ impl Targets {
             let own = own?;
             line(out, "line", &TargetLine { target, line: serde_json::from_str(&own)? })?;
         }
-        line(out, "target", &TargetLast { target, exit_code, error })
+        line(out, "target", &json!({"target": target, "exit_code": exit_code, "error": error}))
     }
 
     /// Writes the last line of `-o jsonl`.

@@ -8,7 +8,7 @@ use crate::cli::exit::Exit;
 use crate::cli::generated::man_pages;
 use crate::cli::help::{TOPICS, Topic};
 use crate::output::format::json;
-use crate::output::{SCHEMA_NAMES, schema};
+use crate::output::{schema, schema_names};
 use crate::preset::did_you_mean;
 use clap_complete::Shell;
 
@@ -97,7 +97,7 @@ Examples:
   jobdoctor schema stale > stale.schema.json")]
 pub struct SchemaArgs {
     /// The document
-    #[arg(value_name = "DOCUMENT", value_parser = clap::builder::PossibleValuesParser::new(SCHEMA_NAMES))]
+    #[arg(value_name = "DOCUMENT", value_parser = clap::builder::PossibleValuesParser::new(schema_names()))]
     name: String,
 }
 

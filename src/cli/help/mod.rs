@@ -8,8 +8,8 @@ pub use page::{Block, Page};
 use super::environment::VARIABLES;
 use super::exit::ENDS;
 use super::setting::explained;
-use crate::output::SCHEMA_NAMES;
 use crate::output::format::Screen;
+use crate::output::schema_names;
 use clap::builder::{Resettable, StyledStr};
 use clap::{Arg, Command};
 
@@ -50,7 +50,7 @@ impl Topic {
                 VARIABLES.iter().map(|(name, meaning)| ((*name).to_owned(), (*meaning).to_owned())).collect()
             }
             "config-keys" => explained(),
-            "documents" => SCHEMA_NAMES.iter().map(|name| (format!("jobdoctor.{name}/v1"), String::new())).collect(),
+            "documents" => schema_names().iter().map(|name| (format!("jobdoctor.{name}/v1"), String::new())).collect(),
             _ => Vec::new(),
         })
     }

@@ -179,12 +179,10 @@ fn statement(spec: &QueueSpec, live: &LiveTable) -> Option<String> {
     // Postgres makes no index concurrently on a partitioned table, but it takes those of its partitions together in
     // one.
     let whole = format!("CREATE INDEX {} ON ONLY {} ({column}) WHERE {condition}", index(&live.name), name(spec, live));
+    let of_whole = qualified(&live.schema, &format!("{}_in_flight", live.name));
     let parts = partitions.iter().flat_map(|(schema, table)| {
         let attached = qualified(schema, &format!("{table}_in_flight"));
-        let attach = format!(
-            "ALTER INDEX {} ATTACH PARTITION {attached}",
-            qualified(&live.schema, &format!("{}_in_flight", live.name))
-        );
+        let attach = format!("ALTER INDEX {of_whole} ATTACH PARTITION {attached}");
         [on(index(table), qualified(schema, table)), attach]
     });
     Some(std::iter::once(whole).chain(parts).collect::<Vec<_>>().join("; "))

@@ -55,33 +55,31 @@ pub fn check(
     }
     schema::preset(&mut findings, snapshot);
     if let Some(unfamiliar) = snapshot.unfamiliar_states()? {
-        let (rows, states) = (unfamiliar.rows(), unfamiliar.states.join(", "));
-        findings.add(
+        let (rows, states, preset) = (unfamiliar.rows(), unfamiliar.states.join(", "), &snapshot.spec.preset);
+        let (severity, detail, fix) = match &snapshot.states_at {
             // A mapping is the operator's own: each state of the table can be named in it.
-            if snapshot.mapping.is_some() { Severity::Error } else { Severity::Warning },
-            "unfamiliar_states",
-            match &snapshot.states_at {
-                Some(at) => format!("{at}: it does not name the states of {rows}: {states}"),
-                None => format!(
-                    "preset {} does not have the states of {rows} and never reads them: {states}",
-                    snapshot.spec.preset
-                ),
-            },
-            Some(match &snapshot.states_at {
-                Some(_) => "name each of them there: waiting, in_flight, done, failed or cancelled; or ignored, for \
-                            those that do not belong to the queue"
-                    .to_owned(),
-                None => {
-                    "if some of them mean that a worker holds the job, this is another preset, or a mapping is needed"
-                        .to_owned()
-                }
-            }),
-        );
+            Some(at) => (
+                Severity::Error,
+                format!("{at}: it does not name the states of {rows}: {states}"),
+                "name each of them there: waiting, in_flight, done, failed or cancelled; or ignored, for \
+                 those that do not belong to the queue",
+            ),
+            None => (
+                Severity::Warning,
+                format!("preset {preset} does not have the states of {rows} and never reads them: {states}"),
+                "if some of them mean that a worker holds the job, this is another preset, or a mapping is needed",
+            ),
+        };
+        findings.add(severity, "unfamiliar_states", detail, Some(fix.to_owned()));
     }
     // Rights first: they explain why a listing fails.
     rights::rights(&mut findings, snapshot, with_waiting);
     let can_list = schema::listing(&mut findings, snapshot)?;
-    place(&mut findings, snapshot);
+    // A database in an unsafe place can be read; writing may be refused.
+    if let Some(caution) = &snapshot.caution {
+        let severity = if caution.forbids > Forbids::Nothing { Severity::Error } else { Severity::Warning };
+        findings.add(severity, caution.id, caution.message.clone(), Some(remedy(caution.remedy).to_owned()));
+    }
     if can_list {
         schema::key(&mut findings, snapshot)?;
     }
@@ -100,22 +98,20 @@ pub fn check(
         rights::actions(&mut findings, snapshot)?;
     }
     schema::ledger(&mut findings, snapshot);
-    let counted = if can_list { Some(time_counting(snapshot)?) } else { None };
+    let counted = can_list.then(|| time_counting(snapshot)).transpose()?;
     index::index(&mut findings, snapshot, counted)?;
     let is_moved = snapshot.spec.advice_only().is_none();
     for table in snapshot.written_tables().into_iter().filter(|table| is_moved && !table.triggers.is_empty()) {
         let names = table.triggers.join(", ");
         let detail = format!("table {} has triggers, and an action may fire them: {names}", table.name);
-        match has_roles {
-            // The catalog does not tell which tables a trigger writes to.
-            true => findings.add(
-                Severity::Warning,
-                "triggers",
-                format!("{detail}. They run with this role's rights, which is not checked here"),
-                Some("grant the role what the triggers write; docs/rights.md shows it for procrastinate".to_owned()),
-            ),
-            false => findings.ok("triggers", detail),
+        if !has_roles {
+            findings.ok("triggers", detail);
+            continue;
         }
+        // The catalog does not tell which tables a trigger writes to.
+        let detail = format!("{detail}. They run with this role's rights, which is not checked here");
+        let fix = "grant the role what the triggers write; docs/rights.md shows it for procrastinate".to_owned();
+        findings.add(Severity::Warning, "triggers", detail, Some(fix));
     }
     if is_moved && can_list {
         for detail in schema::rules(snapshot)? {
@@ -205,18 +201,15 @@ fn server(findings: &mut Findings, snapshot: &Snapshot) {
     }
 }
 
-/// Reports a database in an unsafe place. Reading works there; writing may be refused.
-fn place(findings: &mut Findings, snapshot: &Snapshot) {
-    if let Some(caution) = &snapshot.caution {
-        let severity = if caution.forbids > Forbids::Nothing { Severity::Error } else { Severity::Warning };
-        findings.add(severity, caution.id, caution.message.clone(), Some(remedy(caution.remedy).to_owned()));
-    }
-}
-
 /// What only a write can show.
 fn not_tried(engine: Engine) -> Vec<&'static str> {
-    let kinds = [("values", true), ("triggers", true), ("row security", engine.has_roles()), ("keys", true)];
-    kinds.into_iter().filter(|(_, is_there)| *is_there).map(|(kind, _)| kind).collect()
+    let kinds = ["values", "triggers", "row security", "keys"];
+    kinds.into_iter().filter(|kind| *kind != "row security" || engine.has_roles()).collect()
+}
+
+/// The role as a GRANT names it.
+fn role(snapshot: &Snapshot) -> String {
+    snapshot.live.role.as_deref().map_or_else(|| "(this role)".to_owned(), quoted)
 }
 
 /// A table's name as it stands in a statement.

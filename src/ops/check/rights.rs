@@ -1,7 +1,7 @@
 //! Checks the rights that the actions need, and asks the database whether it would accept their statements.
 
 use super::schema::claims_table;
-use super::{Findings, name};
+use super::{Findings, name, role};
 use crate::model::Action;
 use crate::ops::OpsError;
 use crate::ops::session::Snapshot;
@@ -14,15 +14,10 @@ use std::collections::BTreeSet;
 /// Checks that this role may write what the actions write; actions on waiting jobs count if the config file has them.
 pub(super) fn rights(findings: &mut Findings, snapshot: &Snapshot, with_waiting: bool) {
     let spec = &snapshot.spec;
-    let role = snapshot.live.role.as_deref().map_or_else(|| "(this role)".to_owned(), quoted);
-    for table in snapshot.live_tables() {
-        if table.row_security {
-            findings.denied(
-                "row_security",
-                format!("row-level security hides rows of table {} from this role", table.name),
-                format!("ALTER ROLE {role} BYPASSRLS"),
-            );
-        }
+    let role = role(snapshot);
+    for table in snapshot.live_tables().into_iter().filter(|table| table.row_security) {
+        let detail = format!("row-level security hides rows of table {} from this role", table.name);
+        findings.denied("row_security", detail, format!("ALTER ROLE {role} BYPASSRLS"));
     }
     let table = |logical: &str| {
         let table = spec.tables.get(logical)?;
@@ -45,15 +40,12 @@ pub(super) fn rights(findings: &mut Findings, snapshot: &Snapshot, with_waiting:
                 findings.denied("update_jobs", detail.to_owned(), fix);
             }
         } else if !missing.is_empty() {
-            findings.denied(
-                "update_jobs",
-                format!(
-                    "reclaiming writes columns of table {} that this role may not: {}",
-                    jobs.name,
-                    missing.join(", ")
-                ),
-                format!("GRANT UPDATE ({}) ON {} TO {role}", columns(&missing), name(spec, jobs)),
-            );
+            let (table, list) = (&jobs.name, missing.join(", "));
+            let detail = format!("reclaiming writes columns of table {table} that this role may not: {list}");
+            // Names with capitals need their quotes.
+            let columns = missing.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
+            let grant = format!("GRANT UPDATE ({columns}) ON {} TO {role}", name(spec, jobs));
+            findings.denied("update_jobs", detail, grant);
         } else {
             findings.ok("update_jobs", format!("this role may write what an action writes to table {}", jobs.name));
         }
@@ -69,61 +61,44 @@ pub(super) fn rights(findings: &mut Findings, snapshot: &Snapshot, with_waiting:
         };
         let right = touch.right();
         if !may {
-            findings.denied(
-                &format!("{}_{logical}", right.to_lowercase()),
-                format!(
-                    "{} needs {right} on table {}",
-                    if touch == Touch::Select { "looking" } else { "an action" },
-                    live.name
-                ),
-                format!("GRANT {right} ON {} TO {role}", name(spec, live)),
-            );
+            let who = if touch == Touch::Select { "looking" } else { "an action" };
+            let detail = format!("{who} needs {right} on table {}", live.name);
+            let grant = format!("GRANT {right} ON {} TO {role}", name(spec, live));
+            findings.denied(&format!("{}_{logical}", right.to_lowercase()), detail, grant);
         }
         if touch == Touch::Insert && !live.closed_sequences.is_empty() {
-            let sequences = live.closed_sequences.join(", ");
-            findings.denied(
-                &format!("sequence_{logical}"),
-                format!("an action adds rows to table {}, whose key comes from a sequence", live.name),
-                format!("GRANT USAGE ON SEQUENCE {sequences} TO {role}"),
-            );
+            let detail = format!("an action adds rows to table {}, whose key comes from a sequence", live.name);
+            let grant = format!("GRANT USAGE ON SEQUENCE {} TO {role}", live.closed_sequences.join(", "));
+            findings.denied(&format!("sequence_{logical}"), detail, grant);
         }
     }
-    if let Some(owners) = spec.owner.row.as_ref().filter(|row| row.can_lock).and_then(|row| table(&row.table))
+    if let Some(row) = spec.owner.row.as_ref().filter(|row| row.can_lock)
+        && let Some(owners) = table(&row.table)
         && spec.engine.has_roles()
         && is_moved
         && !owners.columns.iter().any(|column| column.writable)
     {
-        findings.denied(
-            "lock_owners",
-            format!(
-                "an action locks the owner's row in table {}, so that no heartbeat can slip in between, and Postgres asks for \
-                 more than SELECT for that",
-                owners.name
-            ),
-            format!(
-                "GRANT UPDATE ({}) ON {} TO {role}",
-                spec.owner.row.as_ref().map_or_else(String::new, |row| quoted(&row.key.name)),
-                name(spec, owners)
-            ),
+        let detail = format!(
+            "an action locks the owner's row in table {}, so that no heartbeat can slip in between, and Postgres asks for \
+             more than SELECT for that",
+            owners.name
         );
+        let grant = format!("GRANT UPDATE ({}) ON {} TO {role}", quoted(&row.key.name), name(spec, owners));
+        findings.denied("lock_owners", detail, grant);
     }
 }
 
-/// Columns as a GRANT takes them: names with capitals need their quotes.
-fn columns(names: &[&str]) -> String {
-    names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ")
-}
-
-fn assignments(moved: &ActionSpec) -> impl Iterator<Item = &str> {
+fn assignments(moved: &ActionSpec) -> impl Iterator<Item = &Assignment> {
     moved.steps.iter().flat_map(|step| match step {
-        StepSpec::Update(assignments) => assignments.iter().map(|a| a.column.name.as_str()).collect::<Vec<_>>(),
-        StepSpec::Sql { .. } => Vec::new(),
+        StepSpec::Update(assignments) => assignments.as_slice(),
+        StepSpec::Sql { .. } => &[],
     })
 }
 
 fn written_columns(spec: &QueueSpec, with_waiting: bool) -> BTreeSet<&str> {
     let waiting = spec.waiting.values().filter(|_| with_waiting);
-    spec.actions.values().chain(waiting).flat_map(assignments).collect()
+    let all = spec.actions.values().chain(waiting).flat_map(assignments);
+    all.map(|assignment| assignment.column.name.as_str()).collect()
 }
 
 /// Which rights are needed on which tables, by their logical names. All tables are read, and the preset's own
@@ -179,15 +154,9 @@ pub(super) fn actions(findings: &mut Findings, snapshot: &mut Snapshot) -> Resul
 fn is_offered(findings: &mut Findings, snapshot: &Snapshot) {
     let Some(at) = &snapshot.mapping else { return };
     if [Action::Requeue, Action::Fail].iter().all(|action| !snapshot.spec.actions.contains_key(action)) {
-        findings.add(
-            Severity::Error,
-            "actions",
-            format!("{at}: there is neither a requeue nor a fail, so that nothing can be reclaimed"),
-            Some(
-                "write [mapping.NAME.action.requeue] or [mapping.NAME.action.fail], see `jobdoctor help mapping`"
-                    .to_owned(),
-            ),
-        );
+        let detail = format!("{at}: there is neither a requeue nor a fail, so that nothing can be reclaimed");
+        let fix = "write [mapping.NAME.action.requeue] or [mapping.NAME.action.fail], see `jobdoctor help mapping`";
+        findings.add(Severity::Error, "actions", detail, Some(fix.to_owned()));
     }
 }
 
@@ -198,13 +167,7 @@ fn cleared(snapshot: &Snapshot) -> Vec<(Action, Assignment)> {
         matches!(assignment.value.0.as_slice(), [Piece::Text(null)] if null.trim().eq_ignore_ascii_case("null"))
             && table.not_null.contains(&assignment.column.name)
     };
-    let mut list = Vec::new();
-    for (action, moved) in snapshot.spec.actions.iter().filter(|(_, moved)| moved.refused.is_none()) {
-        for step in &moved.steps {
-            if let StepSpec::Update(assignments) = step {
-                list.extend(assignments.iter().filter(clears).map(|assignment| (*action, assignment.clone())));
-            }
-        }
-    }
-    list
+    let offered = snapshot.spec.actions.iter().filter(|(_, moved)| moved.refused.is_none());
+    let all = offered.flat_map(|(action, moved)| assignments(moved).filter(clears).map(|one| (*action, one.clone())));
+    all.collect()
 }

@@ -1,13 +1,13 @@
 //! Checks that the preset fits the tables: threshold, listing, key, ledger, and jobs that no listing shows.
 
-use super::Findings;
+use super::{Findings, role};
 use crate::model::{Key, LockSign, Reading};
 use crate::ops::OpsError;
 use crate::ops::session::Snapshot;
 use crate::output::format::count;
 use crate::output::{Severity, advice, sentence};
 use crate::policy::{Check as RuleCheck, CheckResult, Policy, Value, Verdict, judge};
-use crate::preset::ident::{qualified, quoted};
+use crate::preset::ident::qualified;
 use crate::preset::{LEDGER, LiveTable, QueueSpec};
 use crate::store::{Cutoffs, Detail, StoreErrorKind, Wanted, catalog};
 use std::collections::BTreeMap;
@@ -15,11 +15,8 @@ use std::time::Duration;
 
 pub(super) fn preset(findings: &mut Findings, snapshot: &Snapshot) {
     let spec = &snapshot.spec;
-    let variants = if spec.variants.is_empty() {
-        String::new()
-    } else {
-        format!(", in the variants: {}", spec.variants.join("; "))
-    };
+    let variants = spec.variants.join("; ");
+    let variants = if variants.is_empty() { variants } else { format!(", in the variants: {variants}") };
     findings.ok("preset", format!("preset {} fits the tables as they are{variants}", spec.preset));
     if let Some((_, said)) = spec.zone() {
         let fix = Some(advice::SAY_TIME_ZONE.to_owned());
@@ -32,23 +29,16 @@ pub(super) fn preset(findings: &mut Findings, snapshot: &Snapshot) {
         let fix = format!("`jobdoctor presets show {}` says what to do instead", spec.preset);
         findings.add(Severity::Warning, "advice_only", format!("nothing can be reclaimed here: {why}"), Some(fix));
     } else if spec.needs_threshold() {
-        findings.add(
-            Severity::Warning,
-            "threshold",
-            format!("preset {} has no threshold of its own for these tables", spec.preset),
-            Some(advice::SAY_THRESHOLD.to_owned()),
-        );
+        let detail = format!("preset {} has no threshold of its own for these tables", spec.preset);
+        findings.add(Severity::Warning, "threshold", detail, Some(advice::SAY_THRESHOLD.to_owned()));
     } else if spec.liveness.is_empty() {
-        findings.add(
-            Severity::Warning,
-            "no_sign_of_life",
-            "nothing in these tables tells a dead worker from a slow one".to_owned(),
-            Some(match spec.missing_liveness() {
-                Some(line) => advice::add_liveness(&spec.preset, &line),
-                None if snapshot.mapping.is_some() => advice::NAME_CLAIM_TIME.to_owned(),
-                None => advice::RESTART_ALL.to_owned(),
-            }),
-        );
+        let detail = "nothing in these tables tells a dead worker from a slow one".to_owned();
+        let fix = match spec.missing_liveness() {
+            Some(line) => advice::add_liveness(&spec.preset, &line),
+            None if snapshot.mapping.is_some() => advice::NAME_CLAIM_TIME.to_owned(),
+            None => advice::RESTART_ALL.to_owned(),
+        };
+        findings.add(Severity::Warning, "no_sign_of_life", detail, Some(fix));
     }
 }
 
@@ -84,15 +74,9 @@ pub(super) fn listing(findings: &mut Findings, snapshot: &mut Snapshot) -> Resul
     }
     if let (Some((id, why)), false) = (example, snapshot.spec.liveness.is_empty()) {
         let is_every = unknown >= MANY && unknown == snapshot.reader.in_flight(&snapshot.spec)?;
-        findings.add(
-            if is_every { Severity::Error } else { Severity::Warning },
-            "unknown",
-            format!(
-                "claims that cannot be judged: {unknown}{}; job {id}, for one: {why}",
-                if is_every { ", all" } else { "" }
-            ),
-            Some(causes.remedy(&snapshot.spec)),
-        );
+        let (severity, all) = if is_every { (Severity::Error, ", all") } else { (Severity::Warning, "") };
+        let detail = format!("claims that cannot be judged: {unknown}{all}; job {id}, for one: {why}");
+        findings.add(severity, "unknown", detail, Some(causes.remedy(&snapshot.spec)));
     }
     Ok(true)
 }
@@ -136,10 +120,9 @@ impl Causes {
 /// Refuses a key that each claim shares with another row, as a batch does; where two rows may share one, each batch
 /// asks first.
 pub(super) fn key(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<(), OpsError> {
-    let table = snapshot.spec.tables.get(&snapshot.spec.claim.lock_table);
-    let live = table.and_then(|table| snapshot.live.table(Some(&table.schema), &table.name));
     let columns: Vec<&str> = snapshot.spec.claim.key.iter().map(|column| column.name.as_str()).collect();
-    let Some(live) = live.filter(|live| !live.is_view && !live.is_unique(&columns)) else { return Ok(()) };
+    let live = claims_table(snapshot).filter(|live| !live.is_view && !live.is_unique(&columns));
+    let Some(live) = live else { return Ok(()) };
     let columns = columns.join(", ");
     let fix = match &live.partitions {
         Some(_) => "name a key that includes the partition key, if rows may share this one".to_owned(),
@@ -197,31 +180,23 @@ pub(super) fn ledger(findings: &mut Findings, snapshot: &Snapshot) {
         findings.add(Severity::Warning, if name == LEDGER { "ledger" } else { "tables" }, why.clone(), None);
     }
     let Some(ledger) = &snapshot.spec.ledger else {
-        let why = snapshot.spec.no_ledger.clone().unwrap_or_else(|| advice::NO_LEDGER.to_owned());
-        let is_named = snapshot.spec.ignored.contains_key(LEDGER);
-        return Some(why).filter(|_| !is_named).into_iter().for_each(|why| findings.ok("ledger", why));
+        if !snapshot.spec.ignored.contains_key(LEDGER) {
+            findings.ok("ledger", snapshot.spec.no_ledger.clone().unwrap_or_else(|| advice::NO_LEDGER.to_owned()));
+        }
+        return;
     };
     let (schema, name) = (&ledger.table.schema, &ledger.table.name);
     if !ledger.lacks.is_empty() {
-        return findings.add(
-            Severity::Error,
-            "ledger",
-            format!(
-                "the ledger {schema}.{name} lacks columns, so jobdoctor can apply nothing: {}",
-                ledger.lacks.join(", ")
-            ),
-            Some(advice::REPLACE_LEDGER.to_owned()),
-        );
+        let lacks = ledger.lacks.join(", ");
+        let detail = format!("the ledger {schema}.{name} lacks columns, so jobdoctor can apply nothing: {lacks}");
+        findings.add(Severity::Error, "ledger", detail, Some(advice::REPLACE_LEDGER.to_owned()));
+    } else if snapshot.spec.engine.has_roles() && !(ledger.may_insert && ledger.may_read) {
+        let detail = format!("an action adds rows to the ledger {schema}.{name}, and history reads them");
+        let grant = format!("GRANT INSERT, SELECT ON {} TO {}", qualified(schema, name), role(snapshot));
+        findings.denied("ledger", detail, grant);
+    } else {
+        findings.ok("ledger", format!("the ledger {schema}.{name} records each action"));
     }
-    if snapshot.spec.engine.has_roles() && !(ledger.may_insert && ledger.may_read) {
-        let role = snapshot.live.role.as_deref().map_or_else(|| "(this role)".to_owned(), quoted);
-        return findings.denied(
-            "ledger",
-            format!("an action adds rows to the ledger {schema}.{name}, and history reads them"),
-            format!("GRANT INSERT, SELECT ON {} TO {role}", qualified(schema, name)),
-        );
-    }
-    findings.ok("ledger", format!("the ledger {schema}.{name} records each action"));
 }
 
 /// Counts jobs that never run although no worker holds them, by the checks of the preset. Warns if there are any, and

@@ -15,10 +15,9 @@ use super::progress::Progress;
 use super::scan::judged;
 use super::selection::Selection;
 use super::session::Snapshot;
-use super::show::not_in_flight;
 use crate::model::{Action, Claim, Key, Step, Target, Timestamp};
 use crate::output::{Filter, First, Job, SavedPlan, StepJob, Undoes, order};
-use crate::policy::{Diagnoses, Digest, Draft, Gauge, Judgement, Policy, draft, judge};
+use crate::policy::{Diagnoses, Digest, Draft, Gauge, Judgement, Policy, draft};
 use crate::preset::QueueSpec;
 use crate::store::Detail;
 pub(in crate::ops) use gauge::Measured;
@@ -44,10 +43,11 @@ pub struct Plan {
     /// Steps on jobs that wait; only in a sweep.
     pub(in crate::ops) waiting: Vec<Part>,
     pub(in crate::ops) store_time: Timestamp,
-    pub(in crate::ops) target: Target,
+    pub target: Target,
     pub(in crate::ops) filter: Filter,
     pub(in crate::ops) skipped: SkippedJobs,
-    pub(in crate::ops) in_flight: u64,
+    /// Claims in the whole queue.
+    pub in_flight: u64,
     /// Jobs that are due and have no step in it, beyond `--limit` or the steps that a plan holds.
     pub(in crate::ops) beyond_limit: u64,
     /// How many claims of those an apply goes on to in later passes, and how many jobs that wait.
@@ -55,7 +55,8 @@ pub struct Plan {
     pub(in crate::ops) later_waiting: u64,
     /// Of all due claims, where the table has no claim time: what a later pass finds besides was claimed since.
     pub(in crate::ops) prints: Option<Arc<Hashes>>,
-    pub(in crate::ops) not_found: Vec<String>,
+    /// Ids that were named and name no job.
+    pub not_found: Vec<String>,
     pub(in crate::ops) digest: String,
     pub(in crate::ops) by_action: BTreeMap<Action, u64>,
     pub(in crate::ops) warnings: Vec<String>,
@@ -134,24 +135,9 @@ impl Plan {
         self.digest.get(..Digest::SHORT).unwrap_or(&self.digest)
     }
 
-    /// How many claims are in the whole queue.
-    pub fn in_flight(&self) -> u64 {
-        self.in_flight
-    }
-
     /// True if the database is a standby, where nothing can be applied.
     pub fn is_of_standby(&self) -> bool {
         self.target.standby.is_some()
-    }
-
-    /// The table whose rows are the jobs.
-    pub fn table(&self) -> &str {
-        &self.target.table
-    }
-
-    /// Ids that were named and name no job.
-    pub fn not_found(&self) -> &[String] {
-        &self.not_found
     }
 
     pub fn warn(&mut self, warning: String) {
@@ -291,20 +277,15 @@ fn finish(
 
 /// Drafts named jobs that were found. `last_word` may still skip a step.
 fn named(
-    snapshot: &mut Snapshot,
+    snapshot: &Snapshot,
     selection: &Selection,
     policy: &Policy,
     drafts: &mut Drafts,
     found: Vec<(Claim, bool)>,
     last_word: &dyn Fn(&Key, Draft) -> Draft,
 ) {
-    let now = snapshot.now();
     for (claim, in_flight) in found.iter().filter(|(claim, _)| selection.admits(claim)) {
-        let judgement = judge(&snapshot.spec, claim, policy, now);
-        let draft = match in_flight {
-            true => draft(&snapshot.spec, claim, &judgement, policy),
-            false => not_in_flight(&claim.state),
-        };
+        let (judgement, draft) = snapshot.drafted(claim, *in_flight, policy);
         drafts.add(&snapshot.spec, claim, &judgement, policy, last_word(&claim.key, draft));
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn action_is_offered(spec: &QueueSpec, policy: &Policy) -> Result<(),
     };
     let Some(to) = asked else { return Ok(()) };
     let offered = spec.actions.keys().copied().filter(|action| is_offered(*action)).map(Action::name).collect();
-    Err(OpsError::unsupported(spec, Request::Action { to, offered }))
+    Err(OpsError::unsupported(spec, &Request::Action { to, offered }))
 }
 
 /// Refuses tables on which no statement does just what it says.
@@ -50,7 +50,7 @@ fn can_return_later(spec: &QueueSpec, later: &Delay) -> Result<Option<ActionSpec
     }
     spec.delayed_requeue().map(Some).map_err(|why| {
         let request = Request::Delay { is_jitter: later.delay.is_none(), why };
-        OpsError::unsupported(spec, request)
+        OpsError::unsupported(spec, &request)
     })
 }
 
@@ -58,7 +58,7 @@ fn can_return_later(spec: &QueueSpec, later: &Delay) -> Result<Option<ActionSpec
 pub(super) fn must_be_counted(snapshot: &Snapshot, max_stalls: Option<u32>) -> Result<(), OpsError> {
     match (max_stalls, ignored_ledger(snapshot)) {
         (Some(_), Some(error)) if snapshot.spec.attempts.stalls.is_none() => Err(error.into()),
-        (Some(_), _) if !snapshot.counts_stalls() => Err(OpsError::unsupported(&snapshot.spec, Request::Stalls)),
+        (Some(_), _) if !snapshot.counts_stalls() => Err(OpsError::unsupported(&snapshot.spec, &Request::Stalls)),
         _ => Ok(()),
     }
 }
@@ -75,7 +75,7 @@ pub(super) fn claims_have_times(spec: &QueueSpec, restart: &Restart) -> Result<(
     if restart.before.is_none() || spec.claim.claimed_at.is_some() {
         return Ok(());
     }
-    Err(OpsError::unsupported(spec, Request::StartedBefore))
+    Err(OpsError::unsupported(spec, &Request::StartedBefore))
 }
 
 /// Refuses a scope that this queue cannot serve, or that probably matches more than it is meant to.
@@ -88,7 +88,7 @@ pub(super) fn scope_is_sound(snapshot: &mut Snapshot, scope: &RestartScope) -> R
         }
         RestartScope::NotListed(_) => Ok(()),
         RestartScope::Owners(_) if snapshot.spec.owner.id.is_none() => {
-            Err(OpsError::unsupported(&snapshot.spec, Request::RestartByOwner))
+            Err(OpsError::unsupported(&snapshot.spec, &Request::RestartByOwner))
         }
         RestartScope::Owners(globs) => {
             let wildcard = |pattern: &str| pattern.find(['*', '?', '[', '{']);
@@ -118,7 +118,7 @@ pub(super) fn scope_is_sound(snapshot: &mut Snapshot, scope: &RestartScope) -> R
                 return Ok(());
             };
             let hosts = hosts.into_iter().take(20).collect();
-            Err(OpsError::unsupported(&snapshot.spec, Request::OneHost { pattern: pattern.to_owned(), hosts }))
+            Err(OpsError::unsupported(&snapshot.spec, &Request::OneHost { pattern: pattern.to_owned(), hosts }))
         }
     }
 }
@@ -130,7 +130,7 @@ fn hosts_are_told_apart(spec: &QueueSpec, hosts: &[String]) -> Result<(), OpsErr
         None => Ok(()),
         Some(host) => {
             let longest = spelling.longest.unwrap_or_default();
-            Err(OpsError::unsupported(spec, Request::WholeHostName { host: host.clone(), longest }))
+            Err(OpsError::unsupported(spec, &Request::WholeHostName { host: host.clone(), longest }))
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::ops::OpsError;
 use crate::ops::passes::{Hashes, STEPS};
 use crate::ops::selection::Selection;
 use crate::ops::session::{Session, Snapshot};
-use crate::ops::too_long::{self, Group};
+use crate::ops::thresholds::{self, Group};
 use crate::policy::{Draft, Policy, StateLimit, Verdict, draft, judge};
 use crate::preset::QueueSpec;
 use crate::store::{Detail, Wanted};
@@ -23,7 +23,7 @@ pub fn plan_waiting(
 ) -> Result<(), OpsError> {
     // A job that is late by two columns is moved once, by the first entry.
     let mut seen = Hashes::default();
-    for group in too_long::waiting(&plan.claims.spec, &policy.too_long) {
+    for group in thresholds::waiting(&plan.claims.spec, &policy.too_long) {
         let mut snapshot = session.snapshot_of_waiting(&group.waits)?;
         let part = part(&mut snapshot, selection, group, plan, &mut seen)?;
         if !part.steps.is_empty() {

@@ -2,7 +2,7 @@
 
 use crate::model::{Cell, Claim, Timestamp};
 use crate::ops::OpsError;
-use crate::ops::scan::detail_for_listing;
+use crate::ops::scan::{detail_for_listing, longest};
 use crate::ops::selection::Selection;
 use crate::ops::session::Snapshot;
 use crate::output::{JobCounts, QueueStats, StateCount, Stats, StatsHead, StatsSummary};
@@ -166,13 +166,6 @@ impl Queue {
         };
         QueueStats { counts, states: if has_states { states.collect() } else { vec![in_place()] }, queue }
     }
-}
-
-fn longest(known: &mut Option<f64>, seconds: Option<f64>) {
-    *known = match (*known, seconds) {
-        (Some(known), Some(seconds)) => Some(f64::max(known, seconds)),
-        (known, seconds) => known.or(seconds),
-    };
 }
 
 fn total(queues: &[QueueStats]) -> StatsSummary {

@@ -3,7 +3,7 @@
 use crate::model::{Clocks, FUTURE_TOLERANCE, Reading, Timestamp, age};
 use crate::ops::selection::Selection;
 use crate::ops::session::Snapshot;
-use crate::ops::{OpsError, too_long};
+use crate::ops::{OpsError, thresholds};
 use crate::output::{KindRuntimes, Request, RuntimeBucket, StatsRuntimes, StatsRuntimesHead, StatsRuntimesSummary};
 use crate::policy::Policy;
 use crate::preset::{EARLIEST_MICROS, Finished, Liveness, QueueSpec, Runs};
@@ -28,11 +28,11 @@ pub fn runtimes(
     let runs = match &spec.finished {
         Finished::Kept(runs) => runs.as_ref(),
         Finished::Untold(why) => {
-            return Err(OpsError::unsupported(spec, Request::RunTimes(why.to_string())));
+            return Err(OpsError::unsupported(spec, &Request::RunTimes(why.to_string())));
         }
     };
     selection.globs_fit(spec)?;
-    too_long::fit(spec, policy)?;
+    thresholds::fit(spec, policy)?;
     let now = snapshot.reader.now();
     let since_at = now.minus(since);
     let by_kind = spec.claim.kind.is_some();

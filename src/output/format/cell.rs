@@ -84,6 +84,15 @@ pub fn count(n: u64, singular: &str, plural: &str) -> String {
     format!("{} {noun}", grouped(n))
 }
 
+/// The first of a list, and how many of all there are besides: `4, 7, 9 and 12 more`.
+pub fn first_few<T: AsRef<str>>(list: &[T], most: usize, all: u64) -> String {
+    let shown = list.iter().take(most).map(AsRef::as_ref).collect::<Vec<&str>>();
+    match all.saturating_sub(shown.len() as u64) {
+        0 => shown.join(", "),
+        more => format!("{} and {} more", shown.join(", "), grouped(more)),
+    }
+}
+
 /// A number with its thousands set apart: `12,345`.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();

@@ -11,7 +11,7 @@ mod prometheus;
 mod table;
 mod width;
 
-pub use cell::{Cell, Tone, count, grouped, or_dash};
+pub use cell::{Cell, Tone, count, first_few, grouped, or_dash};
 pub(super) use cell::{bar, level};
 pub use csv::{csv_line, csv_under};
 pub use fit::Align;

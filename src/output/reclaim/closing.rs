@@ -3,7 +3,7 @@
 use super::churn::{WarnAbove, churn};
 use super::{ActionCount, Outcomes, Reclaim, SHOWN};
 use crate::model::{Action, Outcome, age};
-use crate::output::format::{count, grouped};
+use crate::output::format::{count, first_few, grouped};
 use crate::output::{Message, no_such_job};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,26 +29,22 @@ pub struct Closing<'a> {
     /// Where the plan was saved.
     pub save_plan: Option<&'a Path>,
     /// The command lines to propose.
-    pub next: &'a dyn NextCommands,
+    pub next: NextCommands,
 }
 
 /// The command lines that a message proposes. Only the command line itself knows how its user named the queue.
-pub trait NextCommands {
+pub struct NextCommands {
     /// Exactly this plan, with what overrides the brake if it is pulled.
-    fn apply_exactly(&self, document: &Reclaim) -> String;
-
-    /// What comes before [`NextCommands::apply_exactly`], if the jobs came from standard input, which is used up: the
-    /// same list once more, to save the plan.
-    fn save_first(&self, document: &Reclaim) -> Option<String>;
-
+    pub apply_exactly: String,
+    /// What comes before that, if the jobs came from standard input, which is used up: the same list once more, to save
+    /// the plan.
+    pub save_first: Option<String>,
     /// The plan once more, as a table.
-    fn explain(&self) -> String;
-
-    /// The record of a run.
-    fn history(&self, run_id: &str) -> String;
-
-    /// The plan that reverts a run.
-    fn undo(&self, run_id: &str) -> String;
+    pub explain: String,
+    /// The record of the run.
+    pub history: String,
+    /// The plan that reverts the run.
+    pub undo: String,
 }
 
 pub fn closing(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
@@ -90,7 +86,7 @@ fn brake(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
     if let Some(why) = &document.head.refused {
         messages.push(Message::Warn(format!("refused: {why}; nothing was written")));
         if brake.overridden_by.is_some() && brake.pulled {
-            messages.extend(next("if they are dead all the same", document, closing));
+            messages.extend(next("if they are dead all the same", closing));
         }
     }
     messages
@@ -130,19 +126,16 @@ fn planned(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
     }
     let is_left = summary.planned > 0 || (summary.beyond_limit > 0 && !document.is_limited());
     if is_left && document.head.refused.is_none() && !closing.is_machine {
-        messages.extend(next(
-            if document.head.undoes.is_some() { "to do it" } else { "to do exactly this" },
-            document,
-            closing,
-        ));
+        let when = if document.head.undoes.is_some() { "to do it" } else { "to do exactly this" };
+        messages.extend(next(when, closing));
     }
     messages
 }
 
 /// The commands that execute the plan, after the words that say when to type them.
-fn next(when: &str, document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
-    let apply = closing.next.apply_exactly(document);
-    let lines = match closing.next.save_first(document) {
+fn next(when: &str, closing: &Closing<'_>) -> Vec<Message> {
+    let NextCommands { apply_exactly: apply, save_first, .. } = &closing.next;
+    let lines = match save_first {
         Some(save) => vec![format!("{when}, pipe the list again into: {save}"), format!("and then: {apply}")],
         None => vec![format!("{when}: {apply}")],
     };
@@ -172,10 +165,8 @@ fn left_out(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
     let failed = document.summary.by_action.iter().find(|count| count.action == Action::Fail);
     if let Some(failed) = failed.filter(|failed| failed.planned < steps as u64) {
         let fails = document.steps.iter().filter(|step| step.job.action == Some(Action::Fail));
-        let ids: Vec<&str> = fails.take(SHOWN).map(|step| step.job.id.as_str()).collect();
-        let more = failed.planned.saturating_sub(ids.len() as u64);
-        let more = if more > 0 { format!(" and {} more", grouped(more)) } else { String::new() };
-        messages.push(Message::Note(format!("to fail: {}{more}", ids.join(", "))));
+        let ids: Vec<&str> = fails.map(|step| step.job.id.as_str()).collect();
+        messages.push(Message::Note(format!("to fail: {}", first_few(&ids, SHOWN, failed.planned))));
     }
     messages
 }
@@ -191,7 +182,7 @@ fn rolled_back(document: &Reclaim, outcomes: &Outcomes, closing: &Closing<'_>) -
     messages.extend(refusals(document).into_iter().map(Message::Warn));
     messages.extend(churn(document, closing.warn_above).map(Message::Warn));
     if outcomes.moved > 0 && !closing.is_machine {
-        messages.push(Message::Hint(format!("to do exactly this: {}", closing.next.apply_exactly(document))));
+        messages.push(Message::Hint(format!("to do exactly this: {}", closing.next.apply_exactly)));
     }
     messages
 }
@@ -206,9 +197,9 @@ fn applied(document: &Reclaim, outcomes: &Outcomes, closing: &Closing<'_>) -> Ve
     }
     let mut messages = Vec::new();
     let hidden = closing.rows.filter(|rows| document.steps.len() > *rows);
-    if let (Some(rows), Some(run), Some(_)) = (hidden, &document.head.run_id, &document.head.journal) {
+    if let (Some(rows), Some(_), Some(_)) = (hidden, &document.head.run_id, &document.head.journal) {
         let (rows, of) = (grouped(rows as u64), grouped(document.steps.len() as u64));
-        let all = closing.next.history(run);
+        let all = &closing.next.history;
         messages.push(Message::Note(format!("the table shows {rows} of {of} jobs; all of them: {all}")));
     }
     messages.push(Message::Note(done(document, outcomes, |action| action.past().to_owned())));
@@ -216,10 +207,9 @@ fn applied(document: &Reclaim, outcomes: &Outcomes, closing: &Closing<'_>) -> Ve
         messages.extend(when(document).map(Message::Note));
     }
     // Cron has the history.
-    if let (Some(run), true) =
-        (&document.head.run_id, document.head.undoable && outcomes.moved > 0 && closing.is_watched)
-    {
-        messages.push(Message::Hint(format!("to see what reverting this run would do: {}", closing.next.undo(run))));
+    let is_undoable = document.head.undoable && document.head.run_id.is_some() && outcomes.moved > 0;
+    if is_undoable && closing.is_watched {
+        messages.push(Message::Hint(format!("to see what reverting this run would do: {}", closing.next.undo)));
     }
     messages.extend(refusals(document).into_iter().map(Message::Warn));
     messages.extend(churn(document, closing.warn_above).map(Message::Warn));
@@ -288,11 +278,8 @@ pub(super) fn refusals(document: &Reclaim) -> Vec<String> {
         by_cause.entry((cause, left)).or_default().push(step.job.id.clone());
     }
     let line = |((cause, left), ids): ((String, &str), Vec<String>)| {
-        let more = ids.len().saturating_sub(SHOWN);
-        let shown = ids.into_iter().take(SHOWN).collect::<Vec<_>>().join(", ");
-        let more = if more > 0 { format!(" and {} more", grouped(more as u64)) } else { String::new() };
         let left = if left.is_empty() { String::new() } else { format!("; {left}") };
-        format!("{cause}: {shown}{more}{left}")
+        format!("{cause}: {}{left}", first_few(&ids, SHOWN, ids.len() as u64))
     };
     by_cause.into_iter().map(line).collect()
 }

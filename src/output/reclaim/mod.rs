@@ -10,7 +10,7 @@ use crate::model::{Action, Outcome, Target, Timestamp, age};
 use crate::output::columns::{self, Columns};
 use crate::output::document::{Document, List};
 use crate::output::findings::Wording;
-use crate::output::format::{Cell, Format, Screen, Times, Tone, grouped};
+use crate::output::format::{Cell, Format, Screen, Times, Tone, first_few, grouped};
 use crate::output::listing::one_a_line;
 use crate::output::{Diagnosis, Filter, SkippedJob, StepJob, diagnoses};
 use crate::policy::{self, Override, SkipReason};
@@ -177,11 +177,8 @@ impl Verified {
 
     /// The warning about jobs that are stuck again; `None` if there are none.
     pub fn warning(&self) -> Option<String> {
-        let shown: Vec<&str> = self.stuck_again_ids.iter().take(SHOWN).map(String::as_str).collect();
-        let more = self.stuck_again.saturating_sub(shown.len() as u64);
-        let more = if more > 0 { format!(" and {} more", grouped(more)) } else { String::new() };
-        let warning = || format!("stuck again: {}{more}; the workers that claimed them died too", shown.join(", "));
-        (self.stuck_again > 0).then(warning)
+        let shown = first_few(&self.stuck_again_ids, SHOWN, self.stuck_again);
+        (self.stuck_again > 0).then(|| format!("stuck again: {shown}; the workers that claimed them died too"))
     }
 }
 

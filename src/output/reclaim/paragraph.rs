@@ -28,9 +28,9 @@ pub fn paragraph(document: &Reclaim, host: Option<&str>, is_recorded: bool, clos
     lines.extend(churn(document, closing.warn_above).map(|churn| format!("{}.", capital(&churn))));
     lines.extend(closing.after.iter().map(|warning| format!("{}.", capital(warning))));
     if let Some(run) = document.head.run_id.as_ref().filter(|_| is_recorded) {
-        lines.push(format!("This was run {run}. More: {}", closing.next.history(run)));
+        lines.push(format!("This was run {run}. More: {}", closing.next.history));
         if document.head.undoable && outcomes.moved > 0 {
-            lines.push(format!("To see what reverting it would do: {}", closing.next.undo(run)));
+            lines.push(format!("To see what reverting it would do: {}", closing.next.undo));
         }
     }
     lines

@@ -178,9 +178,9 @@ impl SqliteSession {
     }
 }
 
-/// Makes a demonstration database: the reference schema, then what the statements fill it with. Replaces a file only if
+/// Makes a demonstration database: the reference schema, then what the statement fills it with. Replaces a file only if
 /// `demo` made it.
-pub fn create_demo_file(path: &Path, statements: &[String]) -> Result<(), StoreError> {
+pub fn create_demo_file(path: &Path, jobs: &str) -> Result<(), StoreError> {
     if path.exists() {
         let ours = DatabaseFile::existing(path).ok().filter(|file| file.application_id() == Some(CREATED_BY_DEMO));
         let Some(ours) = ours else {
@@ -201,16 +201,17 @@ pub fn create_demo_file(path: &Path, statements: &[String]) -> Result<(), StoreE
         }
     }
     let file = DatabaseFile::existing_or_new(path)?;
-    make(&file, statements).map_err(|error| store_error(&file, error))
+    make(&file, jobs).map_err(|error| store_error(&file, error))
 }
 
-fn make(file: &DatabaseFile, statements: &[String]) -> rusqlite::Result<()> {
+fn make(file: &DatabaseFile, jobs: &str) -> rusqlite::Result<()> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(file.real(), flags)?;
     connection.pragma_update(None, "application_id", CREATED_BY_DEMO)?;
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    for statement in reference_schema(Engine::Sqlite, &Place::default()).iter().chain(statements) {
-        transaction.execute_batch(statement)?;
+    for statement in reference_schema(Engine::Sqlite, &Place::default()) {
+        transaction.execute_batch(&statement)?;
     }
+    transaction.execute_batch(jobs)?;
     transaction.commit()
 }

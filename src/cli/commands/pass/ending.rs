@@ -86,7 +86,18 @@ fn plan_file(document: &Reclaim) -> PathBuf {
     format!("plan-{}.json", document.head.digest.get(..8).unwrap_or_default()).into()
 }
 
-impl NextCommands for Next<'_> {
+impl Next<'_> {
+    pub(super) fn commands(&self, document: &Reclaim) -> NextCommands {
+        let run_id = document.head.run_id.as_deref().unwrap_or_default();
+        NextCommands {
+            apply_exactly: self.apply_exactly(document),
+            save_first: self.save_first(document),
+            explain: self.context.next_command(self.name, &[]),
+            history: self.context.on_same_queue(&["history", run_id], &[]),
+            undo: self.context.on_same_queue(&["undo", run_id], &[]),
+        }
+    }
+
     fn apply_exactly(&self, document: &Reclaim) -> String {
         let flag = document.head.brake.overridden_by.as_deref().filter(|_| document.head.brake.pulled);
         let piped = self.is_piped.then(|| plan_file(document));
@@ -114,17 +125,5 @@ impl NextCommands for Next<'_> {
         let dropped = ["verify", "fast"];
         let save = || self.context.next_command_without(self.name, &dropped, &["--save-plan", &path]);
         (self.is_piped && self.save_plan.is_none()).then(save)
-    }
-
-    fn explain(&self) -> String {
-        self.context.next_command(self.name, &[])
-    }
-
-    fn history(&self, run_id: &str) -> String {
-        self.context.on_same_queue(&["history", run_id], &[])
-    }
-
-    fn undo(&self, run_id: &str) -> String {
-        self.context.on_same_queue(&["undo", run_id], &[])
     }
 }

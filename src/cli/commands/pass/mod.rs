@@ -166,11 +166,11 @@ impl<'a> Pass<'a> {
             _ => None,
         };
         let has_unknown = policy.restart.is_none() && plan.has_skipped();
-        let mut caveats = ops::caveats(snapshot, selection, has_unknown, plan.in_flight())?;
+        let mut caveats = ops::caveats(snapshot, selection, has_unknown, plan.in_flight)?;
         caveats.extend(list.unmatched.clone());
         // A plan that is shown prints its own warnings; a sweep shows one only if it has steps.
         if self.options.act.apply || (self.options.name == "sweep" && plan.is_empty()) {
-            self.context.warn_of_caveats(&caveats, plan.in_flight() == 0);
+            self.context.warn_of_caveats(&caveats, plan.in_flight == 0);
         }
         caveats.into_iter().for_each(|caveat| plan.warn(caveat));
         Ok(())
@@ -222,9 +222,9 @@ impl<'a> Pass<'a> {
         let emitted = ops::emit(&self.limits, plan, apply)?;
         ui.report(|out| emitted.parts.iter().try_for_each(|part| out.write_all(part.as_bytes())))?;
         emitted.warnings.iter().for_each(|warning| ui.warn(warning));
-        let not_found = plan.not_found();
+        let not_found = &plan.not_found;
         if !not_found.is_empty() {
-            ui.warn(&no_such_job(plan.table(), not_found));
+            ui.warn(&no_such_job(&plan.target.table, not_found));
         }
         ui.note(&format!(
             "a script of {} for {}; nothing was written",
@@ -276,7 +276,7 @@ impl<'a> Pass<'a> {
             stop: done.stop.as_ref().map(ToString::to_string),
             warn_above,
             save_plan,
-            next: &next,
+            next: next.commands(&done.document),
         };
         let printed = self.print(done, &closing);
         follow_up.run(done);

@@ -78,7 +78,7 @@ impl Pass<'_> {
         let ui = &self.context.ui;
         document.summary.outcomes.as_ref().and_then(left_behind).iter().for_each(|line| ui.detail(line));
         if let Some(skipped) = skipped_by_reason(document) {
-            ui.detail(&format!("{skipped} To see why: {}", closing.next.explain()));
+            ui.detail(&format!("{skipped} To see why: {}", closing.next.explain));
         }
     }
 
@@ -100,7 +100,7 @@ impl Pass<'_> {
             let error = CliError::new(Exit::Refused, inert(&message));
             let can_override = document.head.brake.pulled && document.head.brake.overridden_by.is_some();
             ui.error(&match can_override {
-                true => error.hint(format!("if they are dead all the same: {}", closing.next.apply_exactly(document))),
+                true => error.hint(format!("if they are dead all the same: {}", closing.next.apply_exactly)),
                 false => error,
             });
             return Ok(());

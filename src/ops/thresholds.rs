@@ -1,23 +1,25 @@
-//! Checks that the limits for states fit a queue, and groups those about jobs that wait.
+//! Checks that thresholds and the limits for states fit a queue, and groups those about jobs that wait.
 
 use super::OpsError;
 use super::session::Session;
 use crate::model::{Action, Timestamp};
 use crate::output::FilterThreshold;
-use crate::policy::{Policy, StateLimit, Threshold, TooLong};
+use crate::policy::{Globs, Policy, StateLimit, Threshold, TooLong};
 use crate::preset::{QueueSpec, SpecError, StateSource, StepSpec, Waits, did_you_mean};
 use crate::store::{Cutoffs, Detail, StoreErrorKind, Wanted};
 
+/// Why an entry for such queues and kinds would match no job, if the table does not tell them.
+fn matches_nothing(spec: &QueueSpec, queues: &Globs, kinds: &Globs) -> Option<String> {
+    let asked = [("queue", queues, spec.claim.queue.is_some()), ("kind", kinds, spec.claim.kind.is_some())];
+    let (key, ..) = asked.into_iter().find(|(_, globs, is_known)| !globs.patterns().is_empty() && !is_known)?;
+    Some(format!("preset {} has no {key} column, so this would match no job", spec.preset))
+}
+
 /// Refuses an entry that could never apply to this queue: the operator relies on it.
-pub(super) fn fits(spec: &QueueSpec, entry: &StateLimit, all: &TooLong) -> Result<(), SpecError> {
+fn entry_fits(spec: &QueueSpec, entry: &StateLimit, all: &TooLong) -> Result<(), SpecError> {
     let state = &entry.state.text;
-    for (key, globs, is_known) in
-        [("queue", &entry.queue, spec.claim.queue.is_some()), ("kind", &entry.kind, spec.claim.kind.is_some())]
-    {
-        if !globs.patterns().is_empty() && !is_known {
-            let why = format!("preset {} has no {key} column, so this would match no job", spec.preset);
-            return Err(entry.state.error(why));
-        }
+    if let Some(why) = matches_nothing(spec, &entry.queue, &entry.kind) {
+        return Err(entry.state.error(why));
     }
     let in_flight = spec.in_flight_names();
     let waiting: Vec<&str> = match spec.claim.state {
@@ -30,12 +32,12 @@ pub(super) fn fits(spec: &QueueSpec, entry: &StateLimit, all: &TooLong) -> Resul
         return ends(spec, entry, all);
     }
     if waiting.contains(&state.as_str()) {
-        return match &entry.since {
-            Some(_) => is_offered(spec, entry).and_then(|()| ends(spec, entry, all)),
-            None => Err(entry
-                .state
-                .error(format!("jobs in {state} wait without a claim: name the column in `since` that says how long"))),
-        };
+        if entry.since.is_none() {
+            let why = format!("jobs in {state} wait without a claim: name the column in `since` that says how long");
+            return Err(entry.state.error(why));
+        }
+        is_offered(spec, entry)?;
+        return ends(spec, entry, all);
     }
     let known: Vec<&str> = in_flight.iter().map(String::as_str).chain(waiting).collect();
     let hint = did_you_mean(state, known.iter().copied());
@@ -46,10 +48,9 @@ pub(super) fn fits(spec: &QueueSpec, entry: &StateLimit, all: &TooLong) -> Resul
 
 /// The entries that do not fit the queue, each with the reason.
 pub fn unfit(session: &Session<'_>, spec: &QueueSpec, too_long: &TooLong) -> Result<Vec<String>, OpsError> {
-    let mut unfit: Vec<String> = Vec::new();
-    let misfits = too_long.entries.iter().filter_map(|entry| fits(spec, entry, too_long).err());
-    unfit.extend(misfits.map(|misfit| misfit.to_string()));
-    let fits = |group: &Group| group.too_long.entries.iter().all(|entry| fits(spec, entry, too_long).is_ok());
+    let misfits = too_long.entries.iter().filter_map(|entry| entry_fits(spec, entry, too_long).err());
+    let mut unfit: Vec<String> = misfits.map(|misfit| misfit.to_string()).collect();
+    let fits = |group: &Group| group.too_long.entries.iter().all(|entry| entry_fits(spec, entry, too_long).is_ok());
     for group in waiting(spec, too_long).into_iter().filter(fits) {
         let tried = session.snapshot_of_waiting(&group.waits).and_then(|mut snapshot| {
             // Checks the right to read without reading rows: no job is that old.
@@ -99,9 +100,7 @@ fn is_offered(spec: &QueueSpec, entry: &StateLimit) -> Result<(), SpecError> {
             Some(refused) => refused.clone(),
             None => return Ok(()),
         },
-        None if action == Action::Wake => {
-            format!("preset {} has no `notify`: no worker can be woken", spec.preset)
-        }
+        None if action == Action::Wake => format!("preset {} has no `notify`: no worker can be woken", spec.preset),
         None => format!(
             "preset {} has no {action} for jobs in {}; in a mapping, write [{section}.{action}]",
             spec.preset, entry.state.text
@@ -189,15 +188,11 @@ fn since<'a>(spec: &'a QueueSpec, entry: &'a StateLimit) -> Option<&'a str> {
 
 /// The pre-filter's cut-offs for that policy.
 pub fn cutoffs(now: Timestamp, policy: &Policy) -> Cutoffs {
+    // Both are about how long ago the claim was made.
+    let limits = [policy.thresholds.shortest_max_runtime(), policy.too_long.shortest_in_flight()];
     Cutoffs {
         shortest_older: policy.thresholds.shortest_older(),
-        // Both are about how long ago the claim was made.
-        max_runtime: policy
-            .thresholds
-            .shortest_max_runtime()
-            .into_iter()
-            .chain(policy.too_long.shortest_in_flight())
-            .min(),
+        max_runtime: limits.into_iter().flatten().min(),
         ..Cutoffs::at(now, policy.older)
     }
 }
@@ -210,21 +205,19 @@ pub(super) fn fit(spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
         Err(OpsError::Spec(SpecError::whole(&document, why)))
     };
     for (n, entry) in thresholds.entries.iter().enumerate() {
-        let what = format!("threshold {}", n + 1);
-        for (key, globs, is_known) in
-            [("queue", &entry.queue, spec.claim.queue.is_some()), ("kind", &entry.kind, spec.claim.kind.is_some())]
-        {
-            if !globs.patterns().is_empty() && !is_known {
-                let why = format!("preset {} has no {key} column, so this would match no job", spec.preset);
-                return misfit(&what, why);
-            }
+        if let Some(why) = matches_nothing(spec, &entry.queue, &entry.kind) {
+            return misfit(&format!("threshold {}", n + 1), why);
         }
     }
     if thresholds.shortest_max_runtime().is_some() && spec.claim.claimed_at.is_none() {
         let why = format!("preset {} does not say when a job was claimed, so its run time is unknown", spec.preset);
         return misfit("max_runtime", why);
     }
-    policy.too_long.entries.iter().try_for_each(|entry| fits(spec, entry, &policy.too_long).map_err(OpsError::Spec))
+    policy
+        .too_long
+        .entries
+        .iter()
+        .try_for_each(|entry| entry_fits(spec, entry, &policy.too_long).map_err(OpsError::Spec))
 }
 
 /// The thresholds that apply, as documents repeat them.
