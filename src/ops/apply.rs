@@ -12,7 +12,7 @@ use crate::model::{Action, Batch, Cell, End, EvidenceRow, Key, Outcome, RowError
 use crate::output::StepJob;
 use crate::policy::{Delay, Policy};
 use crate::preset::QueueSpec;
-use crate::store::{Limits, Store, chance};
+use crate::store::{Limits, Store, SweepLock, chance};
 use std::time::{Duration, Instant};
 
 /// Makes the plan of the next pass: of what is due now and was before this run began, without what the run has tried.
@@ -33,7 +33,7 @@ pub(super) fn apply(
 ) -> Result<Ended, OpsError> {
     let mut runner = BatchRunner::begin(store, limits, recording, order.mode, order.fast)?;
     if let Some(sweep_lock) = &order.sweep_lock {
-        sweep_lock.begin(runner.writer());
+        runner.writer().use_sweep_lock(SweepLock { min_interval: sweep_lock.min_interval });
     }
     let requeued = plan.by_action.get(&Action::Requeue).copied().unwrap_or(0) + plan.later;
     let (progress, began, only) = (plan.progress.clone(), Some(plan.store_time), plan.prints.take());
@@ -72,8 +72,8 @@ struct BatchKind {
 
 impl BatchKind {
     fn of(spec: &QueueSpec, step: &Step, job: &StepJob) -> BatchKind {
-        let values = step.restores().iter().flat_map(|row| &row.values).collect::<Vec<_>>();
-        let columns = values.into_iter().map(|value| value.column.clone()).collect();
+        let rows = step.restores();
+        let columns = rows.iter().flat_map(|row| &row.values).map(|value| value.column.clone()).collect();
         BatchKind { action: step.action, cause: Cause::of(spec, job), columns }
     }
 }

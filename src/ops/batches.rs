@@ -51,7 +51,6 @@ pub(super) struct BatchRunner<'a> {
     /// Whether the batch in hand locks the rows of owners.
     locks_owners: bool,
     batches: usize,
-    /// Passes begun.
     passes: usize,
     tried: Arc<Hashes>,
     ended: Ended,
@@ -74,7 +73,6 @@ pub(super) struct Ended {
     pub(super) moved: BTreeMap<Action, u64>,
     /// Why it stopped before the end, if it did.
     pub(super) stop: Option<StoreError>,
-    /// Warnings after the commits.
     pub(super) warnings: Vec<String>,
 }
 

@@ -19,7 +19,6 @@ const MOST_DIAGNOSES: usize = 1000;
 pub(super) struct Diagnosed {
     /// Most jobs first, and of a long list the first.
     pub(super) list: Vec<Diagnosis>,
-    /// How many diagnoses there are.
     pub(super) count: u64,
     /// Jobs that are part of no diagnosis.
     pub(super) alone: u64,

@@ -6,6 +6,7 @@ use super::plan::{Part, Plan};
 use super::reclaim::{ApplyOptions, Cause};
 use super::session::Snapshot;
 use crate::model::{Action, Batch, Step};
+use crate::output::format::count;
 use crate::output::{Request, advice};
 use crate::preset::QueueSpec;
 use crate::store::script::{self, Heading, Place};
@@ -19,7 +20,6 @@ const BATCH: usize = 500;
 pub struct Emitted {
     /// In order: the heading, then one for each batch.
     pub parts: Vec<String>,
-    /// How many batches it has.
     pub batches: u64,
     /// What the operator who runs it should know.
     pub warnings: Vec<String>,
@@ -115,9 +115,6 @@ fn in_words(counts: &BTreeMap<Action, u64>) -> String {
     if counts.is_empty() {
         return "nothing to move".to_owned();
     }
-    let one = |(action, count): (&Action, &u64)| match count {
-        1 => format!("{action} 1 job"),
-        count => format!("{action} {count} jobs"),
-    };
+    let one = |(action, steps): (&Action, &u64)| format!("{action} {}", count(*steps, "job", "jobs"));
     counts.iter().map(one).collect::<Vec<_>>().join(", ")
 }

@@ -10,7 +10,6 @@ use std::io;
 /// Why a use case could not be carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum OpsError {
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A preset or mapping is wrong, or does not fit the tables.
@@ -21,15 +20,10 @@ pub enum OpsError {
     Usage { message: String, hint: String },
     /// A file that was named cannot be used.
     #[error("{message}")]
-    File {
-        message: String,
-        /// What to do about it.
-        hint: Option<String>,
-    },
+    File { message: String, hint: Option<String> },
     /// The temporary file of a long list could not be written.
     #[error("the temporary file of a long list cannot be written: {0}")]
     ListFile(#[from] io::Error),
-    /// A journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
 }

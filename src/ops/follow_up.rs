@@ -39,10 +39,7 @@ impl RequeuedJobs {
 }
 
 /// Watches the jobs for `time`, or until each of them has ended, or until an interrupt. `limits` gives the limits of
-/// one snapshot; `report` receives the result of each.
-///
-/// # Errors
-/// When the last snapshot fails: an earlier one is no answer.
+/// one snapshot; `report` receives the result of each. If the last one fails, so does this: an earlier one is no answer.
 pub fn follow(
     store: &dyn Store,
     limits: &dyn Fn() -> Limits,

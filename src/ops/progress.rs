@@ -8,7 +8,6 @@ use std::time::Duration;
 
 /// Receives the progress of a use case: use cases print nothing.
 pub trait Progress {
-    /// Something begins that may take a while.
     fn begin(&self, _work: Work) {}
 
     /// So much is done: claims read, or steps tried; and of these, jobs moved.
@@ -18,7 +17,6 @@ pub trait Progress {
     fn end(&self) {}
 }
 
-/// What may take a while.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     /// Reading claims, whose number is not known.
@@ -84,7 +82,6 @@ pub(super) struct Pace {
     /// How long the statements of a batch may take, without its beginning and its commit, which are the same for any
     /// number of rows.
     budget: Duration,
-    /// The most rows of a batch.
     most: usize,
     pauses: Pauses,
     rows: usize,
@@ -115,7 +112,6 @@ impl Pace {
         Pace { budget: Duration::from_millis(budget), most, pauses, rows: FIRST, last: None, has_locked_long: false }
     }
 
-    /// The rows of the next batch.
     pub(super) fn rows(&self) -> usize {
         self.rows
     }

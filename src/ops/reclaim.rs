@@ -13,7 +13,6 @@ use crate::preset::QueueSpec;
 use crate::store::{Forbids, Limits, Recorder, Store, StoreError, StoreErrorKind};
 use std::collections::BTreeMap;
 
-/// What is done with a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// It is reported, and nothing is written.
@@ -24,7 +23,6 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Whether it needs a writer.
     pub fn writes(self) -> bool {
         self != Mode::Plan
     }
@@ -74,16 +72,13 @@ pub struct Guard<'a> {
     pub expect: Option<&'a str>,
     /// The target that the config file calls read-only.
     pub read_only: Option<&'a str>,
-    /// True if the database is a standby.
     pub is_standby: bool,
     /// Why the live-owner list may be that of another queue; `--max-jobs` on the command line clears this.
     pub wrong_list: Option<String>,
-    /// What overrides the brake.
     pub overridden: Option<Override>,
 }
 
 impl Guard<'_> {
-    /// What the brake makes of the plan.
     pub(super) fn brake(&self, plan: &Plan) -> Brake {
         let measured = &plan.measured;
         let circumstances = Circumstances {
@@ -129,9 +124,7 @@ impl Guard<'_> {
 pub struct ApplyOptions<'a> {
     /// The document's name: `jobdoctor.reclaim/v1`, `jobdoctor.sweep/v1` or `jobdoctor.undo/v1`.
     pub schema: &'static str,
-    /// What is done with it.
     pub mode: Mode,
-    /// What keeps a plan from being executed.
     pub guard: Guard<'a>,
     /// The run's id, which is part of the reason written with each job.
     pub run_id: String,

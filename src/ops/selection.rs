@@ -39,7 +39,6 @@ impl Selection {
         self.from_list || !self.ids.is_empty()
     }
 
-    /// The ids that name no job.
     pub(super) fn without_job(&self, found: &[Found]) -> Vec<String> {
         let named: BTreeSet<&String> = found.iter().flat_map(|found| &found.names).collect();
         self.ids.iter().filter(|id| !named.contains(id)).cloned().collect()
@@ -85,10 +84,7 @@ impl Selection {
             hosts_are_named(spec)?;
         }
         self.globs_fit(spec)?;
-        if policy.restart.is_none() {
-            thresholds::fit(spec, policy)?;
-        }
-        Ok(())
+        if policy.restart.is_none() { thresholds::fit(spec, policy) } else { Ok(()) }
     }
 
     /// Refuses what this queue cannot serve, and to judge without a threshold where the queue has none.
@@ -114,15 +110,11 @@ impl Selection {
         Ok(())
     }
 
-    /// The selection as documents repeat it.
     pub fn filter(&self, policy: &Policy) -> output::Filter {
+        let max_runtime = policy.thresholds.max_runtime.filter(|_| policy.restart.is_none());
         output::Filter {
             older_seconds: policy.older.map(|older| older.as_secs_f64()),
-            max_runtime_seconds: policy
-                .thresholds
-                .max_runtime
-                .filter(|_| policy.restart.is_none())
-                .map(|max| max.as_secs_f64()),
+            max_runtime_seconds: max_runtime.map(|max| max.as_secs_f64()),
             thresholds: thresholds::filter(policy),
             queues: self.queues.patterns().to_vec(),
             kinds: self.kinds.patterns().to_vec(),

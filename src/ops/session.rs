@@ -22,7 +22,6 @@ pub struct Session<'a> {
     pub preset: Option<&'a str>,
     pub place: &'a Place,
     pub limits: &'a Limits,
-    /// The target's name in the config file.
     pub target: Option<&'a str>,
 }
 
@@ -33,7 +32,6 @@ pub type CountLosses = Box<dyn Fn(&Claim) -> i64>;
 pub struct Snapshot {
     pub reader: Box<dyn Reader>,
     pub spec: QueueSpec,
-    /// The tables as the catalog describes them.
     pub live: LiveSchema,
     /// The target, as documents name it.
     pub target: Target,
@@ -43,7 +41,6 @@ pub struct Snapshot {
     pub mapping: Option<WrittenAt>,
     /// Where its states are written.
     pub states_at: Option<WrittenAt>,
-    /// The names of the preset's options.
     pub(super) options: Vec<String>,
     /// How often its claims were lost before, if the rows do not count that.
     pub(super) losses: Option<CountLosses>,
@@ -57,7 +54,6 @@ impl Snapshot {
         Ok(Target { identity: self.reader.identity()?, ..self.target.clone() })
     }
 
-    /// The database's time.
     pub fn now(&self) -> Timestamp {
         self.reader.now()
     }
@@ -79,17 +75,13 @@ impl Snapshot {
     /// What an action may do that no rollback undoes, for a dry run on the server.
     pub fn beyond_rollback(&self) -> Vec<String> {
         let of_table = |table: &&LiveTable| {
-            let triggers = (!table.triggers.is_empty()).then(|| {
-                format!(
-                    "table {} has triggers ({}): what they do outside the transaction is not rolled back, and sequences that they draw from stay advanced",
-                    table.name,
-                    table.triggers.join(", ")
-                )
-            });
-            let foreign = table
-                .is_foreign
-                .then(|| format!("table {} is a foreign table: its own server may not roll back", table.name));
-            [triggers, foreign].into_iter().flatten()
+            let (name, names) = (&table.name, table.triggers.join(", "));
+            let triggers = format!(
+                "table {name} has triggers ({names}): what they do outside the transaction is not rolled back, and \
+                 sequences that they draw from stay advanced"
+            );
+            let foreign = format!("table {name} is a foreign table: its own server may not roll back");
+            [(!names.is_empty()).then_some(triggers), table.is_foreign.then_some(foreign)].into_iter().flatten()
         };
         self.live_tables().iter().flat_map(of_table).collect()
     }
@@ -101,7 +93,6 @@ impl Session<'_> {
         self.snapshot_at(None)
     }
 
-    /// Begins a snapshot of jobs that wait.
     pub fn snapshot_of_waiting(&self, waits: &Waits) -> Result<Snapshot, OpsError> {
         self.snapshot_at(Some(waits))
     }
@@ -113,12 +104,8 @@ impl Session<'_> {
         let live = reader.live_schema(&self.table_names(named, engine))?;
         let preset = match named {
             Some(preset) => preset,
-            None => match detect(self.catalog, &live, self.place) {
-                Ok(preset) => preset,
-                Err(error) => {
-                    return Err(with_seen(error, reader.as_mut(), self.catalog, engine, self.place).into());
-                }
-            },
+            None => detect(self.catalog, &live, self.place)
+                .map_err(|error| with_seen(error, reader.as_mut(), self.catalog, engine, self.place))?,
         };
         let resolved = {
             let mut ask = |sql: &str| reader.ask(sql);
@@ -167,12 +154,10 @@ impl Session<'_> {
     fn table_names(&self, named: Option<&Preset>, engine: Engine) -> Vec<String> {
         let mut names: Vec<String> = match named {
             Some(preset) => preset.table_names(engine, &self.place.options),
-            None => self
-                .catalog
-                .iter()
-                .filter(|p| p.is_detectable())
-                .flat_map(|p| p.table_names(engine, &self.place.options))
-                .collect(),
+            None => {
+                let detectable = self.catalog.iter().filter(|preset| preset.is_detectable());
+                detectable.flat_map(|preset| preset.table_names(engine, &self.place.options)).collect()
+            }
         };
         names.extend(self.place.table_names());
         names.push(LEDGER.to_owned());
@@ -250,13 +235,7 @@ fn has_many_rows(reader: &mut dyn Reader, table: &Table) -> Result<bool, StoreEr
 }
 
 /// Says more in the error that no queue was recognised; nothing where a table is named.
-pub(super) fn with_seen(
-    error: SpecError,
-    reader: &mut dyn Reader,
-    catalog: &Catalog,
-    engine: Engine,
-    place: &Place,
-) -> SpecError {
+fn with_seen(error: SpecError, reader: &mut dyn Reader, catalog: &Catalog, engine: Engine, place: &Place) -> SpecError {
     if !matches!(error.remedy, Some(Remedy::NameOrMap { .. })) || place.table.is_some() {
         return error;
     }
@@ -266,11 +245,7 @@ pub(super) fn with_seen(
 }
 
 /// The error with a suggestion where a table is missing and one of a similar name is there.
-pub(super) fn with_near_miss(
-    reader: &mut dyn Reader,
-    engine: Engine,
-    mut error: SpecError,
-) -> Result<SpecError, StoreError> {
+fn with_near_miss(reader: &mut dyn Reader, engine: Engine, mut error: SpecError) -> Result<SpecError, StoreError> {
     if let Some(missing) = &error.missing_table {
         let known: Vec<String> = reader.texts(catalog::all_tables(engine))?.into_iter().flatten().collect();
         error.message.push_str(&suggestion(&known, missing));

@@ -16,7 +16,6 @@ use std::path::{Path, PathBuf};
 
 /// The most claims in flight that are kept: a file of some 100 MB.
 const MOST_CLAIMS: usize = 500_000;
-/// The largest file that is read.
 const MOST_BYTES: u64 = 128 << 20;
 
 /// A file with the last snapshot, or the place for the first one.

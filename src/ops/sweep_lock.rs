@@ -5,26 +5,18 @@ use super::session::Snapshot;
 use crate::model::{Batch, BatchReport, Timestamp};
 use crate::output::advice;
 use crate::preset::{LEDGER, QueueSpec};
-use crate::store::{Limits, Recorder, StoreError, StoreErrorKind, SweepLock, Writer, chance, too_soon};
+use crate::store::{Limits, Recorder, StoreError, StoreErrorKind, Writer, chance, too_soon};
 use std::time::{Duration, Instant};
 
 /// The shortest and the longest pause between two attempts to acquire the lock. A batch holds it for some 20 ms.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(50));
 
-/// How a run uses the sweep lock.
 #[derive(Debug, Clone, Copy)]
 pub struct LockOptions {
     /// The sweep is called off if the ledger records another one within that time.
     pub min_interval: Option<Duration>,
     /// The first batch waits for the lock until then; later batches wait as long as the run may take.
     pub until: Instant,
-}
-
-impl LockOptions {
-    /// Makes the writer acquire the lock in each batch.
-    pub(super) fn begin(&self, writer: &mut dyn Writer) {
-        writer.use_sweep_lock(SweepLock { min_interval: self.min_interval });
-    }
 }
 
 /// Applies a batch under the sweep lock. A batch that did not get the lock was not begun, so it is tried again, until

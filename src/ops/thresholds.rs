@@ -186,7 +186,6 @@ fn since<'a>(spec: &'a QueueSpec, entry: &'a StateLimit) -> Option<&'a str> {
     }
 }
 
-/// The pre-filter's cut-offs for that policy.
 pub fn cutoffs(now: Timestamp, policy: &Policy) -> Cutoffs {
     // Both are about how long ago the claim was made.
     let limits = [policy.thresholds.shortest_max_runtime(), policy.too_long.shortest_in_flight()];

@@ -50,9 +50,9 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str, from: u64) -> Result<P
     is_writable(&snapshot.spec)?;
     let columns: Vec<&str> = snapshot.spec.row.iter().map(|column| column.name.as_str()).collect();
     if !loaded.head.columns.is_empty() && loaded.head.columns != columns {
+        let table = &snapshot.target.table;
         warnings.push(format!(
-            "the columns of table {} that can be read here are not those of that run, so every row counts as changed",
-            snapshot.target.table
+            "the columns of table {table} that can be read here are not those of that run, so every row counts as changed"
         ));
     }
     let mut drafts = Drafts { run_id: &run_id, steps: Vec::new(), skipped: SkippedJobs::default() };
@@ -144,15 +144,10 @@ impl Drafts<'_> {
     fn must_be_written_here(&self, step: &Step<End>, spec: &QueueSpec) -> Result<(), OpsError> {
         let known = spec.revertible(step.action).unwrap_or_default();
         let mut values = step.stage.row.iter().flat_map(|row| &row.values);
-        match values.find(|value| !known.iter().any(|column| column.name == value.column)) {
-            None => Ok(()),
-            Some(value) => {
-                let message = format!(
-                    "a {} of preset {} does not write column {} of job {} here",
-                    step.action, spec.preset, value.column, step.id
-                );
-                Err(SpecError::whole(&format!("run {}", self.run_id), message).into())
-            }
-        }
+        let is_known = |name: &str| known.iter().any(|column| column.name == name);
+        let Some(value) = values.find(|value| !is_known(&value.column)) else { return Ok(()) };
+        let (action, id, preset, column) = (step.action, &step.id, &spec.preset, &value.column);
+        let message = format!("a {action} of preset {preset} does not write column {column} of job {id} here");
+        Err(SpecError::whole(&format!("run {}", self.run_id), message).into())
     }
 }

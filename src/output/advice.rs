@@ -6,19 +6,15 @@ use crate::model::{Action, age};
 use crate::policy::{Allowed, Policy, SetBy};
 use crate::preset::QueueSpec;
 
-/// For a ledger that jobdoctor has not made.
 pub const REPLACE_LEDGER: &str = "rename or drop that table, and create the ledger with `jobdoctor init --ledger`";
-/// For a queue without a ledger.
 pub const NO_LEDGER: &str = "there is no ledger here; `jobdoctor init --ledger` would create one";
 /// For a ledger that was made on Postgres.
 pub const LEDGER_COUNTS: &str = "jobdoctor uses it only if its owner is a superuser, owns the queue's table or the \
                                  database, or is a role that one of these owners or the applying role is a member of";
-/// For a queue without a threshold.
 pub const SAY_THRESHOLD: &str = "set it with --older, or with `older` of the target in the config file";
 /// For claims with values that do not fit their declaration.
 pub const CORRECT_VALUES: &str = "set the clock that wrote these values, or correct their columns in the mapping ([time], `time_zone`, \
                                   `silent_after`); if all of them are right, another library made the tables";
-/// For times without a zone.
 pub const SAY_TIME_ZONE: &str =
     "name their zone with --option time_zone=..., with `options` of the target, or with `time_zone` in a mapping";
 /// For a queue without a sign of life.
@@ -27,9 +23,7 @@ pub const RESTART_ALL: &str = "stop every worker and use `jobdoctor sweep --rest
 pub const NAME_CLAIM_TIME: &str = "name the column that says when a job was claimed in the mapping's [claim]: claimed_at = \"...\", and \
                                    liveness, which `jobdoctor adopt TABLE` proposes; without one, stop every worker and use \
                                    `jobdoctor sweep --restart --all-owners`";
-/// For a view that SQLite cannot write to.
 pub const NAME_TABLE: &str = "name the table behind the view with --table";
-/// For a relation whose rows cannot be updated.
 pub const NAME_TABLE_OR_SCHEMA: &str = "name the table behind it with --table or --schema";
 /// For a run that waited for another sweep until its time was up.
 pub const WAITED: &str = "gave up waiting for the other sweep (--lock-wait, --timeout); it does the same \
@@ -37,14 +31,10 @@ pub const WAITED: &str = "gave up waiting for the other sweep (--lock-wait, --ti
 /// For a run that nothing here records.
 pub const WHERE_RUNS_ARE: &str =
     "`jobdoctor history` lists the runs; another host's run is in the journal there, or in the ledger (--db)";
-/// For a run whose journal is empty.
 pub const NO_JOURNAL_OF_RUN: &str = "look at the jobs themselves; if the queue has a ledger, the run is in it (--db)";
-/// For a ledger table that lacks columns.
 pub const FOREIGN_LEDGER: &str =
     "something else created it: rename it, and create the ledger with `jobdoctor init --ledger`";
-/// For an undo without a database.
 pub const NAME_DATABASE: &str = "name it with --db";
-/// The options that name the queue of a run.
 pub const QUEUE_OPTIONS: &str = "--db, --target, --preset, --table";
 
 /// Why a preset is not detected: checking the states would read a large table without an index.
@@ -64,7 +54,6 @@ pub fn detection_finds_states(preset: &str, states: &[String]) -> String {
     )
 }
 
-/// The key to add to a mapping without liveness.
 pub fn add_liveness(mapping: &str, line: &str) -> String {
     format!("add to [mapping.{mapping}.claim]: {line}")
 }
@@ -85,10 +74,8 @@ pub struct UnfamiliarStates {
 }
 
 impl UnfamiliarStates {
-    /// Rows are counted up to this number.
     pub const MOST: u64 = 10_000;
 
-    /// The number of rows, in words.
     pub fn rows(&self) -> String {
         match self.rows {
             0 => "rows".to_owned(),
@@ -134,7 +121,6 @@ pub fn braked_script(why: &[String]) -> String {
     format!("the brake would refuse --apply: {}", why.join("; "))
 }
 
-/// Jobs that a script leaves out.
 pub fn part_of_script(later: u64) -> String {
     format!("the script is for the longest silent; {} more are stuck", count(later, "job", "jobs"))
 }
@@ -172,7 +158,6 @@ pub fn more_run_times(more: usize) -> String {
     format!("the same holds for {more} more; `jobdoctor stats --runtimes` shows run times")
 }
 
-/// The most names of a warning.
 const NAMES: usize = 5;
 
 /// What to call a limit of this policy in a sentence; `key` is its name in the config file.

@@ -41,7 +41,6 @@ impl<'a, T> Columns<'a, T> {
         self
     }
 
-    /// Adds fields that csv alone has.
     pub fn only_csv(self, fields: &'static str) -> Self {
         self.add_if(false, column("", 0, None), fields, |_| Cell::default())
     }
@@ -50,7 +49,6 @@ impl<'a, T> Columns<'a, T> {
         self.0.iter().filter(|column| column.is_shown)
     }
 
-    /// The fields of csv.
     pub fn fields(&self) -> Vec<&'static str> {
         self.0.iter().flat_map(|column| column.fields.split_whitespace()).collect()
     }
@@ -64,7 +62,6 @@ impl<'a, T> Columns<'a, T> {
         self.shown().map(|column| column.layout.title).collect()
     }
 
-    /// The table with a row for each item.
     pub fn table<'i>(&self, items: impl Iterator<Item = &'i T>) -> Table
     where
         T: 'i,
@@ -95,7 +92,6 @@ pub fn right(title: &'static str, importance: u8) -> Column {
     Column { title, align: Align::Right, importance, shrinks_to: None, cut: Cut::End }
 }
 
-/// A text that may not be there.
 pub fn text(value: Option<&str>) -> Cell {
     match or_dash(value) {
         "-" => Cell::new("-", Tone::Dim),
@@ -103,13 +99,11 @@ pub fn text(value: Option<&str>) -> Cell {
     }
 }
 
-/// An instant that may not be known.
 pub fn time(time: Option<Timestamp>, now: Timestamp, times: Times) -> Cell {
     let cell = text(time.map(|time| times.show(time, now)).as_deref());
     time.map_or(cell.clone(), |time| cell.ranked(time.micros()))
 }
 
-/// A duration that may not be known.
 pub fn duration(seconds: Option<f64>) -> Cell {
     let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let cell = text(duration.map(age).as_deref());

@@ -30,12 +30,10 @@ pub trait Document: Serialize {
         String::new()
     }
 
-    /// The most rows of a table.
     fn rows(&self, format: Format) -> usize {
         if format == Format::Wide { usize::MAX } else { ROWS }
     }
 
-    /// Lays out the page for people.
     fn table(&self, screen: &Screen, format: Format) -> Page {
         let mut page = Page::from(self.above(screen));
         for list in self.lists(format, screen.times) {
@@ -115,13 +113,11 @@ impl Shape {
 
 /// A list of a document, whatever its items are. They are read once, for one format.
 pub struct List<'a> {
-    /// The heading of its table.
     heading: &'static str,
     shape: Shape,
     /// Each item as JSON, or as a line of the format.
     items: Box<dyn Iterator<Item = io::Result<Vec<u8>>> + 'a>,
     are_lines: bool,
-    /// Makes the table of the first items.
     table: Box<dyn FnOnce(usize) -> Table + 'a>,
 }
 
@@ -157,7 +153,6 @@ impl<'a> List<'a> {
         Ok(())
     }
 
-    /// Puts a heading above its table.
     pub(super) fn under(self, heading: &'static str) -> List<'a> {
         List { heading, ..self }
     }
@@ -222,7 +217,6 @@ fn csv_value(value: &Value) -> String {
     }
 }
 
-/// One line of a `jsonl` document.
 #[derive(Serialize)]
 struct Line<'a, T> {
     r#type: &'a str,

@@ -8,9 +8,7 @@ use std::fmt;
 
 /// A request that some queues cannot serve.
 pub enum Request {
-    /// A live-owner list, where claims name no owner.
     LiveOwners,
-    /// A restart sweep by owner, where claims name no owner.
     RestartByOwner,
     /// A restart sweep of claims made before an instant, where claims have no claim time.
     StartedBefore,
@@ -31,11 +29,9 @@ pub enum Request {
         /// True if claims name their owner.
         has_owners: bool,
     },
-    /// Patterns for what the table does not tell.
     Pattern(Field),
     /// Payloads, of which the preset does not say where they are or which this role may not read.
     Payload,
-    /// Groups by what the table does not tell.
     GroupBy(Field),
     /// Claims in a state that is not in flight.
     State {
@@ -46,24 +42,18 @@ pub enum Request {
     },
     /// A listing, where neither the operator nor the preset sets a threshold.
     Threshold,
-    /// An action that the preset does not have.
     Action {
         to: Action,
-        /// The actions that it has.
         offered: Vec<&'static str>,
     },
-    /// Requeued jobs that run later.
     Delay {
         /// True for a jitter without a delay.
         is_jitter: bool,
         /// Why the preset cannot do that.
         why: String,
     },
-    /// A stall budget, where nothing counts stalls.
     Stalls,
-    /// Run times, which the table does not keep.
     RunTimes(String),
-    /// A script, on an engine without.
     Script,
 }
 
@@ -160,17 +150,17 @@ impl Request {
 pub enum Refusal {
     /// The config file calls this target read-only.
     ReadOnly(String),
-    /// The database is a standby.
     Standby,
     /// The plan has another digest than the expected one.
     OtherPlan {
         /// The beginning of the digest that the operator expects.
         expected: String,
-        /// The beginning of the plan's digest.
         digest: String,
     },
-    /// The plan has more steps than allowed.
-    TooLarge { steps: u64, max: u64 },
+    TooLarge {
+        steps: u64,
+        max: u64,
+    },
     /// The live-owner list may be that of another queue, for this reason.
     WrongList(String),
     /// The brake, with its evidence.

@@ -1,7 +1,7 @@
 use super::columns::{self, Columns};
 use super::document::{Document, List, Shape};
 use super::format::{Cell, Facts, Format, Screen, Times, Tone};
-use super::{Collector, Listing, Outcomes};
+use super::{Collector, Listing, Outcomes, Target};
 use crate::model::{End, Outcome, RunHead, Step, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -119,18 +119,18 @@ fn runs<'a>(several: bool, format: Format, now: Option<Timestamp>, times: Times)
         })
 }
 
-pub(super) fn command(run: &HistoryRun) -> String {
+fn command(run: &HistoryRun) -> String {
     run.head.undoes.as_ref().map_or_else(|| run.head.command.clone(), |undoes| format!("{} {undoes}", run.head.command))
 }
 
-pub(super) fn who(run: &HistoryRun) -> Option<String> {
+fn who(run: &HistoryRun) -> Option<String> {
     match (&run.head.actor.name(), &run.head.host) {
         (Some(actor), Some(host)) => Some(format!("{actor}@{host}")),
         (actor, host) => actor.clone().or_else(|| host.as_ref().map(|host| format!("@{host}"))),
     }
 }
 
-pub(super) fn moved(run: &HistoryRun) -> String {
+fn moved(run: &HistoryRun) -> String {
     run.moved.map_or_else(|| format!("at least {}", run.moved_at_least), |moved| moved.to_string())
 }
 
@@ -142,7 +142,7 @@ fn others(run: &HistoryRun) -> Cell {
     Cell::new(others.to_string(), tone)
 }
 
-pub(super) fn undo(run: &HistoryRun) -> Cell {
+fn undo(run: &HistoryRun) -> Cell {
     match (run.undone_by.as_slice(), run.undoable) {
         ([.., by], _) => Cell::new(format!("reverted by {by}"), Tone::Dim),
         ([], 0) => Cell::new("no", Tone::Dim),
@@ -222,18 +222,13 @@ impl Document for HistoryOne {
         let run = &self.head.run;
         let mut facts = Facts::new();
         facts.add("run", Cell::new(run.head.run_id.as_str(), Tone::Strong));
-        facts.add(
-            "when",
-            columns::time(Some(run.head.store_time), self.read_at.unwrap_or(run.head.store_time), screen.times),
-        );
+        let began = run.head.store_time;
+        facts.add("when", columns::time(Some(began), self.read_at.unwrap_or(began), screen.times));
         facts.add("command", command(run));
         facts.add("by", columns::text(who(run).as_deref()));
         facts.add("reason", columns::text(run.head.reason.as_deref()));
-        let target = &run.head.target;
-        facts.add(
-            "queue",
-            format!("{} {}, table {}, preset {}", target.engine, target.database, target.table, target.preset),
-        );
+        let Target { engine, database, table, preset, .. } = &run.head.target;
+        facts.add("queue", format!("{engine} {database}, table {table}, preset {preset}"));
         facts.add("moved", format!("{} of {}", moved(run), run.head.planned.map_or("?".to_owned(), |n| n.to_string())));
         if let Some(jobs) = run.unrecorded.filter(|jobs| *jobs > 0) {
             let words = format!("{jobs} of them: the journal could not be written then");

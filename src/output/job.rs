@@ -1,14 +1,14 @@
 use super::findings::{Wording, sentence};
 use crate::model::{Action, Claim, End, Outcome, RowError, Step, Timestamp};
 use crate::policy::{
-    Draft, Finding, Judgement, Policy, Proves, Rule, SkipReason, Skipped, Verdict, VerdictKind, why_failed,
+    self, Draft, Finding, Judgement, Policy, Proves, Rule, SkipReason, Skipped, Verdict, VerdictKind, why_failed,
 };
 use crate::preset::{Liveness, QueueSpec};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 /// One job, as every document shows it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct Job {
     /// What identifies it, in one line: the parts of its key, joined by slashes, quoted where they must be.
     pub id: String,
@@ -122,12 +122,10 @@ impl Job {
     /// What the judge and the plan say of a claim.
     pub fn of(spec: &QueueSpec, claim: &Claim, policy: &Policy, judgement: &Judgement, draft: &Draft) -> Job {
         let reason = |rule, proves, finding: &Finding| Reason { rule, proves, finding: finding.clone() };
+        let stuck = |why: &policy::Reason| reason(why.rule.name(), Some(why.rule.proves()), &why.finding);
         let mut reasons: Vec<Reason> = match &judgement.verdict {
             Verdict::Healthy => Vec::new(),
-            Verdict::Stuck(reasons) => reasons
-                .iter()
-                .map(|stuck| reason(stuck.rule.name(), Some(stuck.rule.proves()), &stuck.finding))
-                .collect(),
+            Verdict::Stuck(reasons) => reasons.iter().map(stuck).collect(),
             Verdict::Unknown(lacking) => lacking.iter().map(|what| reason("unknown", None, what)).collect(),
         };
         reasons.extend(why_failed(claim, policy, draft).map(|lost| reason("max_stalls", None, &lost)));
@@ -166,18 +164,9 @@ impl Job {
             kind: step.kind.clone(),
             state: step.state_after.clone(),
             owner: step.owner.clone(),
-            host: None,
-            claimed_at: None,
-            last_seen_at: None,
-            silence_seconds: None,
-            lease_expires_at: None,
             attempts: step.attempts_after,
-            max_attempts: None,
-            stalls: None,
-            verdict: None,
-            liveness: None,
-            reasons: Vec::new(),
             action: Some(step.action),
+            ..Job::default()
         }
     }
 

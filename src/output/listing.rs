@@ -69,7 +69,6 @@ pub struct Collector<T> {
 }
 
 impl<T> Collector<T> {
-    /// Keeps the first items.
     pub fn first(most: usize) -> Collector<T> {
         Collector { most, items: First::of(most), lines: None }
     }
@@ -83,7 +82,6 @@ impl<T> Collector<T> {
 }
 
 impl<T: Serialize> Collector<T> {
-    /// The most items that are kept.
     pub fn most(&self) -> usize {
         self.most
     }
@@ -99,10 +97,6 @@ impl<T: Serialize> Collector<T> {
         }
     }
 
-    /// The list in order.
-    ///
-    /// # Errors
-    /// When the temporary file of a long list cannot be written.
     pub fn finish(self) -> io::Result<Listing<T>> {
         let Some((mut lines, ..)) = self.lines else { return Ok(Listing::Items(self.items.finish().0)) };
         lines.sort(self.most)?;

@@ -8,21 +8,17 @@ use std::time::Duration;
 /// Queues with series of their own. Of more queues, those with stuck or unknown jobs come first; the rest share one
 /// series.
 const MOST_QUEUES: usize = 200;
-/// The queue label of that series.
 const OTHER: &str = "other";
 /// The most characters of a queue's or a state's name.
 const LONGEST_NAME: usize = 200;
 
-/// Jobs by queue, action and outcome.
 pub type OutcomeCounts = BTreeMap<(Option<String>, Action, &'static str), u64>;
 
-/// One run of a command, for monitoring.
 pub struct RunMetrics<'a> {
     pub command: &'static str,
     pub target: &'a str,
     /// When the run ended by this host's clock, in seconds since 1970.
     pub ended_at: f64,
-    /// How long the run took.
     pub took: Duration,
     pub exit_code: u8,
     /// When the last earlier run with exit code 0 ended, in seconds since 1970.
@@ -46,7 +42,6 @@ pub const FOUND: [(&str, &str); 4] = [
     ("jobdoctor_oldest_silence_seconds", "The longest silence of a stuck job, 0 if none is stuck."),
 ];
 
-/// The gauge of the outcomes.
 pub const RECLAIMED: (&str, &str) =
     ("jobdoctor_reclaimed_jobs", "Jobs that the last run acted on, by action and outcome.");
 
@@ -83,7 +78,6 @@ impl RunMetrics<'_> {
         Family { name, help, samples: value.map(|value| self.sample(Vec::new(), value)).into_iter().collect() }
     }
 
-    /// The jobs in flight before the run acted.
     fn found(&self, measured: &Measured, names: &Names) -> Vec<Family> {
         let mut in_flight: BTreeMap<(String, String), u64> = BTreeMap::new();
         let mut unknown = in_flight.clone();
@@ -188,7 +182,6 @@ pub struct MeasuredQueue {
     pub oldest_silence_seconds: Option<f64>,
 }
 
-/// The claims of one queue in one state.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MeasuredState {
     pub in_flight: u64,
@@ -224,7 +217,6 @@ impl Measured {
         self.queues.values().map(MeasuredQueue::stuck).sum()
     }
 
-    /// The longest silence of a stuck claim.
     pub fn oldest_silence_seconds(&self) -> Option<f64> {
         self.queues.values().filter_map(|queue| queue.oldest_silence_seconds).reduce(f64::max)
     }

@@ -64,7 +64,6 @@ fn columns<'a>() -> Columns<'a, PresetEntry> {
         .add(column("versions", 5, Some(10)), "checked", move |preset| or_dash(&preset.checked).into())
 }
 
-/// All of them, one a line.
 pub fn list(document: &Presets) -> Table {
     columns().table(document.presets.iter())
 }
@@ -80,7 +79,6 @@ fn liveness(preset: &PresetEntry) -> String {
     [preset.liveness.as_slice()].into_iter().chain(variants).map(words).collect::<Vec<_>>().join("; ")
 }
 
-/// Lists the queues that are known.
 pub fn presets(catalog: &Catalog) -> Result<Presets, SpecError> {
     let mut presets: Vec<PresetEntry> = catalog.iter().map(entry).collect::<Result<_, _>>()?;
     presets.sort_by(|a, b| a.name.cmp(&b.name));
@@ -303,7 +301,6 @@ pub fn people(page: &PresetPage, screen: &Screen) -> String {
 
 const MADE: &str = "<!-- Made by the program from the presets: JOBDOCTOR_BLESS=1 cargo test writes it anew. -->";
 
-/// The page of one queue, as Markdown.
 pub fn markdown(page: &PresetPage) -> String {
     let fact = |(label, text): (String, String)| format!("- **{}**: {}\n", plain(&label), plain(&text));
     let head: String = head(page).into_iter().map(fact).collect();

@@ -159,14 +159,10 @@ fn verdict(verdict: Option<VerdictKind>, in_flight: bool) -> Cell {
 fn would(shown: &ShownJob) -> Cell {
     match (&shown.would, &shown.skipped) {
         (Some(would), _) => {
-            let attempts = match would.attempts_after {
-                Some(after) => format!(", attempts {}", columns::attempts(Some(after), shown.job.max_attempts)),
-                None => String::new(),
-            };
-            Cell::new(
-                format!("would {} it: {} -> {}{attempts}", would.action, shown.job.state, would.state_after),
-                Tone::Strong,
-            )
+            let attempts = columns::attempts(would.attempts_after, shown.job.max_attempts);
+            let attempts = would.attempts_after.map(|_| format!(", attempts {attempts}")).unwrap_or_default();
+            let Would { action, state_after, .. } = would;
+            Cell::new(format!("would {action} it: {} -> {state_after}{attempts}", shown.job.state), Tone::Strong)
         }
         (None, Some(skipped)) => format!("would skip it: {}", skipped.detail).into(),
         (None, None) => "-".into(),

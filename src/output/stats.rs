@@ -201,7 +201,7 @@ pub struct StatsRuntimesSummary {
 }
 
 /// The run times of one kind. Percentiles are nearest ranks, accurate to 1 %; `max_seconds` is exact.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct KindRuntimes {
     /// The kind; null where it is not known, or where `by` is `queue`.
     pub kind: Option<String>,
@@ -323,18 +323,7 @@ mod tests {
 
     fn kind(jobs: &[u64]) -> KindRuntimes {
         let bucket = |(n, jobs): (usize, &u64)| RuntimeBucket { up_to_seconds: Some(n as f64), jobs: *jobs };
-        KindRuntimes {
-            kind: None,
-            queue: None,
-            jobs: 0,
-            unusable: 0,
-            p50_seconds: None,
-            p95_seconds: None,
-            p99_seconds: None,
-            max_seconds: None,
-            would_hit: None,
-            buckets: jobs.iter().enumerate().map(bucket).collect(),
-        }
+        KindRuntimes { buckets: jobs.iter().enumerate().map(bucket).collect(), ..KindRuntimes::default() }
     }
 
     #[test]

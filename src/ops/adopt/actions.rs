@@ -147,7 +147,6 @@ fn as_in(facts: &Facts<'_>, rows: &Rows) -> Writes {
     writes
 }
 
-/// A stored value as an expression.
 pub(super) fn stored(engine: Engine, column: &SubjectColumn, cell: &Cell) -> String {
     match (cell, column.class, engine.has_strict_types()) {
         (Cell::Integer(truth), Class::Boolean, true) => (*truth != 0).to_string(),
@@ -201,10 +200,11 @@ pub(super) fn draft_attempts(facts: &Facts<'_>, draft: &mut Draft<'_>, can_fail:
             }
             None => draft.ask("attempts.max", "with how many attempts does a job begin?", Vec::new(), "5", false),
         },
-        None => draft.notes.push(
-            "no column has the most attempts that a job may have: without attempts.max a job is requeued for ever"
-                .to_owned(),
-        ),
+        None => {
+            let note =
+                "no column has the most attempts that a job may have: without attempts.max a job is requeued for ever";
+            draft.notes.push(note.to_owned());
+        }
     }
     let least = |rows: &Rows| extreme(rows, &column, down);
     match (least(&waiting), least(&in_flight)) {

@@ -49,7 +49,6 @@ impl Facts<'_> {
     }
 }
 
-/// The keys and questions so far.
 pub(super) struct Draft<'a> {
     pub(super) answers: &'a Answers,
     pub(super) keys: Vec<DraftKey>,
@@ -137,7 +136,6 @@ const KEYS: &str = "actions schema fencing \
     attempts.column attempts.max attempts.counted attempts.direction attempts.exhausted attempts.max_counts \
     action.requeue.to action.requeue.clear action.requeue.stamp action.fail.to action.fail.clear action.fail.stamp \
     action.cancel.to";
-/// Keys whose values are lists.
 const LISTS: &str =
     "claim.key claim.precondition action.requeue.clear action.requeue.stamp action.fail.clear action.fail.stamp";
 

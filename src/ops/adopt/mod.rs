@@ -38,9 +38,7 @@ pub struct Adoption<'a> {
     pub table: &'a str,
     /// The mapping's name; `None` makes one from the table's.
     pub name: Option<&'a str>,
-    /// What the operator has answered.
     pub answers: &'a Answers,
-    /// What was seen between two snapshots.
     pub watched: Option<&'a Watched>,
 }
 

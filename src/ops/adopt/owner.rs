@@ -22,7 +22,6 @@ pub(super) struct OwnersTable {
     pub(super) is_unique: bool,
     pub(super) heartbeat: SubjectColumn,
     pub(super) host: Option<String>,
-    /// The newest values of the heartbeat.
     pub(super) values: Vec<Cell>,
     pub(super) is_foreign: bool,
 }
@@ -96,7 +95,6 @@ fn json_keys(rows: &Rows, column: &str) -> Option<Vec<String>> {
     Some([Some(*found), process].into_iter().flatten().map(str::to_owned).collect())
 }
 
-/// The expression of an owner in JSON.
 fn json_sql(engine: Engine, column: &SubjectColumn, keys: &[String]) -> String {
     parts::json_keys(engine, &of_job(&column.name), column.class == Class::Json, keys)
 }

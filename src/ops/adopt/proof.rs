@@ -12,7 +12,6 @@ use crate::policy::{Delay, Policy};
 use crate::preset::{Catalog, Node, Place, Preset, SpecError};
 use crate::store::{Limits, Store};
 
-/// How many jobs are shown.
 const SHOWN: usize = 5;
 /// What messages call the draft.
 const DOCUMENT: &str = "draft";
@@ -79,12 +78,8 @@ fn tried_on_one(
 ) -> Result<Tried, OpsError> {
     let name = action.name().to_owned();
     let Some(job) = job else {
-        return Ok(Tried {
-            action: name,
-            id: None,
-            ok: None,
-            detail: "the table has no stuck job to try it on".to_owned(),
-        });
+        let detail = "the table has no stuck job to try it on".to_owned();
+        return Ok(Tried { action: name, id: None, ok: None, detail });
     };
     let mut snapshot = session.snapshot()?;
     let selection = Selection { ids: vec![job.id.clone()], ..Selection::default() };

@@ -5,7 +5,6 @@ use crate::preset::words;
 /// What values of a type can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
-    /// A timestamp of the database.
     Time,
     /// A whole or real number, which may be a time.
     Number,

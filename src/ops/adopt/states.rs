@@ -6,13 +6,13 @@ use super::roles::{Class, Meaning, Role, class};
 use super::table::{Rows, Sampler, Subject, SubjectColumn, with_value};
 use crate::model::Cell;
 use crate::ops::OpsError;
+use crate::output::format::count;
 use crate::output::{DraftKey, Grade};
 use crate::preset::LiveColumn;
 use crate::preset::ident::{qualified, quoted};
 use std::collections::BTreeMap;
 use toml_edit::{Array, InlineTable, Value};
 
-/// What tells the state of a row.
 pub(super) enum Shape {
     Column {
         name: String,
@@ -39,7 +39,6 @@ pub(super) struct StateSeen {
 }
 
 impl StateSeen {
-    /// The value as people write it.
     pub(super) fn text(&self) -> String {
         match (&self.value, self.is_truth) {
             (Cell::Integer(truth), true) => (*truth != 0).to_string(),
@@ -80,7 +79,6 @@ pub(super) fn state_column<'s>(subject: &'s Subject, answers: &Answers) -> Optio
     named.or_else(by_type).or_else(flag)
 }
 
-/// Reads the states and their rows.
 pub(super) fn shape(sampler: &mut Sampler<'_>, answers: &Answers, ends: &Rows) -> Result<Shape, OpsError> {
     let subject = sampler.subject;
     if let Some(column) = state_column(subject, answers) {
@@ -242,7 +240,6 @@ fn signs<'s>(subject: &'s Subject, answers: &Answers, states: &[StateSeen]) -> V
     plain.filter(differs).map(|column| column.name.as_str()).collect()
 }
 
-/// Drafts what tells the state.
 pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft<'_>) {
     let answers = facts.answers;
     let (name, states) = match &facts.shape {
@@ -334,8 +331,7 @@ fn described(state: &StateSeen) -> String {
     let label = state.label.as_ref().map_or_else(String::new, |label| format!(" ({label})"));
     let rows = match state.rows.rows.len() {
         500.. => "500 rows or more".to_owned(),
-        1 => "1 row".to_owned(),
-        rows => format!("{rows} rows"),
+        rows => count(rows as u64, "row", "rows"),
     };
     format!("{}{label}: {rows}", state.text())
 }

@@ -22,7 +22,6 @@ pub(super) struct Subject {
     pub(super) primary: Vec<String>,
     /// Columns with the table and column that they refer to.
     pub(super) foreign: Vec<Foreign>,
-    /// Tables that refer to it.
     pub(super) referred_from: Vec<String>,
 }
 
@@ -33,9 +32,7 @@ pub(super) struct SubjectColumn {
     pub(super) type_name: String,
     pub(super) class: Class,
     pub(super) role: Option<Role>,
-    /// The labels of an enum.
     pub(super) labels: Option<Vec<String>>,
-    /// The comment in the catalog.
     pub(super) comment: Option<String>,
 }
 
@@ -158,9 +155,7 @@ fn missing(
     Ok(StoreError::new(StoreErrorKind::Missing, message))
 }
 
-/// The most rows of one sample.
 const ROWS: usize = 500;
-/// The most different states that are read.
 const STATES: usize = 40;
 /// The most bytes of a text that are read: enough for a time, an owner or the keys of a JSON object.
 const BYTES: usize = 2000;
@@ -214,7 +209,6 @@ pub(super) struct Sampler<'a> {
 }
 
 impl<'a> Sampler<'a> {
-    /// A reader of samples of that table.
     pub(super) fn new(reader: &'a mut dyn Reader, engine: Engine, subject: &'a Subject) -> Sampler<'a> {
         Sampler { reader, engine, subject, note: None, until: Instant::now() + WHOLE_PATIENCE }
     }
@@ -279,19 +273,16 @@ impl<'a> Sampler<'a> {
             .iter()
             .any(|index| index.condition.is_none() && index.columns.first().is_some_and(|first| first == column));
         let (table, name) = (&self.subject.sql, quoted(column));
-        let sql = if leads {
+        let distinct = if leads {
             format!(
                 "WITH RECURSIVE step(v) AS (SELECT min({name}) FROM {table} UNION ALL SELECT (SELECT min(t.{name}) FROM {table} AS t \
-                 WHERE t.{name} > step.v) FROM step WHERE step.v IS NOT NULL) SELECT v FROM step WHERE v IS NOT NULL LIMIT {}",
-                STATES + 1
+                 WHERE t.{name} > step.v) FROM step WHERE step.v IS NOT NULL) SELECT v FROM step"
             )
         } else {
             // The newest of many rows, in any order that costs no sorting.
-            format!(
-                "SELECT DISTINCT v FROM (SELECT {name} AS v FROM {table} LIMIT 100000) AS sampled WHERE v IS NOT NULL LIMIT {}",
-                STATES + 1
-            )
+            format!("SELECT DISTINCT v FROM (SELECT {name} AS v FROM {table} LIMIT 100000) AS sampled")
         };
+        let sql = format!("{distinct} WHERE v IS NOT NULL LIMIT {}", STATES + 1);
         let mut values: Vec<Cell> = self.query(&sql)?.into_iter().flatten().collect();
         if let Some(common) = catalog::common_values(self.engine, &self.subject.live, column).filter(|_| !leads) {
             let is_number = matches!(values.first(), Some(Cell::Integer(_)));

@@ -22,13 +22,11 @@ pub fn history(records: &mut Records<'_>, limit: Option<usize>, here_only: bool)
         for run in journals.runs()? {
             let summary = match history::summary(journals, &run) {
                 Ok(Some(summary)) => summary,
-                Ok(None) => {
-                    warnings.push(format!("run {run} is not listed: {}", tells_nothing(journals, &run)));
-                    continue;
-                }
                 // One file that cannot be read must not take the whole list away.
-                Err(error) => {
-                    warnings.push(format!("run {run} is not listed: {error}"));
+                unreadable => {
+                    let why = unreadable.err().map(|error| error.to_string());
+                    let why = why.unwrap_or_else(|| tells_nothing(journals, &run));
+                    warnings.push(format!("run {run} is not listed: {why}"));
                     continue;
                 }
             };

@@ -33,7 +33,6 @@ impl Loaded {
         self.in_ledger.map(|_| 0).or_else(|| self.end.as_ref().map(|end| end.unrecorded))
     }
 
-    /// Hands over the steps of the run.
     pub(in crate::ops) fn each(
         &self,
         records: &mut Records<'_>,
@@ -100,11 +99,9 @@ pub(in crate::ops) fn load(records: &mut Records<'_>, run_id: &str) -> Result<Lo
 
 /// Describes a journal without a whole line.
 pub(super) fn tells_nothing(journals: &Directory, run_id: &str) -> String {
-    let path = journals.file(run_id);
-    format!(
-        "{} has no complete line, so it does not say what the run did, and nothing of it can be reverted",
-        path.display()
-    )
+    let file = journals.file(run_id);
+    let path = file.display();
+    format!("{path} has no complete line, so it does not say what the run did, and nothing of it can be reverted")
 }
 
 /// What a journal says of a run; where it has gaps, or ends too early, the ledger may have what it lacks.
@@ -156,10 +153,8 @@ fn ledger_steps(
     snapshot.reader.ledger_rows(ledger, run_id, &mut |row| match row {
         Ok(row) => each(row.head, row.step),
         Err(job) => {
-            failed = Err(OpsError::usage(
-                format!("the ledger's row of job {job} in run {run_id} is not what this program writes"),
-                "it was altered, or written by another version of jobdoctor",
-            ));
+            let message = format!("the ledger's row of job {job} in run {run_id} is not what this program writes");
+            failed = Err(OpsError::usage(message, "it was altered, or written by another version of jobdoctor"));
         }
     })?;
     failed

@@ -15,6 +15,7 @@ use crate::model::Target;
 use crate::ops::{OpsError, Snapshot};
 use crate::output::advice;
 use crate::preset::LedgerSpec;
+use crate::preset::ident::{qualified, quoted};
 use crate::store::{StoreError, StoreErrorKind};
 use std::collections::BTreeSet;
 
@@ -41,11 +42,8 @@ impl Records<'_> {
         }
         if !ledger.may_read {
             let role = self.snapshot.as_ref().and_then(|snapshot| snapshot.live.role.clone()).unwrap_or_default();
-            let grant = format!(
-                "GRANT SELECT ON {} TO {}",
-                crate::preset::ident::qualified(&ledger.table.schema, &ledger.table.name),
-                crate::preset::ident::quoted(&role)
-            );
+            let table = qualified(&ledger.table.schema, &ledger.table.name);
+            let grant = format!("GRANT SELECT ON {table} TO {}", quoted(&role));
             let message = format!("may not read the ledger {name}");
             return Err(StoreError::new(StoreErrorKind::Denied, message).hint(grant).into());
         }
@@ -80,10 +78,8 @@ impl Records<'_> {
             (Some(_), Some(_)) => {
                 let shown: Vec<&str> = found.iter().take(SHOWN).map(String::as_str).collect();
                 let more = if found.len() > SHOWN { ", ..." } else { "" };
-                Err(OpsError::usage(
-                    format!("several runs begin with {prefix}: {}{more}", shown.join(", ")),
-                    "give more of the id",
-                ))
+                let message = format!("several runs begin with {prefix}: {}{more}", shown.join(", "));
+                Err(OpsError::usage(message, "give more of the id"))
             }
         }
     }

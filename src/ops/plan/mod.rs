@@ -60,18 +60,14 @@ pub struct Plan {
     pub(in crate::ops) digest: String,
     pub(in crate::ops) by_action: BTreeMap<Action, u64>,
     pub(in crate::ops) warnings: Vec<String>,
-    /// What happened to its jobs in flight.
     pub(in crate::ops) diagnosed: Diagnosed,
-    /// How its claims were judged.
     pub(in crate::ops) policy: Policy,
     pub(in crate::ops) measured: Measured,
-    /// Receives the progress of its execution.
     pub(in crate::ops) progress: Rc<dyn Progress>,
     /// How long before its snapshot another one saw the same steps.
     pub(in crate::ops) confirmed_after: Option<Duration>,
     /// True if every action in it can be undone.
     pub(in crate::ops) undoable: bool,
-    /// The run that it reverts.
     pub(in crate::ops) undoes: Option<Undoes>,
 }
 
@@ -79,7 +75,6 @@ pub struct Plan {
 pub struct ReadyPlan(Plan);
 
 impl ReadyPlan {
-    /// The plan, to be taken apart.
     pub(in crate::ops) fn into_plan(self) -> Plan {
         self.0
     }
@@ -124,7 +119,6 @@ impl Plan {
         std::iter::once(&self.claims).chain(&self.waiting)
     }
 
-    /// All jobs, as documents show them.
     pub(in crate::ops) fn take_jobs(&mut self) -> Vec<StepJob> {
         let parts = std::iter::once(&mut self.claims).chain(&mut self.waiting);
         parts.flat_map(|part| std::mem::take(&mut part.steps)).map(|(_, job)| job).collect()
@@ -146,12 +140,10 @@ impl Plan {
         }
     }
 
-    /// True if some selected job is skipped.
     pub fn has_skipped(&self) -> bool {
         self.skipped.len() > 0
     }
 
-    /// True if there is nothing to do.
     pub fn is_empty(&self) -> bool {
         self.total() == 0
     }
@@ -214,8 +206,8 @@ pub fn plan_again(snapshot: &mut Snapshot, name: &str, saved: &SavedPlan, policy
     let found = snapshot.find_keys(&keys)?;
     let known: BTreeSet<String> = found.iter().map(|(claim, _)| claim.key.exact()).collect();
     let not_found = keys.iter().filter(|key| !known.contains(&key.exact())).map(Key::to_string).collect();
-    let then = source::ByKey::of(saved);
-    named(snapshot, &selection, policy, &mut drafts, found, &|key, draft| then.compared(key, draft));
+    let then = saved.steps.iter().map(|step| (step.key.exact(), step)).collect();
+    named(snapshot, &selection, policy, &mut drafts, found, &|key, draft| source::compared(&then, key, draft));
     let plan = finish(snapshot, &selection, policy, drafts, None, not_found)?;
     Ok(Plan { in_flight: snapshot.reader.in_flight(&snapshot.spec)?, ..plan })
 }
@@ -229,7 +221,7 @@ fn finish(
     gauge: Option<Gauge>,
     not_found: Vec<String>,
 ) -> Result<Plan, OpsError> {
-    let Drafts { spec, steps, skipped, prints, sources, thresholds_used, troubled, .. } = drafts;
+    let Drafts { spec, steps, skipped, prints, thresholds_used, troubled, .. } = drafts;
     let (steps, beyond_limit) = steps.finish();
     let all = steps.len() as u64 + beyond_limit;
     let later = all.min(selection.most_claims()).saturating_sub(steps.len() as u64);
@@ -241,7 +233,7 @@ fn finish(
     let (digest, by_action) = tally.finish();
     let mut warnings: Vec<String> = snapshot.spec.ignored.values().cloned().collect();
     if !part.steps.is_empty() {
-        warnings.extend(self::warnings::warnings(&snapshot.spec, policy, &sources, &thresholds_used, troubled));
+        warnings.extend(self::warnings::warnings(&snapshot.spec, policy, &thresholds_used, troubled));
     }
     warnings.extend(run_time_warnings(snapshot, policy, &thresholds_used));
     warnings.extend(lost_before);
@@ -297,9 +289,6 @@ struct Drafts<'a> {
     /// Which jobs may have a step.
     bound: &'a Bound,
     prints: Option<Hashes>,
-    /// The liveness sources that the steps rest on.
-    sources: BTreeSet<&'static str>,
-    /// The thresholds that the steps rest on.
     thresholds_used: ThresholdsUsed,
     /// True if a step rests on trouble alone.
     troubled: bool,
@@ -314,7 +303,6 @@ impl Drafts<'_> {
             skipped: SkippedJobs::default(),
             bound,
             prints: spec.claim.claimed_at.is_none().then(Hashes::default),
-            sources: BTreeSet::new(),
             thresholds_used: ThresholdsUsed::default(),
             troubled: false,
         }
@@ -328,7 +316,6 @@ impl Drafts<'_> {
                 if let Some(prints) = &mut self.prints {
                     prints.insert(print(step));
                 }
-                self.sources.extend(judgement.liveness);
                 self.thresholds_used.add(claim, judgement);
                 self.troubled |= !judgement.verdict.is_death();
                 self.steps.add(place, || ((**step).clone(), StepJob::of(step, job())));

@@ -17,10 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a plan is made from.
 #[derive(Clone)]
 pub enum PlanSource {
-    /// The claims of a selection.
     Selection(Box<Selection>),
     /// The jobs of a saved plan, after what to call its file.
     Saved(String, Arc<SavedPlan>),
@@ -82,7 +80,6 @@ impl PlanSource {
 }
 
 impl Plan {
-    /// The plan as a file keeps it.
     pub fn to_save(&self) -> SavedPlan {
         // The owners' rows are read anew.
         let saved = |(step, _): &(Step, StepJob)| {
@@ -111,15 +108,11 @@ impl Plan {
 /// The policy that a saved plan was judged by, over what is in force now.
 fn saved_policy(name: &str, saved: &SavedPolicy, policy: Policy) -> Result<Policy, OpsError> {
     let broken = |what: String| OpsError::from(SpecError::whole(name, what));
-    let older = match saved.older_seconds {
-        None => None,
-        Some(seconds) => Some(
-            Duration::try_from_secs_f64(seconds)
-                .ok()
-                .filter(|older| *older >= Duration::from_secs(1))
-                .ok_or_else(|| broken(format!("older_seconds is {seconds}, which is not a threshold")))?,
-        ),
+    let threshold = |seconds: f64| {
+        let older = Duration::try_from_secs_f64(seconds).ok().filter(|older| *older >= Duration::from_secs(1));
+        older.ok_or_else(|| broken(format!("older_seconds is {seconds}, which is not a threshold")))
     };
+    let older = saved.older_seconds.map(threshold).transpose()?;
     let rule = |name: &String| Rule::ALL.into_iter().find(|rule| rule.name() == name);
     let rules = saved.rules.iter().map(|name| rule(name).ok_or_else(|| broken(format!("there is no rule `{name}`"))));
     let policy = Policy { older, act_on: rules.collect::<Result<_, _>>()?, to: saved.to, ..policy };
@@ -132,47 +125,31 @@ pub(super) fn fits(name: &str, saved: &SavedPlan, here: &Target) -> Result<(), O
     if let Some((what, then, now)) = saved.target.difference(here) {
         return broken(format!("it was made for another {what}: `{then}`, and this one is `{now}`"));
     }
-    let mut digest = Digest::default();
-    let mut seen = BTreeSet::new();
+    let (mut digest, mut seen) = (Digest::default(), BTreeSet::new());
     for step in &saved.steps {
         if step.id != step.key.to_string() {
             return broken(format!("job {}: its key is that of job {}", step.id, step.key));
         }
-        let key = step.key.exact();
-        if seen.contains(&key) {
+        if !seen.insert(step.key.exact()) {
             return broken(format!("job {} is in it twice", step.id));
         }
         digest.add(step);
-        seen.insert(key);
     }
-    let digest = digest.finish();
-    if digest != saved.digest {
+    if digest.finish() != saved.digest {
         return broken("its digest does not match its steps: it was altered or damaged. Make a new plan".to_owned());
     }
     Ok(())
 }
 
-/// The steps of a saved plan, by the job's exact key.
-pub(super) struct ByKey<'a>(BTreeMap<String, &'a Step>);
-
-impl ByKey<'_> {
-    pub(super) fn of(saved: &SavedPlan) -> ByKey<'_> {
-        ByKey(saved.steps.iter().map(|step| (step.key.exact(), step)).collect())
+/// Compares a draft with the steps of a saved plan, by the job's exact key: a step stays one only if it comes to what it
+/// was then.
+pub(super) fn compared(saved: &BTreeMap<String, &Step>, key: &Key, draft: Draft) -> Draft {
+    let Draft::Step(step) = draft else { return draft };
+    let unchanged = saved.get(&key.exact()).filter(|then| then.precondition() == step.precondition());
+    let of = |step: &Step| (step.action, step.state_after.clone(), step.attempts_after);
+    if unchanged.is_some_and(|then| of(then) == of(&step)) {
+        return Draft::Step(step);
     }
-
-    /// A step stays one only if it comes to what it was then.
-    pub(super) fn compared(&self, key: &Key, draft: Draft) -> Draft {
-        let Draft::Step(step) = draft else { return draft };
-        let then = self.0.get(&key.exact());
-        let is_planned = |then: &&Step| {
-            let of = |step: &Step| (step.action, step.state_after.clone(), step.attempts_after);
-            then.precondition() == step.precondition() && of(then) == of(&step)
-        };
-        if then.is_some_and(is_planned) {
-            return Draft::Step(step);
-        }
-        let unchanged = then.filter(|then| then.precondition() == step.precondition());
-        let findings = unchanged.map(|then| Finding::Planned(then.action, step.action)).into_iter().collect();
-        Draft::Skipped(Skipped { reason: SkipReason::Changed, findings })
-    }
+    let findings = unchanged.map(|then| Finding::Planned(then.action, step.action)).into_iter().collect();
+    Draft::Skipped(Skipped { reason: SkipReason::Changed, findings })
 }

@@ -52,7 +52,6 @@ pub(in crate::ops) struct Tally {
     digest: Digest,
     /// Steps by action; an action without any is absent.
     pub(in crate::ops) by_action: BTreeMap<Action, u64>,
-    /// Jobs that were lost before.
     pub(in crate::ops) lost_before: u64,
 }
 
@@ -67,7 +66,6 @@ impl Tally {
         tally
     }
 
-    /// The digest, and the steps by action.
     pub(in crate::ops) fn finish(self) -> (String, BTreeMap<Action, u64>) {
         (self.digest.finish(), self.by_action)
     }

@@ -30,7 +30,6 @@ pub(super) enum Limit {
 }
 
 impl Limit {
-    /// The key in the config file.
     pub(super) fn key(self) -> &'static str {
         match self {
             Limit::Age => "older",

@@ -81,10 +81,7 @@ fn warn_of_actions(snapshot: &mut Snapshot, part: &Part, plan: &mut Plan) -> Res
     let tally = Tally::of(part.steps.iter());
     let final_actions = final_actions(&part.spec, tally.by_action.keys());
     plan.undoable &= final_actions.is_empty();
-    for why in final_actions.into_iter().chain(cascades(snapshot, tally.by_action.keys())?) {
-        if !plan.warnings.contains(&why) {
-            plan.warnings.push(why);
-        }
-    }
+    let cascades = cascades(snapshot, tally.by_action.keys())?;
+    final_actions.into_iter().chain(cascades).for_each(|why| plan.warn(why));
     Ok(())
 }

@@ -18,14 +18,11 @@ const SAMPLE: u32 = 10_000;
 /// How long reading them may take. A table without an index on the end of runs may need longer; then there is no
 /// warning.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The most warnings about run times.
 const SHOWN: usize = 10;
 
-/// Warnings about thresholds, evidence and fencing.
 pub(super) fn warnings(
     spec: &QueueSpec,
     policy: &Policy,
-    sources: &BTreeSet<&'static str>,
     thresholds_used: &ThresholdsUsed,
     troubled: bool,
 ) -> Vec<String> {
@@ -41,7 +38,8 @@ pub(super) fn warnings(
             }
         }
     }
-    let age_only = spec.liveness.iter().any(|source| matches!(source, Liveness::Age { .. })) && sources.contains("age");
+    let age_only =
+        spec.liveness.iter().any(|source| matches!(source, Liveness::Age { .. })) && thresholds_used.has("age");
     if age_only && policy.restart.is_none() {
         warnings.push("age only: nothing but the age of the claim tells these jobs from slow ones".to_owned());
     }
@@ -64,11 +62,8 @@ pub(super) fn warnings(
 
 /// Warns of jobs that were lost before: a job that kills its workers will be lost again.
 pub(super) fn lost_before(jobs: u64) -> Option<String> {
-    match jobs {
-        0 => None,
-        1 => Some("1 of these jobs was lost before".to_owned()),
-        _ => Some(format!("{jobs} of these jobs were lost before")),
-    }
+    let were = if jobs == 1 { "was" } else { "were" };
+    (jobs > 0).then(|| format!("{jobs} of these jobs {were} lost before"))
 }
 
 /// The warning about a worker that comes back late; `None` if fencing stops it.

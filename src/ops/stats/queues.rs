@@ -41,7 +41,6 @@ pub fn stats(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) ->
 #[derive(Default)]
 struct Counts {
     queues: BTreeMap<Option<String>, Queue>,
-    /// States that the preset does not have.
     unfamiliar: BTreeSet<String>,
 }
 
@@ -66,11 +65,8 @@ impl Counts {
         }
         if !self.unfamiliar.is_empty() {
             let states: Vec<&str> = self.unfamiliar.iter().map(String::as_str).take(20).collect();
-            findings.push(format!(
-                "rows are in states that preset {} does not have: {}",
-                spec.preset,
-                states.join(", ")
-            ));
+            let (preset, states) = (&spec.preset, states.join(", "));
+            findings.push(format!("rows are in states that preset {preset} does not have: {states}"));
         }
         findings
     }
@@ -103,15 +99,14 @@ fn meaning(spec: &QueueSpec, stored: &Cell) -> Option<Meaning> {
     // As text: a state that is declared as an integer arrives as one.
     let text = stored.to_text();
     let holds = |list: &[StateValue]| list.iter().any(|state| state.stored.to_text() == text);
-    [
+    let meanings = [
         (&states.waiting, Meaning::Waiting),
         (&states.in_flight, Meaning::InFlight),
         (&states.done, Meaning::Done),
         (&states.failed, Meaning::Failed),
         (&states.cancelled, Meaning::Cancelled),
-    ]
-    .into_iter()
-    .find_map(|(list, meaning)| holds(list).then_some(meaning))
+    ];
+    meanings.into_iter().find_map(|(list, meaning)| holds(list).then_some(meaning))
 }
 
 #[derive(Default)]

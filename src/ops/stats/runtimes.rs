@@ -6,14 +6,14 @@ use crate::ops::session::Snapshot;
 use crate::ops::{OpsError, thresholds};
 use crate::output::{KindRuntimes, Request, RuntimeBucket, StatsRuntimes, StatsRuntimesHead, StatsRuntimesSummary};
 use crate::policy::Policy;
-use crate::preset::{EARLIEST_MICROS, Finished, Liveness, QueueSpec, Runs};
+use crate::preset::{EARLIEST_MICROS, Finished, Liveness, QueueSpec};
 use crate::store::{FinishedRun, WantedRuns};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The most kinds that are kept apart: a table may have one kind for each job, and memory must stay small.
 const MOST_KINDS: usize = 1000;
-/// How long to search for any finished job at all.
+/// How long to search for the last finished job of any queue and kind.
 const SHORT: Duration = Duration::from_secs(2);
 
 /// How long jobs of each kind ran that succeeded within `since`, and how many of them the policy's thresholds would
@@ -46,7 +46,10 @@ pub fn runtimes(
     })?;
     let mut findings = kinds.findings(spec);
     if kinds.is_empty() {
-        let latest = latest(snapshot.reader.as_mut(), spec, runs);
+        let mut latest = None;
+        // An error only costs a detail of a sentence.
+        let newest = WantedRuns::Newest(1, SHORT);
+        let _ = snapshot.reader.finished(spec, runs, &newest, &mut |run| latest = run.ended.at());
         findings.push(nothing(latest, selection, since));
     }
     let Kinds { by_name, total, .. } = kinds;
@@ -67,21 +70,9 @@ pub fn runtimes(
     Ok(StatsRuntimes { head, summary, kinds })
 }
 
-/// When the last finished job of any queue and kind ended; `None` if none is found in a short time.
-fn latest(reader: &mut dyn crate::store::Reader, spec: &QueueSpec, runs: &Runs) -> Option<Timestamp> {
-    let mut latest = None;
-    // An error only costs a detail of a sentence.
-    let _ = reader.finished(spec, runs, &WantedRuns::Newest(1, SHORT), &mut |run| latest = run.ended.at());
-    latest
-}
-
-/// The sentence for an empty result.
 fn nothing(latest: Option<Timestamp>, selection: &Selection, since: Duration) -> String {
-    let of_those = if selection.queues.patterns().is_empty() && selection.kinds.patterns().is_empty() {
-        "no job"
-    } else {
-        "no selected job"
-    };
+    let is_all = selection.queues.patterns().is_empty() && selection.kinds.patterns().is_empty();
+    let of_those = if is_all { "no job" } else { "no selected job" };
     let window = format!("{of_those} ended well within the last {}", age(since));
     match latest {
         Some(latest) => format!("{window}; the last one of all ended at {latest}"),
@@ -89,7 +80,6 @@ fn nothing(latest: Option<Timestamp>, selection: &Selection, since: Duration) ->
     }
 }
 
-/// What is counted, by kind.
 #[derive(Default)]
 struct Kinds {
     by_name: BTreeMap<Option<String>, Kind>,
@@ -128,16 +118,12 @@ impl Kinds {
     fn findings(&self, spec: &QueueSpec) -> Vec<String> {
         let mut findings = Vec::new();
         if self.total.unusable > 0 {
-            findings.push(format!(
-                "finished jobs whose times give no run time, counted as unusable: {}",
-                self.total.unusable
-            ));
+            let jobs = self.total.unusable;
+            findings.push(format!("finished jobs whose times give no run time, counted as unusable: {jobs}"));
         }
         if self.total.left_out > 0 {
-            findings.push(format!(
-                "finished jobs of other kinds, beyond the first {MOST_KINDS} found: {}",
-                self.total.left_out
-            ));
+            let jobs = self.total.left_out;
+            findings.push(format!("finished jobs of other kinds, beyond the first {MOST_KINDS} found: {jobs}"));
         }
         let best = spec.liveness.first().filter(|source| !matches!(source, Liveness::Age { .. }));
         if let (Some(best), Some(1..)) = (best, self.total.would_hit) {

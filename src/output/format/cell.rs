@@ -7,14 +7,12 @@ use anstyle::{AnsiColor, Style};
 pub enum Tone {
     #[default]
     Plain,
-    /// Dimmed.
     Dim,
     /// Needs attention.
     Warn,
     /// Wrong, but less so than others.
     Amiss,
     Bad,
-    /// Bold.
     Strong,
 }
 
@@ -37,7 +35,6 @@ impl Tone {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cell {
     pub text: String,
-    /// Its colour, where the screen has colours.
     pub tone: Tone,
     /// What it is ordered by, where its text does not tell.
     pub rank: Option<i64>,
@@ -74,7 +71,6 @@ pub fn or_dash(text: Option<&str>) -> &str {
 
 /// Signs of a column chart, from low to high.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// A full cell of a bar.
 const FULL: char = '█';
 const EMPTY: char = '·';
 

@@ -6,10 +6,8 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table, Width};
 use std::iter::zip;
 
-/// Spaces between two columns.
 pub(super) const GAP: usize = 2;
 
-/// The measures of a column for the layout.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Measure {
     /// The width of its widest text.
@@ -110,7 +108,6 @@ impl Grid {
         Grid { columns, rows: Vec::new() }
     }
 
-    /// Adds a row, one cell per column.
     pub(super) fn push(&mut self, row: Vec<Cell>) {
         self.rows.push(row);
     }
@@ -146,7 +143,6 @@ impl Grid {
     }
 }
 
-/// A width in comfy-table's type.
 fn cells(width: usize) -> u16 {
     u16::try_from(width).unwrap_or(u16::MAX)
 }

@@ -9,7 +9,6 @@ use serde::Serialize;
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
-/// How a report is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// Aligned columns, as many as the screen is wide.
@@ -19,7 +18,6 @@ pub enum Format {
     Json,
     /// One JSON document per line.
     Jsonl,
-    /// Comma-separated values under a line of column names.
     Csv,
     /// Ids alone, one per line.
     Name,
@@ -113,7 +111,6 @@ pub enum Times {
     Relative,
     /// In the zone of this machine.
     Local,
-    /// In UTC.
     Utc,
 }
 
@@ -153,7 +150,6 @@ impl Screen {
         self.set(cell, 0)
     }
 
-    /// Caveats, each a paragraph of its own.
     pub fn findings(&self, findings: &[String]) -> String {
         findings.iter().map(|finding| self.paragraph(&format!("! {finding}").into())).collect()
     }

@@ -13,7 +13,6 @@ const LENGTH: u32 = 24;
 #[derive(Default)]
 pub struct Lines {
     file: Option<File>,
-    /// How many bytes are in the file.
     written: u64,
     /// The lines after those.
     pending: Vec<u8>,
@@ -52,10 +51,7 @@ impl Lines {
         Ok(())
     }
 
-    /// Puts the lines in order, equal ones as they came, and keeps the first `most`.
-    ///
-    /// # Errors
-    /// When a line could not be written.
+    /// Puts the lines in order, equal ones as they came, and keeps the first `most`; fails if a line was not written.
     pub fn sort(&mut self, most: usize) -> io::Result<()> {
         self.index.sort_unstable();
         self.index.truncate(most);

@@ -17,14 +17,12 @@ pub struct Page {
     left_out: Vec<LeftOut>,
 }
 
-/// A column that a table leaves out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LeftOut {
     pub(super) title: &'static str,
     pub(super) why: Why,
 }
 
-/// Why a table leaves a column out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Why {
     /// Every row has this inert text in it.
@@ -96,7 +94,6 @@ impl Facts {
         Facts::default()
     }
 
-    /// Adds a fact below the others.
     pub fn add(&mut self, name: impl Into<String>, value: impl Into<Cell>) -> &mut Facts {
         self.facts.push((name.into(), value.into()));
         self

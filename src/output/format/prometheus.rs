@@ -5,7 +5,6 @@ use prometheus::TextEncoder;
 use prometheus::proto::{Gauge, LabelPair, Metric, MetricFamily, MetricType};
 use std::io;
 
-/// A gauge, with its samples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Family {
     pub name: &'static str,

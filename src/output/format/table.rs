@@ -21,7 +21,6 @@ pub struct Column {
     pub importance: u8,
     /// The width to which it may shrink before columns are dropped; `None` never shrinks.
     pub shrinks_to: Option<usize>,
-    /// Where its texts are cut.
     pub cut: Cut,
 }
 
@@ -113,7 +112,6 @@ impl Table {
         self.columns.iter().map(|column| column.title).collect()
     }
 
-    /// One inert text per column.
     fn texts<'a>(&self, row: &'a [Cell]) -> Vec<Cow<'a, str>> {
         let text = |column| row.get(column).map_or(Cow::Borrowed(""), |cell: &Cell| inert(&cell.text));
         (0..self.columns.len()).map(text).collect()

@@ -6,7 +6,6 @@ use crate::output::StepJob;
 use crate::output::format::{count, grouped};
 use std::collections::BTreeMap;
 
-/// Owners that the sentence names.
 const SHOWN: usize = 3;
 
 /// How many jobs a run usually moves at most.

@@ -12,7 +12,6 @@ use std::time::Duration;
 /// When others changed a job that this run was to move.
 pub(super) const MEANWHILE: &str = "meanwhile";
 
-/// What the sentences depend on besides the document.
 pub struct Closing<'a> {
     /// True if a program reads the report, which has the counts.
     pub is_machine: bool,
@@ -20,15 +19,11 @@ pub struct Closing<'a> {
     pub rows: Option<usize>,
     /// True if a person watches the run.
     pub is_watched: bool,
-    /// What went wrong after the last commit.
     pub after: &'a [String],
-    /// What stopped the run early.
     pub stop: Option<String>,
     /// How many jobs a run usually moves at most.
     pub warn_above: Option<&'a WarnAbove>,
-    /// Where the plan was saved.
     pub save_plan: Option<&'a Path>,
-    /// The command lines to propose.
     pub next: NextCommands,
 }
 
