@@ -119,7 +119,7 @@ fn changed_job(
         findings: vec![Finding::BetweenSnapshots(apart), what],
     };
     let Some((claim, in_flight)) = found else {
-        return (step.job.clone(), why(Finding::RowGone));
+        return ((*step.job).clone(), why(Finding::RowGone));
     };
     let (judgement, draft) = snapshot.drafted(claim, *in_flight, policy);
     let is_stuck = *in_flight && matches!(judgement.verdict, Verdict::Stuck(_));
@@ -129,7 +129,7 @@ fn changed_job(
     });
     let job = match in_flight {
         true => Job::of(&snapshot.spec, claim, policy, &judgement, &Draft::Skipped(skipped.clone())),
-        false => Job { state: claim.state.clone(), action: None, ..step.job.clone() },
+        false => Job { state: claim.state.clone(), action: None, ..(*step.job).clone() },
     };
     (job, skipped)
 }

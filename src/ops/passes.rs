@@ -2,19 +2,20 @@
 
 use crate::model::{Claim, Clocks, Step, Timestamp};
 use crate::preset::QueueSpec;
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::Arc;
 
 /// The most steps of a plan. Each takes some 1.8 kB, a plan in the making holds a quarter more, and 64 MiB have room for
 /// the rest of the program too.
-pub(super) const STEPS: usize = 10_000;
+pub(super) const STEPS: usize = 5_000;
 
-/// A set that keeps hashes, because there may be a million keys. Where two are equal, a job is left to the next run.
+/// A set that keeps hashes, because there may be a million keys; a tree, which never doubles. Where two are equal, a
+/// job is left to the next run.
 #[derive(Debug, Clone, Default)]
 pub struct Hashes {
     hasher: RandomState,
-    hashes: HashSet<u64>,
+    hashes: BTreeSet<u64>,
 }
 
 impl Hashes {

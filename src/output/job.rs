@@ -75,7 +75,7 @@ fn in_words<S: Serializer>(finding: &Finding, serializer: S) -> Result<S::Ok, S:
 pub struct StepJob {
     /// The job.
     #[serde(flatten)]
-    pub job: Job,
+    pub job: Box<Job>,
     /// The state it comes to, in the queue's own words.
     pub state_after: String,
     /// Its attempts then.
@@ -180,7 +180,7 @@ impl StepJob {
     /// The document of a planned step.
     pub fn of(step: &Step, job: Job) -> StepJob {
         let (state_after, attempts_after) = (step.state_after.clone(), step.attempts_after);
-        StepJob { job, state_after, attempts_after, outcome: None, error: None }
+        StepJob { job: Box::new(job), state_after, attempts_after, outcome: None, error: None }
     }
 
     /// Adds how the step ended that was tried last.

@@ -14,7 +14,8 @@ pub const LISTED: usize = 1_000;
 /// The items of the smallest orders, longest silent first where the order is the last sign of life. What comes after
 /// them is counted and dropped, so that memory holds at most a quarter more than are wanted.
 pub struct First<T> {
-    items: Vec<(i64, T)>,
+    /// Boxed, since a long list of large items would double while it grows.
+    items: Vec<(i64, Box<T>)>,
     most: usize,
     /// An item of this order, or of a larger one, is none of the first.
     full_from: Option<i64>,
@@ -32,7 +33,7 @@ impl<T> First<T> {
         if self.full_from.is_some_and(|from| order >= from) {
             return;
         }
-        self.items.push((order, make()));
+        self.items.push((order, Box::new(make())));
         if self.items.len() > self.most.saturating_add(self.most / 4) {
             self.shrink();
             self.full_from = self.items.last().map(|(order, _)| *order);
@@ -48,7 +49,7 @@ impl<T> First<T> {
     pub fn finish(mut self) -> (Vec<T>, u64) {
         self.shrink();
         let dropped = self.offered - self.items.len() as u64;
-        (self.items.into_iter().map(|(_, item)| item).collect(), dropped)
+        (self.items.into_iter().map(|(_, item)| *item).collect(), dropped)
     }
 }
 

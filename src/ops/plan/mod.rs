@@ -172,13 +172,19 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
     let mut gauge = Gauge::default();
     let spec = snapshot.spec.clone();
     let mut found = Diagnoses::new(&spec);
+    let is_first = selection.bound.passes == 0;
     judged(snapshot, selection, policy, Detail::ForAction, &mut |spec, claim, judgement, is_asked_for| {
-        gauge.note(claim, &judgement, policy);
         let draft = is_asked_for.then(|| draft(spec, claim, &judgement, policy));
-        found.add(claim, &judgement, matches!(draft, Some(Draft::Step(_))));
+        if is_first {
+            gauge.note(claim, &judgement, policy);
+            found.add(claim, &judgement, matches!(draft, Some(Draft::Step(_))));
+        }
         draft.into_iter().for_each(|draft| drafts.add(spec, claim, &judgement, policy, draft));
     })?;
     let mut plan = finish(snapshot, selection, policy, drafts, Some(gauge), Vec::new())?;
+    if !is_first {
+        return Ok(plan);
+    }
     // A restart sweep is told who is dead.
     if !plan.is_empty() && policy.restart.is_none() {
         plan.diagnosed = match plan.beyond_limit == plan.later {
@@ -226,21 +232,26 @@ fn finish(
     let all = steps.len() as u64 + beyond_limit;
     let later = all.min(selection.most_claims()).saturating_sub(steps.len() as u64);
     let mut part = Part { spec, steps };
-    let forecast = forecast(snapshot, policy, &mut part)?;
-    let measured = measured(snapshot, policy, gauge, part.steps.len() as u64 + later, &thresholds_used)?;
     let tally = Tally::of(part.steps.iter());
     let lost_before = lost_before(tally.lost_before);
     let (digest, by_action) = tally.finish();
-    let mut warnings: Vec<String> = snapshot.spec.ignored.values().cloned().collect();
-    if !part.steps.is_empty() {
-        warnings.extend(self::warnings::warnings(&snapshot.spec, policy, &thresholds_used, troubled));
-    }
-    warnings.extend(run_time_warnings(snapshot, policy, &thresholds_used));
-    warnings.extend(lost_before);
-    warnings.extend(forecast);
     let final_actions = final_actions(&snapshot.spec, by_action.keys());
-    warnings.extend(final_actions.iter().cloned());
-    warnings.extend(cascades(snapshot, by_action.keys())?);
+    let mut measured = Measured::default();
+    let mut warnings: Vec<String> = Vec::new();
+    // What the brake asks and people read is asked and said once in a run.
+    if selection.bound.passes == 0 {
+        let forecast = forecast(snapshot, policy, &mut part)?;
+        measured = self::measured(snapshot, policy, gauge, part.steps.len() as u64 + later, &thresholds_used)?;
+        warnings.extend(snapshot.spec.ignored.values().cloned());
+        if !part.steps.is_empty() {
+            warnings.extend(self::warnings::warnings(&snapshot.spec, policy, &thresholds_used, troubled));
+        }
+        warnings.extend(run_time_warnings(snapshot, policy, &thresholds_used));
+        warnings.extend(lost_before);
+        warnings.extend(forecast);
+        warnings.extend(final_actions.iter().cloned());
+        warnings.extend(cascades(snapshot, by_action.keys())?);
+    }
     Ok(Plan {
         claims: part,
         waiting: Vec::new(),
