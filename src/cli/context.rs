@@ -131,8 +131,8 @@ impl Context {
             target.preset,
             snapshot.now()
         ));
-        if let Some(server) = snapshot.reader.server_version().filter(|server| !server.is_postgres) {
-            self.ui.warn(&format!("{} answered, which is not Postgres; --apply is refused here", server.name));
+        if let Some(server) = snapshot.reader.server().filter(|server| !server.version.is_postgres) {
+            self.ui.warn(&format!("{} answered, which is not Postgres; --apply is refused here", server.version.name));
         }
         if let Some(standby) = &target.standby {
             let lag = match standby.lag_seconds {

@@ -128,10 +128,13 @@ impl Session<'_> {
             preset: spec.preset.clone(),
             variants: spec.variants.clone(),
             name: self.target.map(str::to_owned),
-            database: reader.label().unwrap_or(self.store.label()).to_owned(),
+            database: reader.server().map_or(self.store.label(), |server| &server.label).to_owned(),
             identity: None,
             key: spec.claim.key.iter().map(|column| column.name.clone()).collect(),
-            standby: reader.standby().map(|standby| Standby { lag_seconds: standby.lag.map(|lag| lag.as_secs_f64()) }),
+            standby: reader
+                .server()
+                .and_then(|server| server.standby)
+                .map(|standby| Standby { lag_seconds: standby.lag.map(|lag| lag.as_secs_f64()) }),
             table: table.map_or_else(String::new, |table| format!("{}.{}", table.schema, table.name)),
         };
         let at = |key: &str| (!preset.built_in).then(|| preset.at(key));

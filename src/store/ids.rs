@@ -70,10 +70,7 @@ impl<S: ReadSession> SqlReader<S> {
         read: &mut Vec<(Key, &'i String)>,
     ) -> Result<(), StoreError> {
         let statement = sql::canonical(columns, keys.iter().map(|(key, _)| key));
-        self.session.begin_short(Duration::MAX)?;
-        let rows = self.session.query(&statement);
-        self.session.end_short()?;
-        match rows {
+        match self.within(Duration::MAX, |reader| reader.session.query(&statement)) {
             Err(error) if error.kind == StoreErrorKind::RowData => {
                 let half = keys.len() / 2;
                 let (first, second) = keys.split_at(half);

@@ -29,9 +29,12 @@ pub use conninfo::{
 pub use error::{StoreError, StoreErrorKind};
 pub use explain::Refusal;
 pub use limits::{BatchInHand, Interrupt, Limits, chance, random};
-pub use port::{Caution, Forbids, LedgerReader, Reader, Store, Writer, in_flight_by_owner};
+pub use port::{Caution, Forbids, Reader, Store, Writer};
 pub use postgres::tls;
-pub use query::{Cutoffs, Detail, FinishedRun, Found, RowCount, ServerVersion, Standby, Wanted, WantedRuns};
+pub use query::{
+    Cutoffs, Detail, FinishedRun, Found, LiveServer, RowCount, ServerVersion, Standby, Wanted, WantedRuns,
+    in_flight_by_owner,
+};
 pub use sql::{
     Dialect, Postgres as PostgresDialect, Sqlite as SqliteDialect, Statement, catalog, ledger_schema, parts,
     reference_schema, statements,

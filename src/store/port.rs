@@ -1,7 +1,7 @@
 //! The port: what a database must offer to be read and written.
 #![warn(missing_docs)]
 
-use super::query::{Detail, FinishedRun, Found, RowCount, ServerVersion, Standby, Wanted, WantedRuns};
+use super::query::{Detail, FinishedRun, Found, LiveServer, RowCount, Wanted, WantedRuns};
 use super::{Limits, Recorder, Refusal, StoreError, SweepLock};
 use crate::model::{
     Batch, BatchReport, Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Loss, Owner, Remedy, RowError, RowImage,
@@ -74,21 +74,12 @@ pub enum Forbids {
 
 /// One consistent snapshot of a database, with the database's clock read once. The `Errors` of every method: its
 /// statement fails, or the time limit or an interrupt ends it.
-pub trait Reader: LedgerReader {
+pub trait Reader {
     /// The database's time at this snapshot; on a standby, the time up to which it has followed its primary.
     fn now(&self) -> Timestamp;
 
-    /// The name of the server that answered, if there were several to choose from.
-    fn label(&self) -> Option<&str>;
-
     /// What answered; `None` if there is no server.
-    fn server_version(&self) -> Option<&ServerVersion>;
-
-    /// Set if this is a standby, to which nothing can be written.
-    fn standby(&self) -> Option<Standby>;
-
-    /// When the server started, on its own clock; `None` if there is no server.
-    fn up_since(&mut self) -> Result<Option<Timestamp>, StoreError>;
+    fn server(&self) -> Option<&LiveServer>;
 
     /// What tells this database from every other, whatever its name: a record is undone only where it was made. `None`
     /// if the role may not ask.
@@ -175,28 +166,13 @@ pub trait Reader: LedgerReader {
     ) -> Result<Vec<(usize, RowError)>, StoreError>;
 
     /// What the database refuses of the queue's actions and wake-ups: it explains every statement that a writer would
-    /// send, and runs none.
-    fn explain_actions(&mut self, spec: &QueueSpec) -> Result<Vec<Refusal>, StoreError>;
-}
+    /// send, and runs none. `reason` stands for the reason of a run.
+    fn explain_actions(&mut self, spec: &QueueSpec, reason: &str) -> Result<Vec<Refusal>, StoreError>;
 
-/// Counts the claims in flight by [`Owner::name`](crate::model::Owner): [`Reader::count_by_owner`] added up. Memory
-/// grows with the number of owners.
-pub fn in_flight_by_owner(
-    reader: &mut dyn Reader,
-    spec: &QueueSpec,
-) -> Result<BTreeMap<Option<String>, u64>, StoreError> {
-    let mut sums: BTreeMap<Option<String>, u64> = BTreeMap::new();
-    reader
-        .count_by_owner(spec, &mut |owner, claims| *sums.entry(owner.map(|owner| owner.name)).or_default() += claims)?;
-    Ok(sums)
-}
-
-/// The ledger, as a snapshot shows it. `Errors` as for [`Reader`].
-pub trait LedgerReader {
-    /// The newest runs, newest first.
+    /// The newest runs of the ledger, newest first.
     fn ledger_runs(&mut self, ledger: &LedgerSpec, limit: u64) -> Result<Vec<LedgerRun>, StoreError>;
 
-    /// The ids of at most `limit` runs that begin with `prefix`.
+    /// The ids of at most `limit` runs of the ledger that begin with `prefix`.
     fn ledger_run_ids(&mut self, ledger: &LedgerSpec, prefix: &str, limit: usize) -> Result<Vec<String>, StoreError>;
 
     /// Hands over the rows of one run; of a row that jobdoctor did not write, the id of the job.

@@ -76,6 +76,18 @@ pub struct FinishedRun {
     pub ended: Reading,
 }
 
+/// The server that answered a reader.
+#[derive(Debug, Clone)]
+pub struct LiveServer {
+    /// The database's name in messages: user, the server that answered, and database.
+    pub label: String,
+    pub version: ServerVersion,
+    /// Set if this is a standby, to which nothing can be written.
+    pub standby: Option<Standby>,
+    /// When it started, on its own clock.
+    pub up_since: Option<Timestamp>,
+}
+
 /// A server that follows a primary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standby {
@@ -83,8 +95,8 @@ pub struct Standby {
     pub lag: Option<Duration>,
 }
 
-/// The program that answered, if there is a server.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A program that answers as a server.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerVersion {
     /// Its name and version: `PostgreSQL 15.18`.
     pub name: String,
@@ -117,4 +129,21 @@ pub struct Found {
     pub in_flight: bool,
     /// The given ids that mean this job: a number or a UUID has several spellings.
     pub names: Vec<String>,
+}
+
+/// The number in a cell that holds a count.
+pub(super) fn as_count(cell: &Cell) -> Option<u64> {
+    cell.as_integer().and_then(|count| u64::try_from(count).ok())
+}
+
+/// Counts the claims in flight by [`Owner::name`](crate::model::Owner): [`Reader::count_by_owner`] added up. Memory
+/// grows with the number of owners.
+pub fn in_flight_by_owner(
+    reader: &mut dyn Reader,
+    spec: &QueueSpec,
+) -> Result<BTreeMap<Option<String>, u64>, StoreError> {
+    let mut sums: BTreeMap<Option<String>, u64> = BTreeMap::new();
+    reader
+        .count_by_owner(spec, &mut |owner, claims| *sums.entry(owner.map(|owner| owner.name)).or_default() += claims)?;
+    Ok(sums)
 }

@@ -2,14 +2,13 @@
 
 use super::batch::{images, last_sweep};
 use super::explain::{explain_actions, key_holders};
-use super::query::{Detail, FinishedRun, Found, RowCount, ServerVersion, Standby, Wanted, WantedRuns};
-use super::session::{ReadSession, query_count};
+use super::query::{Detail, FinishedRun, Found, LiveServer, RowCount, Wanted, WantedRuns, as_count};
+use super::session::ReadSession;
 use super::sql::{self, Statement};
-use super::{Interrupt, LedgerReader, Reader, Refusal, StoreError, StoreErrorKind};
+use super::{Interrupt, Reader, Refusal, StoreError, StoreErrorKind};
 use crate::model::{Cell, Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowError, RowImage, Timestamp};
 use crate::preset::encoding::Said;
 use crate::preset::{ActionSpec, Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
-use std::ops::ControlFlow;
 use std::time::Duration;
 
 /// Keys looked up in one statement.
@@ -24,8 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub(super) struct SqlReader<S> {
     pub(super) session: S,
     pub(super) now: Timestamp,
-    pub(super) standby: Option<Standby>,
-    pub(super) label: Option<String>,
+    pub(super) server: Option<LiveServer>,
     pub(super) interrupt: Interrupt,
 }
 
@@ -34,20 +32,8 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         self.now
     }
 
-    fn label(&self) -> Option<&str> {
-        self.label.as_deref()
-    }
-
-    fn server_version(&self) -> Option<&ServerVersion> {
-        self.session.server_version()
-    }
-
-    fn standby(&self) -> Option<Standby> {
-        self.standby
-    }
-
-    fn up_since(&mut self) -> Result<Option<Timestamp>, StoreError> {
-        self.session.up_since()
+    fn server(&self) -> Option<&LiveServer> {
+        self.server.as_ref()
     }
 
     fn live_schema(&mut self, names: &[String]) -> Result<LiveSchema, StoreError> {
@@ -55,8 +41,7 @@ impl<S: ReadSession> Reader for SqlReader<S> {
     }
 
     fn ask(&mut self, sql: &str) -> Result<bool, StoreError> {
-        let rows = self.session.query(&Statement::plain(sql))?;
-        let answer = rows.first().and_then(|row| row.first());
+        let answer = self.session.value(&Statement::plain(sql))?;
         Ok(!matches!(answer, None | Some(Cell::Null | Cell::Integer(0))))
     }
 
@@ -67,38 +52,24 @@ impl<S: ReadSession> Reader for SqlReader<S> {
     }
 
     fn sample(&mut self, sql: &str, time: Duration) -> Result<Vec<Vec<Cell>>, StoreError> {
-        self.session.begin_short(time)?;
-        let rows = self.session.query(&Statement::plain(sql));
-        self.session.end_short()?;
-        rows
+        self.within(time, |reader| reader.session.query(&Statement::plain(sql)))
     }
 
     fn number(&mut self, spec: &QueueSpec, sql: &Template) -> Result<u64, StoreError> {
-        let rows = self.session.query(&sql::question(spec, self.session.dialect(), sql))?;
-        Ok(match rows.first().and_then(|row| row.first()) {
-            Some(Cell::Integer(number)) => u64::try_from(*number).unwrap_or(0),
-            _ => 0,
-        })
+        let number = self.session.value(&sql::question(spec, self.session.dialect(), sql))?;
+        Ok(number.as_ref().and_then(as_count).unwrap_or(0))
     }
 
     fn states_in_use(&mut self, spec: &QueueSpec) -> Result<Vec<Cell>, StoreError> {
         let Some(statement) = sql::states_in_use(spec, self.session.dialect()) else { return Ok(Vec::new()) };
         let states = self.session.query(&statement)?.into_iter().filter_map(|row| row.into_iter().next());
-        let mut odd = 0;
-        states
-            .map(|state| {
-                odd += usize::from(!spec.states.has(&state));
-                if spec.states.has(&state) || odd > ODD_STATES {
-                    return Ok(state);
-                }
-                Ok(self.state_meant(spec, &state)?.unwrap_or(state))
-            })
-            .collect()
+        let mut meant = Vec::new();
+        states.map(|state| self.state_meant(spec, state, &mut meant)).collect()
     }
 
     fn count_in_states(&mut self, spec: &QueueSpec, states: &[String], most: u64) -> Result<u64, StoreError> {
         match sql::count_in_states(spec, self.session.dialect(), states, most) {
-            Some(statement) => query_count(&mut self.session, &statement),
+            Some(statement) => self.session.count(&statement),
             None => Ok(0),
         }
     }
@@ -119,24 +90,14 @@ impl<S: ReadSession> Reader for SqlReader<S> {
                 None => return Ok(()),
             },
         };
-        let interrupt = self.interrupt.clone();
-        let streamed = self.session.stream(&listing.statement, &mut |row| {
-            each(listing.projection.claim(row).0);
-            if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        streamed.map_err(|error| error.of_expressions(spec))?;
-        self.check_interrupt()
+        self.stream(spec, &listing.statement, &mut |row| each(listing.projection.claim(row).0))
     }
 
     fn utc_evidence(&mut self, spec: &QueueSpec) -> Result<UtcEvidence, StoreError> {
         if spec.zone().is_none_or(|(_, said)| said != Said::ByNobody) {
             return Ok(UtcEvidence::default());
         }
-        self.session.begin_short(PATIENCE)?;
-        let evidence = self.zones_seen(spec);
-        self.session.end_short()?;
-        self.check_interrupt()?;
-        Ok(evidence.unwrap_or_default())
+        self.within(PATIENCE, |reader| Ok(reader.zones_seen(spec).unwrap_or_default()))
     }
 
     fn find(&mut self, spec: &QueueSpec, ids: &[String]) -> Result<Vec<Found>, StoreError> {
@@ -154,12 +115,8 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         keys: &[Key],
     ) -> Result<Vec<(usize, RowError)>, StoreError> {
         let now = self.now;
-        self.session.begin_short(PATIENCE)?;
         let keys: Vec<&Key> = keys.iter().collect();
-        let found = key_holders(&mut self.session, spec, action, &keys, &[], (now, ""));
-        self.session.end_short()?;
-        self.check_interrupt()?;
-        found
+        self.within(PATIENCE, |reader| key_holders(&mut reader.session, spec, action, &keys, &[], (now, "")))
     }
 
     fn explain_actions(&mut self, spec: &QueueSpec) -> Result<Vec<Refusal>, StoreError> {
@@ -169,42 +126,27 @@ impl<S: ReadSession> Reader for SqlReader<S> {
 
     fn in_flight(&mut self, spec: &QueueSpec) -> Result<u64, StoreError> {
         let statement = sql::count(spec, self.session.dialect());
-        query_count(&mut self.session, &statement).map_err(|error| error.of_expressions(spec))
+        self.session.count(&statement).map_err(|error| error.of_expressions(spec))
     }
 
     fn count_by_owner(&mut self, spec: &QueueSpec, each: &mut dyn FnMut(Option<Owner>, u64)) -> Result<(), StoreError> {
         let statement = sql::count_by_owner(spec, self.session.dialect());
-        let interrupt = self.interrupt.clone();
-        let counted = self.session.stream(&statement, &mut |row| {
+        self.stream(spec, &statement, &mut |row| {
             let (owner, claims) = sql::owner_count(spec, row);
             // An aggregate without groups gives a row even if there are no claims.
             if claims > 0 {
                 each(owner, claims);
             }
-            if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        counted.map_err(|error| error.of_expressions(spec))?;
-        self.check_interrupt()
+        })
     }
 
     fn count_by_state(&mut self, spec: &QueueSpec, by_kind: bool) -> Result<Vec<RowCount>, StoreError> {
-        let Some(counting) = sql::count_by_state(spec, self.session.dialect(), by_kind) else { return Ok(Vec::new()) };
-        let rows = self.session.query(&counting.statement).map_err(|error| error.of_expressions(spec))?;
-        let mut counts: Vec<RowCount> = rows.iter().map(|row| counting.read(row)).collect();
-        let mut meant: Vec<(Cell, Option<Cell>)> = Vec::new();
-        let is_odd = |count: &&mut RowCount| matches!(count.state, Cell::Text(_)) && !spec.states.has(&count.state);
-        for count in counts.iter_mut().filter(is_odd) {
-            let known = meant.iter().find(|(stored, _)| *stored == count.state).map(|(_, state)| state.clone());
-            let state = match known {
-                Some(state) => state,
-                None if meant.len() == ODD_STATES => None,
-                None => {
-                    let state = self.state_meant(spec, &count.state)?;
-                    meant.push((count.state.clone(), state.clone()));
-                    state
-                }
-            };
-            count.state = state.unwrap_or_else(|| count.state.clone());
+        let Some(statement) = sql::count_by_state(spec, self.session.dialect(), by_kind) else { return Ok(Vec::new()) };
+        let rows = self.session.query(&statement).map_err(|error| error.of_expressions(spec))?;
+        let mut counts: Vec<RowCount> = rows.iter().map(|row| sql::row_count(row)).collect();
+        let mut meant = Vec::new();
+        for count in counts.iter_mut().filter(|count| matches!(count.state, Cell::Text(_))) {
+            count.state = self.state_meant(spec, count.state.clone(), &mut meant)?;
         }
         Ok(counts)
     }
@@ -216,24 +158,12 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         wanted: &WantedRuns,
         each: &mut dyn FnMut(FinishedRun),
     ) -> Result<(), StoreError> {
-        let listing = sql::finished(spec, self.session.dialect(), runs, wanted);
-        let interrupt = self.interrupt.clone();
-        let mut stream = |session: &mut S| {
-            session.stream(&listing.statement, &mut |row| {
-                each(listing.read(row));
-                if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            })
-        };
+        let statement = sql::finished(spec, self.session.dialect(), runs, wanted);
+        let mut read = |row: &[Cell]| each(sql::finished_run(runs, row));
         match wanted {
-            WantedRuns::Since(_) => stream(&mut self.session).map_err(|error| error.of_expressions(spec))?,
-            WantedRuns::Newest(_, time) => {
-                self.session.begin_short(*time)?;
-                let streamed = stream(&mut self.session);
-                self.session.end_short()?;
-                streamed.map_err(|error| error.of_expressions(spec))?;
-            }
+            WantedRuns::Since(_) => self.stream(spec, &statement, &mut read),
+            WantedRuns::Newest(_, time) => self.within(*time, |reader| reader.stream(spec, &statement, &mut read)),
         }
-        self.check_interrupt()
     }
 
     fn identity(&mut self) -> Result<Option<String>, StoreError> {
@@ -254,9 +184,7 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         }
         Ok(rows)
     }
-}
 
-impl<S: ReadSession> LedgerReader for SqlReader<S> {
     fn ledger_runs(&mut self, ledger: &LedgerSpec, limit: u64) -> Result<Vec<LedgerRun>, StoreError> {
         let statement = sql::ledger_runs(self.session.dialect(), ledger, limit);
         Ok(self.session.query(&statement)?.iter().filter_map(|row| sql::ledger_run(row)).collect())
@@ -275,10 +203,7 @@ impl<S: ReadSession> LedgerReader for SqlReader<S> {
         each: &mut dyn FnMut(Loss),
     ) -> Result<(), StoreError> {
         let statement = sql::ledger_losses(self.session.dialect(), ledger, job_table);
-        self.session.stream(&statement, &mut |row| {
-            sql::ledger_loss(row).into_iter().for_each(&mut *each);
-            ControlFlow::Continue(())
-        })
+        self.session.stream(&statement, &mut |row| sql::ledger_loss(row).into_iter().for_each(&mut *each))
     }
 
     fn last_sweep(&mut self, spec: &QueueSpec, within: Duration) -> Result<Option<Timestamp>, StoreError> {
@@ -293,10 +218,7 @@ impl<S: ReadSession> LedgerReader for SqlReader<S> {
         each: &mut dyn FnMut(Result<LedgerRow, String>),
     ) -> Result<(), StoreError> {
         let statement = sql::ledger_rows(self.session.dialect(), ledger, run_id);
-        self.session.stream(&statement, &mut |row| {
-            each(sql::ledger_row(row));
-            ControlFlow::Continue(())
-        })
+        self.session.stream(&statement, &mut |row| each(sql::ledger_row(row)))
     }
 }
 
@@ -309,33 +231,68 @@ impl<S: ReadSession> SqlReader<S> {
         }
     }
 
+    /// Runs a statement about the queue and hands over its rows.
+    fn stream(
+        &mut self,
+        spec: &QueueSpec,
+        statement: &Statement,
+        each: &mut dyn FnMut(&[Cell]),
+    ) -> Result<(), StoreError> {
+        self.session.stream(statement, each).map_err(|error| error.of_expressions(spec))?;
+        self.check_interrupt()
+    }
+
+    /// Limits some work to this time. The snapshot goes on after it, even if a statement has failed.
+    pub(super) fn within<T>(
+        &mut self,
+        time: Duration,
+        work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.session.begin_short(time)?;
+        let done = work(self);
+        self.session.end_short()?;
+        self.check_interrupt()?;
+        done
+    }
+
     /// What the claims in flight show of the zone of their times, and the newest jobs by their key. The table is not
     /// read from end to end: a time further ahead in an old row that is not in flight is not seen.
     fn zones_seen(&mut self, spec: &QueueSpec) -> Result<UtcEvidence, StoreError> {
         let (mut evidence, now) = (UtcEvidence::default(), self.now);
         let listing = sql::all(spec, self.session.dialect(), Detail::ForListing);
-        let interrupt = self.interrupt.clone();
-        self.session.stream(&listing.statement, &mut |row| {
+        self.stream(spec, &listing.statement, &mut |row| {
             let claim = listing.projection.claim(row).0;
             let owner = claim.owner.as_ref().map(|owner| owner.id.as_str());
             listing.projection.times_without_zone(row, &claim, now, &mut |column, at| evidence.add(owner, column, at));
-            if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         let times = spec.zoneless_history();
         for history in sql::history(spec, self.session.dialect()) {
-            self.session.stream(&history, &mut |row| {
+            self.stream(spec, &history, &mut |row| {
                 let read = |n: usize| times.get(n).copied().flatten()?.encodings.decode(row.get(n)?).at();
                 evidence.add_job(spec, std::array::from_fn(read), now);
-                ControlFlow::Continue(())
             })?;
         }
         Ok(evidence)
     }
 
-    /// The state of the queue that the database takes a stored value for.
-    fn state_meant(&mut self, spec: &QueueSpec, stored: &Cell) -> Result<Option<Cell>, StoreError> {
-        let Some(statement) = sql::state_meant(spec, self.session.dialect(), stored) else { return Ok(None) };
-        let state = self.session.query(&statement)?.into_iter().next().and_then(|row| row.into_iter().next());
-        Ok(state.filter(|state| !state.is_null()))
+    /// The state of the queue that the database takes a stored value for, or the value itself. `known` keeps the
+    /// answers.
+    fn state_meant(
+        &mut self,
+        spec: &QueueSpec,
+        stored: Cell,
+        known: &mut Vec<(Cell, Cell)>,
+    ) -> Result<Cell, StoreError> {
+        if let Some((_, meant)) = known.iter().find(|(other, _)| *other == stored) {
+            return Ok(meant.clone());
+        }
+        if spec.states.has(&stored) || known.len() == ODD_STATES {
+            return Ok(stored);
+        }
+        let Some(statement) = sql::state_meant(spec, self.session.dialect(), &stored) else { return Ok(stored) };
+        let answer = self.session.value(&statement)?;
+        let meant = answer.filter(|state| !state.is_null()).unwrap_or_else(|| stored.clone());
+        known.push((stored, meant.clone()));
+        Ok(meant)
     }
 }

@@ -1,10 +1,10 @@
 //! One connection, as the code for both engines sees it.
 
+use super::query::as_count;
 use super::sql::{Dialect, Statement};
-use super::{ServerVersion, StoreError, StoreErrorKind};
+use super::{StoreError, StoreErrorKind};
 use crate::model::{Cell, Timestamp};
 use crate::preset::{LiveSchema, QueueSpec};
-use std::ops::ControlFlow;
 use std::time::Duration;
 
 pub(super) trait Session {
@@ -14,11 +14,30 @@ pub(super) trait Session {
     /// Runs a statement and gives its rows.
     fn query(&mut self, statement: &Statement) -> Result<Vec<Vec<Cell>>, StoreError>;
 
-    /// Runs a statement and hands over its rows, without keeping them if the driver can do that in a write transaction.
-    fn each(&mut self, statement: &Statement, each: &mut dyn FnMut(&[Cell])) -> Result<(), StoreError>;
+    /// Runs a statement and hands over its rows as they come, without keeping them. An interrupt ends it.
+    fn stream(&mut self, statement: &Statement, each: &mut dyn FnMut(&[Cell])) -> Result<(), StoreError>;
+
+    /// Runs a statement and gives its first value.
+    fn value(&mut self, statement: &Statement) -> Result<Option<Cell>, StoreError> {
+        Ok(self.query(statement)?.into_iter().next().and_then(|row| row.into_iter().next()))
+    }
+
+    /// Runs a statement that gives one number.
+    fn count(&mut self, statement: &Statement) -> Result<u64, StoreError> {
+        let answer = self.value(statement)?;
+        let not_counted = || StoreError::new(StoreErrorKind::Other, format!("expected a count and got {answer:?}"));
+        answer.as_ref().and_then(as_count).ok_or_else(not_counted)
+    }
+
+    /// Whether other sessions may write while our transaction is open; then evidence rows must be locked.
+    fn shares_writes(&self) -> bool {
+        !self.dialect().engine().has_one_writer()
+    }
 
     /// Our role, quoted for a GRANT; `None` if the engine has no roles.
-    fn role(&self) -> Option<String>;
+    fn role(&self) -> Option<String> {
+        None
+    }
 
     /// Runs a statement and gives the number of rows that it touched.
     fn execute(&mut self, statement: &Statement) -> Result<u64, StoreError>;
@@ -37,11 +56,21 @@ pub(super) trait Session {
 
     /// Prepares for statements that run the queue's own triggers and functions: these may need the names of their
     /// schema, and other sessions' locks are waited for only for a moment. For less than that when the action is tried
-    /// `again`.
-    fn begin_acting(&mut self, again: bool) -> Result<(), StoreError>;
+    /// `again`. On SQLite a trigger resolves names in its own schema, and the only lock is held already.
+    fn begin_acting(&mut self, _again: bool) -> Result<(), StoreError> {
+        Ok(())
+    }
 
     /// Ends what [`Session::begin_acting`] began.
-    fn end_acting(&mut self) -> Result<(), StoreError>;
+    fn end_acting(&mut self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// Rows that a constraint would refuse at the commit, those included that were so before; 0 where the engine has
+    /// checked the constraints already.
+    fn broken_at_commit(&mut self) -> Result<u64, StoreError> {
+        Ok(0)
+    }
 
     /// Commits, after making sure that the transaction is still alive: a driver may report the commit of an aborted one
     /// as success.
@@ -56,13 +85,6 @@ pub(super) trait Session {
 
 /// A connection that a snapshot reads through.
 pub(super) trait ReadSession: Session {
-    /// Runs a statement and hands over its rows as they come, without keeping them, until `each` breaks off.
-    fn stream(&mut self, statement: &Statement, each: Each<'_>) -> Result<(), StoreError>;
-
-    fn server_version(&self) -> Option<&ServerVersion>;
-
-    fn up_since(&mut self) -> Result<Option<Timestamp>, StoreError>;
-
     /// Limits the statements that follow to this time, until [`ReadSession::end_short`].
     fn begin_short(&mut self, time: Duration) -> Result<(), StoreError>;
 
@@ -77,19 +99,6 @@ pub(super) trait ReadSession: Session {
     fn live_schema(&mut self, names: &[String]) -> Result<LiveSchema, StoreError>;
 }
 
-/// A consumer of streamed rows.
-pub(super) type Each<'a> = &'a mut dyn FnMut(&[Cell]) -> ControlFlow<()>;
-
-/// A connection that batches are written through.
-pub(super) trait WriteSession: Session {
-    /// Whether other sessions may write while our transaction is open; then evidence rows must be locked.
-    fn shares_writes(&self) -> bool;
-
-    /// Rows that a constraint would refuse at the commit, those included that were so before; 0 where the engine has
-    /// checked the constraints already.
-    fn broken_at_commit(&mut self) -> Result<u64, StoreError>;
-}
-
 #[derive(Debug)]
 pub(super) enum Commit {
     Done,
@@ -97,13 +106,4 @@ pub(super) enum Commit {
     Failed(StoreError),
     /// The answer was lost, and the database could not be asked since.
     Unknown(StoreError),
-}
-
-/// Runs a statement that gives one number.
-pub(super) fn query_count(session: &mut dyn Session, statement: &Statement) -> Result<u64, StoreError> {
-    let rows = session.query(statement)?;
-    match rows.first().and_then(|row| row.first()) {
-        Some(Cell::Integer(count)) => Ok(u64::try_from(*count).unwrap_or(0)),
-        other => Err(StoreError::new(StoreErrorKind::Other, format!("expected a count and got {other:?}"))),
-    }
 }

@@ -48,7 +48,7 @@ pub fn adopt(adoption: &Adoption<'_>) -> Result<Adopt, OpsError> {
     let engine = store.engine();
     let mut reader = store.reader(adoption.limits)?;
     let now = reader.now();
-    let database = reader.label().unwrap_or(store.label()).to_owned();
+    let database = reader.server().map_or(store.label(), |server| &server.label).to_owned();
     let subject = Subject::find(reader.as_mut(), engine, adoption.schema, adoption.table)?;
     answers_fit(&subject, answers)?;
     let mut sampler = Sampler::new(reader.as_mut(), engine, &subject);

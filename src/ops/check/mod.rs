@@ -184,7 +184,7 @@ fn time_counting(snapshot: &mut Snapshot) -> Result<Duration, OpsError> {
 }
 
 fn server(findings: &mut Findings, snapshot: &Snapshot) {
-    match snapshot.reader.server_version() {
+    match snapshot.reader.server().map(|server| &server.version) {
         None => {}
         Some(server) if server.is_tested => {
             findings.ok("server", format!("{} answered, a tested version", server.name));

@@ -63,6 +63,6 @@ fn up(snapshot: &mut Snapshot, policy: &Policy, thresholds_used: &ThresholdsUsed
         _ => None,
     });
     let threshold = thresholds_used.longest_silence(&RENEWED).or(policy.older).or(spans.max()).unwrap_or(LEASE);
-    let since = snapshot.reader.up_since()?;
+    let since = snapshot.reader.server().and_then(|server| server.up_since);
     Ok(since.map(|since| Up { time: snapshot.reader.now().since(since), threshold }))
 }

@@ -48,7 +48,7 @@ pub(in crate::store) fn images<S: Session + ?Sized>(
         return Ok(found);
     }
     let statement = sql::images(spec, session.dialect(), columns, keys, lock);
-    session.each(&statement, &mut |row| {
+    session.stream(&statement, &mut |row| {
         let Some((Cell::Integer(n), rest)) = row.split_first() else { return };
         let n = usize::try_from(*n).ok().and_then(|n| n.checked_sub(1));
         found.extend(n.zip(image(spec, columns, rest)));

@@ -4,7 +4,7 @@
 
 use crate::model::{Cell, Clocks, Remedy, Timestamp, age};
 use crate::preset::QueueSpec;
-use crate::store::session::{Session, WriteSession};
+use crate::store::session::Session;
 use crate::store::sql::{self, Param, Statement};
 use crate::store::{StoreError, StoreErrorKind};
 use sha2::{Digest as _, Sha256};
@@ -59,7 +59,7 @@ pub fn too_soon(table: &str, last: Timestamp, min_interval: Duration, now: Times
 }
 
 /// Acquires the lock and checks the minimum interval, first in a batch's transaction.
-pub(super) fn acquire<S: WriteSession>(
+pub(super) fn acquire<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
     sweep_lock: SweepLock,
@@ -70,14 +70,12 @@ pub(super) fn acquire<S: WriteSession>(
     if session.shares_writes() {
         let key = key(spec);
         let with_key = |sql: &str| Statement { sql: sql.to_owned(), params: vec![Param::Cell(Cell::Integer(key))] };
-        let got = session.query(&with_key(ACQUIRE))?;
-        if got.first().and_then(|row| row.first()) != Some(&Cell::Integer(1)) {
+        if session.value(&with_key(ACQUIRE))? != Some(Cell::Integer(1)) {
             // If no time is left to ask which run holds it, the answer is the same without a name.
-            let who = match session.query(&with_key(HOLDER)) {
-                Err(error) if error.kind == StoreErrorKind::TimedOut => Vec::new(),
-                answer => answer?,
+            let who = match session.value(&with_key(HOLDER)) {
+                Err(error) if error.kind == StoreErrorKind::TimedOut => None,
+                answer => answer?.and_then(Cell::into_text),
             };
-            let who = who.first().and_then(|row| row.first()).and_then(Cell::to_text);
             let who = who.map_or_else(String::new, |who| format!(" ({who})"));
             let message = format!("another sweep is writing to {table} at this moment{who}; nothing was written");
             return Err(StoreError::new(StoreErrorKind::SweepLockHeld, message)
@@ -106,9 +104,9 @@ pub(in crate::store) fn last_sweep<S: Session + ?Sized>(
     // Rows from before a clock was set back by more than that must not hide later ones.
     let until = now.plus(within);
     let statement = sql::ledger_last(session.dialect(), ledger, SWEEP, &job_table(spec), &runs_from, until);
-    Ok(match session.query(&statement)?.first().and_then(|row| row.first()) {
-        Some(Cell::Instant(micros)) => Timestamp::from_micros(*micros),
-        Some(Cell::Text(text)) => Timestamp::parse(text),
+    Ok(match session.value(&statement)? {
+        Some(Cell::Instant(micros)) => Timestamp::from_micros(micros),
+        Some(Cell::Text(text)) => Timestamp::parse(&text),
         _ => None,
     })
 }

@@ -2,7 +2,7 @@
 
 use super::savepoints::{BatchMode, Failure, at_commit};
 use crate::model::{BatchReport, End, Outcome, Timestamp};
-use crate::store::session::{Commit, WriteSession};
+use crate::store::session::{Commit, Session};
 use crate::store::{StoreError, StoreErrorKind, random};
 use std::time::{Duration, Instant};
 
@@ -54,7 +54,7 @@ pub(super) enum Ending {
 }
 
 /// Runs `work` in one transaction, with the transaction's clock, and ends it so.
-pub(super) fn in_transaction<S: WriteSession>(
+pub(super) fn in_transaction<S: Session>(
     session: &mut S,
     schema: &str,
     ending: Ending,
@@ -92,10 +92,7 @@ pub(super) fn in_transaction<S: WriteSession>(
 }
 
 /// Runs `work`, then has the database check what it would check at a commit.
-fn checked<S: WriteSession>(
-    session: &mut S,
-    work: impl FnOnce(&mut S) -> Result<Work, Failure>,
-) -> Result<Work, Failure> {
+fn checked<S: Session>(session: &mut S, work: impl FnOnce(&mut S) -> Result<Work, Failure>) -> Result<Work, Failure> {
     let before = session.broken_at_commit()?;
     let done = work(session)?;
     if session.broken_at_commit()? > before {

@@ -5,12 +5,12 @@ use super::record::image;
 use crate::model::{Batch, Cell, End, EvidenceRow, Key, Outcome, Precondition, RowError, RowImage};
 use crate::preset::{ActionSpec, Column, QueueSpec};
 use crate::store::StoreError;
-use crate::store::session::{Session, WriteSession, query_count};
+use crate::store::session::Session;
 use crate::store::sql::{self, Statement};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Locks the owners' rows on which verdicts rest, and settles the steps whose evidence row has changed.
-pub(super) fn evidence_rows<S: WriteSession>(
+pub(super) fn evidence_rows<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
     batch: &Batch<'_>,
@@ -35,7 +35,7 @@ pub(super) fn evidence_rows<S: WriteSession>(
         BTreeMap::new()
     };
     let absent = batch.steps.iter().any(|step| *step.evidence_row() == EvidenceRow::Absent);
-    let returning = absent && query_count(session, &sql::evidence_writers(spec, dialect, row))? > 0;
+    let returning = absent && session.count(&sql::evidence_writers(spec, dialect, row))? > 0;
     for (n, step) in batch.steps.iter().enumerate() {
         let outcome = match step.evidence_row() {
             EvidenceRow::None => None,
@@ -90,7 +90,7 @@ pub(super) fn verify<S: Session>(
     let kind = (batch.action, moved.locks_for_update);
     let statement = sql::verify(spec, session.dialect(), kind, recorded, &wanted(batch, &open));
     let mut verified = BTreeSet::new();
-    session.each(&statement, &mut |row| {
+    session.stream(&statement, &mut |row| {
         let Some(n) = position(row, &open) else { return };
         verified.insert(n);
         let cells = row.get(1..).unwrap_or_default();
@@ -131,7 +131,7 @@ fn is_unchanged<S: Session>(
 
 /// Reads evidence that cannot be locked once more, now that the jobs are locked: a missing owner's row, and signs of
 /// life in a view or a sub-select.
-pub(super) fn read_again<S: WriteSession>(
+pub(super) fn read_again<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
     batch: &Batch<'_>,

@@ -9,7 +9,7 @@ use super::verify::{evidence_rows, guarded, open, read_again, refuse_shared_keys
 use crate::model::{Action, Batch, BatchReport, End, Key, Outcome, RowError, Step, Timestamp};
 use crate::preset::{ActionSpec, Column, QueueSpec};
 use crate::store::explain::key_holders;
-use crate::store::session::{Commit, Session, WriteSession};
+use crate::store::session::{Commit, Session};
 use crate::store::sql::{self, Statement};
 use crate::store::{StoreError, StoreErrorKind, Writer};
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ impl<S> SqlWriter<S> {
     }
 }
 
-impl<S: WriteSession> Writer for SqlWriter<S> {
+impl<S: Session> Writer for SqlWriter<S> {
     fn apply(&mut self, spec: &QueueSpec, batch: &Batch<'_>, recorder: &mut dyn Recorder) -> BatchReport<StoreError> {
         let writing = match Writing::of(spec, batch) {
             Ok(writing) => writing,
@@ -100,7 +100,7 @@ impl<'s> Writing<'s> {
 }
 
 /// Steps one to three, inside the transaction: verify and lock, act, record.
-fn work<S: WriteSession>(
+fn work<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
     writing: &Writing<'_>,
@@ -174,7 +174,7 @@ fn work<S: WriteSession>(
 
 /// Refuses each step of a fail in place of a requeue unless another row is seen to hold the key. In a run that is
 /// rolled back, repeats the last requeues first.
-fn only_with_key_holders<S: WriteSession>(
+fn only_with_key_holders<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
     batch: &Batch<'_>,

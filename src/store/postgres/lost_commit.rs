@@ -23,7 +23,7 @@ impl PostgresSession {
     /// Remembers the server's timeline, if the role may ask. Without it, a lost commit stays unknown.
     pub(super) fn remember_timeline(&mut self) {
         if self.timeline.is_none() {
-            self.timeline = self.query(&Statement::plain(TIMELINE)).ok().as_deref().and_then(first_text);
+            self.timeline = self.value(&Statement::plain(TIMELINE)).ok().flatten().and_then(Cell::into_text);
         }
     }
 
@@ -74,6 +74,12 @@ impl PostgresSession {
     }
 }
 
-fn first_text(rows: &[Vec<Cell>]) -> Option<String> {
-    rows.first()?.first()?.to_text()
+/// Whether an error is the server's answer to a statement. The last message of a pooler that hangs up, or of a server
+/// that stops, is not.
+pub(super) fn is_an_answer(error: &Error) -> bool {
+    error.as_db_error().is_some_and(|db| {
+        let code = db.code().code();
+        let hangs_up = code.starts_with("08") || ["57P01", "57P02", "57P03", "57P05", "25P03"].contains(&code);
+        db.parsed_severity() == Some(Severity::Error) && !hangs_up
+    })
 }

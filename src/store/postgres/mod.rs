@@ -54,9 +54,8 @@ impl Store for PostgresStore {
     fn reader(&self, limits: &Limits) -> Result<Box<dyn Reader>, StoreError> {
         let mut session = PostgresSession::connect(&self.address, limits)?;
         session.cancel_on_interrupt();
-        let (now, standby) = session.begin_read()?;
-        let label = Some(session.label.clone());
-        Ok(Box::new(SqlReader { session, now, standby, label, interrupt: limits.interrupt.clone() }))
+        let (now, server) = session.begin_read()?;
+        Ok(Box::new(SqlReader { session, now, server: Some(server), interrupt: limits.interrupt.clone() }))
     }
 
     fn writer(&self, limits: &Limits) -> Result<Box<dyn Writer>, StoreError> {

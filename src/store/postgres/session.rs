@@ -7,7 +7,7 @@ use super::value::{Bound, Raw};
 use crate::model::{Cell, Timestamp};
 use crate::preset::ident::quoted;
 use crate::store::conninfo::PostgresAddress;
-use crate::store::session::{Commit, Each, Session, WriteSession};
+use crate::store::session::{Commit, Session};
 use crate::store::sql::{Dialect, Postgres, Statement};
 use crate::store::{Limits, ServerVersion, StoreError, StoreErrorKind};
 use ::postgres::fallible_iterator::FallibleIterator as _;
@@ -15,6 +15,7 @@ use ::postgres::types::{ToSql, Type};
 use ::postgres::{Client, Error, Row, SimpleQueryMessage, SimpleQueryRow};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -36,9 +37,7 @@ pub(super) struct PostgresSession {
     /// Cluster and timeline of the server; `None` before a writer asks, or if its role may not.
     pub(super) timeline: Option<String>,
     /// What answered, from the first transaction on.
-    pub(super) server_version: Option<ServerVersion>,
-    /// When the server of a snapshot started.
-    pub(super) up_since: Option<Timestamp>,
+    pub(super) server_version: ServerVersion,
     /// Whether the role may ask for the identity of the cluster.
     pub(super) may_ask_for_cluster: bool,
     /// The cluster and the database in it, once the schema was read.
@@ -80,8 +79,7 @@ impl PostgresSession {
             is_reader: false,
             must_reconnect: false,
             timeline: None,
-            server_version: None,
-            up_since: None,
+            server_version: ServerVersion::default(),
             may_ask_for_cluster: false,
             identity: None,
             visible: Vec::new(),
@@ -154,30 +152,6 @@ impl PostgresSession {
         let keep_waiting = self.keep_waiting();
         let answered = self.connection.run(keep_waiting, work);
         self.answer(answered)
-    }
-
-    /// Runs a statement and hands over its rows as they come. The driver decodes them on the connection's thread, and
-    /// reads no further than they are taken.
-    pub(super) fn each_row(&mut self, statement: &Statement, each: Each<'_>) -> Result<(), StoreError> {
-        let (statement, keep_waiting) = (statement.clone(), self.keep_waiting());
-        let streamed = self.connection.stream(
-            keep_waiting,
-            move |client, take| {
-                let bound: Vec<Bound<'_>> = statement.params.iter().map(Bound).collect();
-                let mut rows = client.query_typed_raw(&statement.sql, typed(&bound))?;
-                let mut part = Vec::new();
-                while let Some(row) = rows.next()? {
-                    part.push(cells(&row)?);
-                    if part.len() == ROWS_A_PART && !take(std::mem::take(&mut part)) {
-                        return Ok(());
-                    }
-                }
-                take(part);
-                Ok(())
-            },
-            |part: Vec<Vec<Cell>>| part.iter().try_for_each(|row| each(row)),
-        );
-        self.answer(streamed)
     }
 
     fn answer<T>(&self, answered: Result<Result<T, Error>, NoAnswer>) -> Result<T, StoreError> {
@@ -290,10 +264,34 @@ impl Session for PostgresSession {
         })
     }
 
-    /// The driver keeps the whole answer.
-    fn each(&mut self, statement: &Statement, each: &mut dyn FnMut(&[Cell])) -> Result<(), StoreError> {
-        self.query(statement)?.iter().for_each(|row| each(row));
-        Ok(())
+    /// The driver decodes the rows on the connection's thread, and reads no further than they are taken.
+    fn stream(&mut self, statement: &Statement, each: &mut dyn FnMut(&[Cell])) -> Result<(), StoreError> {
+        if self.rolls_back() {
+            return Err(StoreError::rolled_back());
+        }
+        let (statement, keep_waiting, is_reader) = (statement.clone(), self.keep_waiting(), self.is_reader);
+        let interrupt = self.limits.interrupt.clone();
+        let streamed = self.connection.stream(
+            keep_waiting,
+            move |client, take| {
+                let bound: Vec<Bound<'_>> = statement.params.iter().map(Bound).collect();
+                let mut rows = client.query_typed_raw(&statement.sql, typed(&bound))?;
+                let mut part = Vec::new();
+                while let Some(row) = rows.next()? {
+                    part.push(cells(&row)?);
+                    if part.len() == ROWS_A_PART && !take(std::mem::take(&mut part)) {
+                        return Ok(());
+                    }
+                }
+                take(part);
+                Ok(())
+            },
+            |part: Vec<Vec<Cell>>| {
+                part.iter().for_each(|row| each(row));
+                if is_reader && interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            },
+        );
+        self.answer(streamed)
     }
 
     fn role(&self) -> Option<String> {
@@ -304,8 +302,7 @@ impl Session for PostgresSession {
         self.remember_timeline();
         // A deferred constraint would refuse the whole batch at its commit, without naming the row.
         let begun = self.begin_with("ISOLATION LEVEL READ COMMITTED", Some(schema), "SET CONSTRAINTS ALL IMMEDIATE");
-        let begun = begun
-            .and_then(|(now, _)| self.server_version.iter().try_for_each(ServerVersion::may_be_written).map(|()| now));
+        let begun = begun.and_then(|(now, _)| may_be_written(&self.server_version).map(|()| now));
         if begun.is_err() {
             self.rollback();
         }
@@ -332,8 +329,8 @@ impl Session for PostgresSession {
     fn commit(&mut self) -> Commit {
         let xid = match self.transaction_id.take() {
             Some(xid) => xid,
-            None => match self.query(&Statement::plain("SELECT pg_catalog.pg_current_xact_id()::text")) {
-                Ok(rows) => rows.first().and_then(|row| row.first()).and_then(Cell::to_text).unwrap_or_default(),
+            None => match self.value(&Statement::plain("SELECT pg_catalog.pg_current_xact_id()::text")) {
+                Ok(xid) => xid.and_then(Cell::into_text).unwrap_or_default(),
                 Err(error) => return Commit::Failed(error),
             },
         };
@@ -388,15 +385,4 @@ fn cells(row: &Row) -> Result<Vec<Cell>, Error> {
 /// Parameters with their declared types.
 fn typed<'p>(bound: &'p [Bound<'_>]) -> Vec<(&'p (dyn ToSql + Sync), Type)> {
     bound.iter().map(|param| (param as &(dyn ToSql + Sync), param.declared())).collect()
-}
-
-impl WriteSession for PostgresSession {
-    fn shares_writes(&self) -> bool {
-        true
-    }
-
-    /// All constraints are immediate in our transactions.
-    fn broken_at_commit(&mut self) -> Result<u64, StoreError> {
-        Ok(0)
-    }
 }

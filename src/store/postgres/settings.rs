@@ -97,7 +97,7 @@ impl PostgresSession {
         let first = |answer: usize, n: usize| answers.get(answer)?.first()?.get(n)?.to_text();
         self.own_path = first(0, 0).unwrap_or_default();
         self.visible = answers.get(1).into_iter().flatten().filter_map(|row| row.first()?.to_text()).collect();
-        self.server_version = first(3, 3).as_deref().map(server_version);
+        self.server_version = server_version(&first(3, 3).unwrap_or_default());
         self.path_of_queue = self.path_of(schema.unwrap_or_default());
         if schema.is_some() && first(3, 4).as_deref() == Some("replica") {
             let what = "session_replication_role is replica: Postgres would fire no trigger and check no foreign key or deferrable key";

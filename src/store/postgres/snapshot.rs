@@ -5,9 +5,9 @@ use super::session::{PostgresSession, is_true};
 use super::settings::{epoch_micros, instant};
 use crate::model::{Cell, Timestamp};
 use crate::preset::{LiveSchema, QueueSpec};
-use crate::store::session::{Each, ReadSession, Session};
+use crate::store::session::{ReadSession, Session};
 use crate::store::sql::Statement;
-use crate::store::{ServerVersion, Standby, StoreError, StoreErrorKind};
+use crate::store::{LiveServer, ServerVersion, Standby, StoreError, StoreErrorKind};
 use std::time::Duration;
 
 /// What a snapshot asks of the server: whether it is a standby; when the last transaction that it replayed was
@@ -35,7 +35,7 @@ pub(super) const CLUSTER: &str = "SELECT system_identifier::text || '/' || pg_ca
 impl PostgresSession {
     /// Begins the transaction of a snapshot and reads the clock. On a standby `now` is the moment up to which it has
     /// followed its primary: signs of life that have not arrived must not count as silence.
-    pub(super) fn begin_read(&mut self) -> Result<(Timestamp, Option<Standby>), StoreError> {
+    pub(super) fn begin_read(&mut self) -> Result<(Timestamp, LiveServer), StoreError> {
         self.is_reader = true;
         // A pooler makes the client wait for a free server here.
         let (now, further) = self.begin_with("ISOLATION LEVEL REPEATABLE READ READ ONLY", None, &server())?;
@@ -44,28 +44,16 @@ impl PostgresSession {
         }
         let server = further.first().and_then(|rows| rows.first()).map(Vec::as_slice).unwrap_or_default();
         let at = |n: usize| server.get(n).and_then(Cell::to_text).as_deref().and_then(instant);
-        self.up_since = at(3);
         self.may_ask_for_cluster = is_true(server, 4);
         let lag = || if is_true(server, 2) { Some(Duration::ZERO) } else { at(1).map(|replayed| now.since(replayed)) };
         let standby = is_true(server, 0).then(|| Standby { lag: lag() });
         let lag = standby.and_then(|standby| standby.lag).unwrap_or_default();
-        Ok((now.minus(lag), standby))
+        let (label, version) = (self.label.clone(), self.server_version.clone());
+        Ok((now.minus(lag), LiveServer { label, version, standby, up_since: at(3) }))
     }
 }
 
 impl ReadSession for PostgresSession {
-    fn server_version(&self) -> Option<&ServerVersion> {
-        self.server_version.as_ref()
-    }
-
-    fn up_since(&mut self) -> Result<Option<Timestamp>, StoreError> {
-        Ok(self.up_since)
-    }
-
-    fn stream(&mut self, statement: &Statement, each: Each<'_>) -> Result<(), StoreError> {
-        self.each_row(statement, each)
-    }
-
     fn begin_short(&mut self, time: Duration) -> Result<(), StoreError> {
         self.batch("SAVEPOINT jobdoctor_short")?;
         self.set_statement_timeout(time)

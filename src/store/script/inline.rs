@@ -58,10 +58,6 @@ impl Dialect for Inline {
         }
     }
 
-    fn whole(&self, values: &[String]) -> Vec<String> {
-        Postgres.whole(values)
-    }
-
     fn stands_for(&self, marker: &Marker, encodings: Option<&Encodings>) -> Option<String> {
         match marker {
             Marker::Now(_) | Marker::RunAt(_) => Some(self.or_problem(now(encodings))),
@@ -70,22 +66,6 @@ impl Dialect for Inline {
             Marker::Moved => Some("jobdoctor_moved.moved".to_owned()),
             Marker::Ids | Marker::Reason | Marker::Schema => None,
         }
-    }
-
-    fn as_text(&self, sql: &str) -> String {
-        Postgres.as_text(sql)
-    }
-
-    fn image(&self, values: &[String]) -> String {
-        Postgres.image(values)
-    }
-
-    fn equals(&self) -> &'static str {
-        Postgres.equals()
-    }
-
-    fn among(&self) -> &'static str {
-        Postgres.among()
     }
 
     fn keys(&self, sql: &mut Sql<'_>, columns: &[Column], _keys: &[&Key]) {
@@ -101,26 +81,6 @@ impl Dialect for Inline {
 
     fn wanted(&self, sql: &mut Sql<'_>, _columns: &[Column], _rows: &[(&Key, &str)]) {
         sql.push(&format!("{STEPS} AS w"));
-    }
-
-    fn bytewise(&self, column: &str) -> String {
-        Postgres.bytewise(column)
-    }
-
-    fn lock(&self, alias: &str, for_update: bool) -> String {
-        Postgres.lock(alias, for_update)
-    }
-
-    fn stored_otherwise(&self, column: &str, storage: &[&str]) -> Option<String> {
-        Postgres.stored_otherwise(column, storage)
-    }
-
-    fn infinite(&self, column: &str) -> Option<String> {
-        Postgres.infinite(column)
-    }
-
-    fn span(&self, seconds: &str, per_second: Option<i64>) -> String {
-        Postgres.span(seconds, per_second)
     }
 }
 

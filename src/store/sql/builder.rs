@@ -3,8 +3,10 @@
 use super::dialect::Dialect;
 use crate::model::{Cell, Engine, Key, Timestamp};
 use crate::preset::encoding::Encodings;
-use crate::preset::ident::{literal, quoted};
-use crate::preset::{Column, Expr, Marker, OwnerRowSpec, Piece, QueueSpec, Table, Template, statement_words};
+use crate::preset::ident::{literal, qualified, quoted};
+use crate::preset::{
+    Column, Expr, JoinOn, Marker, OwnerRowSpec, Piece, QueueSpec, StateSource, Table, Template, statement_words,
+};
 
 /// A statement and its bound values.
 #[derive(Debug, Clone, PartialEq)]
@@ -122,7 +124,7 @@ impl<'d> Sql<'d> {
         match spec.tables.get(name) {
             Some(table) => self.table(table),
             // A type or function of the queue's schema.
-            None => self.push(&crate::preset::ident::qualified(&spec.schema, name)),
+            None => self.push(&qualified(&spec.schema, name)),
         }
     }
 
@@ -156,7 +158,6 @@ impl<'d> Sql<'d> {
 
     /// The FROM clause of a claim: the preset's own, joined with the owner's row.
     pub fn claim_from(&mut self, spec: &QueueSpec) {
-        use crate::preset::JoinOn;
         let none = Values::default();
         self.template(spec, &spec.claim.from, &none);
         let Some(row) = &spec.owner.row else { return };
@@ -260,21 +261,27 @@ impl<'d> Sql<'d> {
 
     /// The condition that makes a row a claim. With a state, only in that state, so that a partial index serves.
     pub fn in_flight(&mut self, spec: &QueueSpec, state: Option<&Cell>) {
-        use crate::preset::StateSource;
+        let states = match state {
+            Some(state) => vec![state],
+            None => spec.states.in_flight.iter().map(|state| &state.stored).collect(),
+        };
+        self.in_states(spec, &states, spec.claim.filter.as_ref());
+    }
+
+    /// The condition that a row is in one of these states, which counts only where the state is a column, and meets the
+    /// filter. The states are literals, so that partial indexes serve.
+    pub fn in_states(&mut self, spec: &QueueSpec, states: &[&Cell], filter: Option<&Template>) {
         let mut any = false;
-        if let StateSource::Column(column) = &spec.claim.state {
+        if let (StateSource::Column(column), false) = (&spec.claim.state, states.is_empty()) {
+            let literals: Vec<String> = states.iter().map(|state| literal_sql(state)).collect();
             self.push(&column_sql(column));
-            match (state, spec.states.in_flight.as_slice()) {
-                (Some(state), _) => self.push(&format!(" = {}", literal_sql(state))),
-                (None, [only]) => self.push(&format!(" = {}", literal_sql(&only.stored))),
-                (None, several) => {
-                    let literals: Vec<String> = several.iter().map(|state| literal_sql(&state.stored)).collect();
-                    self.push(&format!(" IN ({})", literals.join(", ")));
-                }
+            match literals.as_slice() {
+                [only] => self.push(&format!(" = {only}")),
+                several => self.push(&format!(" IN ({})", several.join(", "))),
             }
             any = true;
         }
-        if let Some(filter) = &spec.claim.filter {
+        if let Some(filter) = filter {
             self.push(if any { " AND (" } else { "(" });
             self.template(spec, filter, &Values::default());
             self.push(")");

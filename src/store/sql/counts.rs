@@ -7,6 +7,7 @@ use super::projection::reading;
 use crate::model::{Cell, Owner, Reading};
 use crate::preset::ident::literal;
 use crate::preset::{Expr, QueueSpec, Runs, StateSource, Template, TimeColumn};
+use crate::store::query::as_count;
 use crate::store::{FinishedRun, RowCount, WantedRuns};
 
 /// Counts the claims in flight.
@@ -20,73 +21,58 @@ pub fn count(spec: &QueueSpec, dialect: &'static dyn Dialect) -> Statement {
     sql.finish()
 }
 
-/// Counts the claims in flight by owner: id, name and host as far as the preset knows them, then the count.
+/// Counts the claims in flight by owner: id, name and host as far as the preset knows them, then the count. Without an
+/// id there is no owner, whatever else the preset knows.
 pub fn count_by_owner(spec: &QueueSpec, dialect: &'static dyn Dialect) -> Statement {
     let mut sql = Sql::new(dialect);
-    // Byte by byte: a collation may call two owners equal.
-    let text = |expr: &Expr| dialect.bytewise(&dialect.as_text(&sql.expr_sql(spec, expr)));
-    let parts: Vec<String> = owner_parts(spec).into_iter().flatten().map(text).collect();
-    let list: String = parts.iter().map(|part| format!("{part}, ")).collect();
-    let ordinals: Vec<String> = (1..=parts.len()).map(|n| n.to_string()).collect();
-    sql.push(&format!("SELECT {list}count(*) FROM "));
+    let owner = &spec.owner;
+    let parts = [owner.id.as_ref(), owner.name.as_ref(), owner.host.as_ref()];
+    let (list, group_by) = grouped(&sql, spec, parts.map(|part| part.filter(|_| owner.id.is_some())));
+    sql.push(&format!("SELECT {list}, count(*) FROM "));
     sql.claim_from(spec);
     sql.push(" WHERE ");
     sql.in_flight(spec, None);
-    if !ordinals.is_empty() {
-        sql.push(&format!(" GROUP BY {}", ordinals.join(", ")));
-    }
+    sql.push(&group_by);
     sql.finish()
 }
 
 /// The owner in a row of [`count_by_owner`], and its number of claims.
 pub fn owner_count(spec: &QueueSpec, row: &[Cell]) -> (Option<Owner>, u64) {
-    let mut cells = row.iter();
-    let [id, name, host] =
-        owner_parts(spec).map(|part| part.and_then(|_| cells.next()).and_then(|cell| cell.clone().to_text()));
-    let claims = match cells.next() {
-        Some(Cell::Integer(count)) => u64::try_from(*count).unwrap_or(0),
-        _ => 0,
-    };
-    (Owner::named(id, name, host, spec.owner.host_spelling), claims)
+    let text = |n: usize| row.get(n).and_then(Cell::to_text);
+    let owner = Owner::named(text(0), text(1), text(2), spec.owner.host_spelling);
+    (owner, row.last().and_then(as_count).unwrap_or(0))
 }
 
-/// Id, name and host. Without an id there is no owner, whatever else the preset knows.
-fn owner_parts(spec: &QueueSpec) -> [Option<&Expr>; 3] {
-    let owner = &spec.owner;
-    match &owner.id {
-        Some(id) => [Some(id), owner.name.as_ref(), owner.host.as_ref()],
-        None => [None; 3],
-    }
+/// The select list of these values as texts, NULL for one that is not there, and the GROUP BY of the others. Byte by
+/// byte: a collation may call two owners equal, and a claim's queue is compared so too.
+fn grouped(sql: &Sql<'_>, spec: &QueueSpec, values: [Option<&Expr>; 3]) -> (String, String) {
+    let dialect = sql.dialect;
+    let text = |expr: &Expr| dialect.bytewise(&dialect.as_text(&sql.expr_sql(spec, expr)));
+    let list = values.map(|value| value.map_or_else(|| "NULL".to_owned(), text));
+    let there = values.iter().enumerate().filter(|(_, value)| value.is_some());
+    let ordinals: Vec<String> = there.map(|(n, _)| (n + 1).to_string()).collect();
+    let group_by = if ordinals.is_empty() { String::new() } else { format!(" GROUP BY {}", ordinals.join(", ")) };
+    (list.join(", "), group_by)
 }
 
-/// Counts all rows by queue and state.
-pub struct CountByState {
-    pub statement: Statement,
-    /// The positions of queue and kind in its rows; the state comes first.
-    queue: Option<usize>,
-    kind: Option<usize>,
-}
-
-/// Implements [`crate::store::Reader::count_by_state`]; `None` if the state is a place. Values that a collation calls
-/// equal are counted separately, because a claim's queue is compared byte by byte too.
-pub fn count_by_state(spec: &QueueSpec, dialect: &dyn Dialect, by_kind: bool) -> Option<CountByState> {
+/// Implements [`crate::store::Reader::count_by_state`]; `None` if the state is a place.
+pub fn count_by_state(spec: &QueueSpec, dialect: &dyn Dialect, by_kind: bool) -> Option<Statement> {
     let StateSource::Column(state) = &spec.claim.state else { return None };
     let mut sql = Sql::new(dialect);
-    let text = |sql: &Sql<'_>, expr: &Expr| dialect.bytewise(&dialect.as_text(&sql.expr_sql(spec, expr)));
-    let mut items = vec![dialect.bytewise(&dialect.as_text(&column_sql(state)))];
-    let mut place = |expr: Option<&Expr>| {
-        items.push(text(&sql, expr?));
-        Some(items.len() - 1)
-    };
-    let queue = place(spec.claim.queue.as_ref());
-    let kind = place(spec.claim.kind.as_ref().filter(|_| by_kind));
-    let ordinals: Vec<String> = (1..=items.len()).map(|n| n.to_string()).collect();
-    sql.push(&format!("SELECT {}, count(*) FROM ", items.join(", ")));
-    let read = [spec.claim.queue.as_ref(), spec.claim.kind.as_ref().filter(|_| by_kind)];
-    let columns = read.into_iter().flatten().map(column_of).chain([Some(state)]);
-    sql.all_rows_from(spec, columns);
-    sql.push(&format!(" GROUP BY {}", ordinals.join(", ")));
-    Some(CountByState { statement: sql.finish(), queue, kind })
+    let state = Expr::Column(state.clone());
+    let values = [Some(&state), spec.claim.queue.as_ref(), spec.claim.kind.as_ref().filter(|_| by_kind)];
+    let (list, group_by) = grouped(&sql, spec, values);
+    sql.push(&format!("SELECT {list}, count(*) FROM "));
+    sql.all_rows_from(spec, values.into_iter().flatten().map(column_of));
+    sql.push(&group_by);
+    Some(sql.finish())
+}
+
+/// The count in a row of [`count_by_state`].
+pub fn row_count(row: &[Cell]) -> RowCount {
+    let text = |n: usize| row.get(n).and_then(Cell::to_text);
+    let state = row.first().cloned().unwrap_or(Cell::Null);
+    RowCount { queue: text(1), kind: text(2), state, rows: row.last().and_then(as_count).unwrap_or(0) }
 }
 
 /// Asks which of the queue's states the database takes a stored value for that is spelled like none of them: a
@@ -106,18 +92,6 @@ pub fn state_meant(spec: &QueueSpec, dialect: &dyn Dialect, stored: &Cell) -> Op
     sql.bind(Param::Cell(stored.clone()));
     sql.push(" LIMIT 1");
     Some(sql.finish())
-}
-
-impl CountByState {
-    pub fn read(&self, row: &[Cell]) -> RowCount {
-        let text = |at: Option<usize>| at.and_then(|at| row.get(at)).and_then(Cell::to_text);
-        let rows = match row.last() {
-            Some(Cell::Integer(rows)) => u64::try_from(*rows).unwrap_or(0),
-            _ => 0,
-        };
-        let state = row.first().cloned().unwrap_or(Cell::Null);
-        RowCount { queue: text(self.queue), kind: text(self.kind), state, rows }
-    }
 }
 
 /// Types that Postgres can order but has no `min` for.
@@ -157,39 +131,22 @@ pub fn question(spec: &QueueSpec, dialect: &dyn Dialect, asked: &Template) -> St
     sql.finish()
 }
 
-/// A statement that lists finished runs, and how to read its rows.
-pub struct FinishedListing<'s> {
-    pub statement: Statement,
-    runs: &'s Runs,
-    /// The positions of queue and kind in its rows; start and end come first.
-    queue: Option<usize>,
-    kind: Option<usize>,
-}
-
 /// Implements [`crate::store::Reader::finished`]. An index on state and end serves both kinds of query. Without one,
 /// each reads the whole table, so the newest runs get a short time limit.
-pub fn finished<'s>(
-    spec: &QueueSpec,
-    dialect: &dyn Dialect,
-    runs: &'s Runs,
-    wanted: &WantedRuns,
-) -> FinishedListing<'s> {
+pub fn finished(spec: &QueueSpec, dialect: &dyn Dialect, runs: &Runs, wanted: &WantedRuns) -> Statement {
     let mut sql = Sql::new(dialect);
-    let end = column_sql(&runs.at.column);
-    let mut items = vec![column_sql(&runs.started.column), end.clone()];
-    let mut place = |expr: Option<&crate::preset::Expr>| {
-        items.push(dialect.as_text(&sql.expr_sql(spec, expr?)));
-        Some(items.len() - 1)
-    };
-    let (queue, kind) = (place(spec.claim.queue.as_ref()), place(spec.claim.kind.as_ref()));
-    sql.push(&format!("SELECT {} FROM ", items.join(", ")));
-    let read = [spec.claim.queue.as_ref(), spec.claim.kind.as_ref()].into_iter().flatten().map(column_of);
+    let (started, end) = (column_sql(&runs.started.column), column_sql(&runs.at.column));
+    let named = [spec.claim.queue.as_ref(), spec.claim.kind.as_ref()];
+    let text = |expr: &Expr| dialect.as_text(&sql.expr_sql(spec, expr));
+    let [queue, kind] = named.map(|expr| expr.map_or_else(|| "NULL".to_owned(), text));
+    sql.push(&format!("SELECT {started}, {end}, {queue}, {kind} FROM "));
     // The columns that a condition reads are unknown here.
     let condition = runs.filter.iter().map(|_| None);
     let times = [Some(&runs.started.column), Some(&runs.at.column)];
-    sql.all_rows_from(spec, read.chain(times).chain(condition));
+    sql.all_rows_from(spec, named.into_iter().flatten().map(column_of).chain(times).chain(condition));
     sql.push(" WHERE ");
-    ended_well(&mut sql, spec, runs);
+    let states: Vec<&Cell> = runs.states.iter().map(|state| &state.stored).collect();
+    sql.in_states(spec, &states, runs.filter.as_ref());
     match wanted {
         WantedRuns::Since(since) => {
             // An end at that instant counts, and the bound is exclusive.
@@ -202,33 +159,12 @@ pub fn finished<'s>(
             sql.push(&format!(" AND {end} IS NOT NULL ORDER BY {order} DESC LIMIT {n}"));
         }
     }
-    FinishedListing { statement: sql.finish(), runs, queue, kind }
+    sql.finish()
 }
 
-fn ended_well(sql: &mut Sql<'_>, spec: &QueueSpec, runs: &Runs) {
-    let mut any = false;
-    if let (StateSource::Column(column), false) = (&spec.claim.state, runs.states.is_empty()) {
-        // As literals, so that partial indexes serve.
-        let states: Vec<String> = runs.states.iter().map(|state| literal_sql(&state.stored)).collect();
-        let column = column_sql(column);
-        match states.as_slice() {
-            [only] => sql.push(&format!("{column} = {only}")),
-            several => sql.push(&format!("{column} IN ({})", several.join(", "))),
-        }
-        any = true;
-    }
-    if let Some(filter) = &runs.filter {
-        sql.push(if any { " AND (" } else { "(" });
-        sql.template(spec, filter, &Values::default());
-        sql.push(")");
-    }
-}
-
-impl FinishedListing<'_> {
-    pub fn read(&self, row: &[Cell]) -> FinishedRun {
-        let text = |at: Option<usize>| at.and_then(|at| row.get(at)).and_then(Cell::to_text);
-        let time = |at: usize, time: &TimeColumn| row.get(at).map_or(Reading::Absent, |cell| reading(time, cell));
-        let (started, ended) = (time(0, &self.runs.started), time(1, &self.runs.at));
-        FinishedRun { queue: text(self.queue), kind: text(self.kind), started, ended }
-    }
+/// The run in a row of [`finished`].
+pub fn finished_run(runs: &Runs, row: &[Cell]) -> FinishedRun {
+    let text = |n: usize| row.get(n).and_then(Cell::to_text);
+    let time = |n: usize, time: &TimeColumn| row.get(n).map_or(Reading::Absent, |cell| reading(time, cell));
+    FinishedRun { queue: text(2), kind: text(3), started: time(0, &runs.started), ended: time(1, &runs.at) }
 }

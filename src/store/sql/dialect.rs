@@ -10,13 +10,14 @@ use crate::preset::{Column, Marker, Table};
 pub trait Dialect: Send + Sync {
     fn engine(&self) -> Engine;
 
-    /// A table's name in a statement.
-    fn table(&self, table: &Table) -> String {
-        qualified(&table.schema, &table.name)
-    }
-
     /// The `n`th placeholder, counted from 1, for a value of that kind.
     fn placeholder(&self, n: usize, value: &Cell) -> String;
+
+    /// The list of keys after [`Dialect::among`] or `IN`.
+    fn keys(&self, sql: &mut Sql<'_>, columns: &[Column], keys: &[&Key]);
+
+    /// The wanted rows as a FROM item: a table `w` with `n`, `k1`.. and `precondition`.
+    fn wanted(&self, sql: &mut Sql<'_>, columns: &[Column], rows: &[(&Key, &str)]);
 
     /// The SQL of a marker that is not bound as a value: in a script, whose clock is read when it runs. `encodings` are
     /// those of the column that a time is written to.
@@ -24,44 +25,95 @@ pub trait Dialect: Send + Sync {
         None
     }
 
-    /// The value of an expression as text, or as it is if the driver reads any type.
-    fn as_text(&self, sql: &str) -> String;
+    /// A table's name in a statement.
+    fn table(&self, table: &Table) -> String {
+        qualified(&table.schema, &table.name)
+    }
 
-    /// One text that is equal for two rows only if each of these values is equal, byte by byte and NULL by NULL.
-    fn image(&self, values: &[String]) -> String;
+    /// The value of an expression as text, or as it is if the driver reads any type.
+    fn as_text(&self, sql: &str) -> String {
+        match self.engine() {
+            Engine::Postgres => format!("({sql})::text"),
+            Engine::Sqlite => format!("({sql})"),
+        }
+    }
+
+    /// One text that is equal for two rows only if each of these values is equal, byte by byte and NULL by NULL. On
+    /// Postgres every byte beyond ASCII is escaped, so that text without an encoding is compared byte by byte too. On
+    /// SQLite `quote()` distinguishes 5 from '5' and NULL from ''; it stops at a NUL character, so text goes through
+    /// `hex()`.
+    fn image(&self, values: &[String]) -> String {
+        let one = |value: &String| {
+            format!("CASE typeof({value}) WHEN 'text' THEN 't' || hex({value}) ELSE quote({value}) END")
+        };
+        match self.engine() {
+            Engine::Postgres => format!("pg_catalog.encode({}, 'escape')", row_bytes(values)),
+            Engine::Sqlite => values.iter().map(one).collect::<Vec<_>>().join(" || ',' || "),
+        }
+    }
 
     /// The expressions that a row's fingerprint is made of: the values, or the server's hash of them, so that a payload
     /// need not travel.
-    fn whole(&self, values: &[String]) -> Vec<String>;
-
-    /// The list of keys after [`Dialect::among`] or `IN`.
-    fn keys(&self, sql: &mut Sql<'_>, columns: &[Column], keys: &[&Key]);
+    fn whole(&self, values: &[String]) -> Vec<String> {
+        match self.engine() {
+            Engine::Postgres => vec![format!("pg_catalog.encode(pg_catalog.sha256({}), 'hex')", row_bytes(values))],
+            Engine::Sqlite => values.to_vec(),
+        }
+    }
 
     /// The system's "equals" operator. During an action the queue's schema is on the search path for its triggers, and
     /// an operator made there for exactly these types would take precedence.
-    fn equals(&self) -> &'static str;
+    fn equals(&self) -> &'static str {
+        match self.engine() {
+            Engine::Postgres => "OPERATOR(pg_catalog.=)",
+            Engine::Sqlite => "=",
+        }
+    }
 
     /// The system's "is one of" operator, before [`Dialect::keys`].
-    fn among(&self) -> &'static str;
-
-    /// The wanted rows as a FROM item: a table `w` with `n`, `k1`.. and `precondition`.
-    fn wanted(&self, sql: &mut Sql<'_>, columns: &[Column], rows: &[(&Key, &str)]);
+    fn among(&self) -> &'static str {
+        match self.engine() {
+            Engine::Postgres => "OPERATOR(pg_catalog.=) ANY",
+            Engine::Sqlite => "IN",
+        }
+    }
 
     /// A text column with byte-wise comparison, whatever its collation.
-    fn bytewise(&self, column: &str) -> String;
+    fn bytewise(&self, column: &str) -> String {
+        match self.engine() {
+            Engine::Postgres => format!("{column} COLLATE \"C\""),
+            Engine::Sqlite => format!("{column} COLLATE BINARY"),
+        }
+    }
 
-    /// The clause at the end of a SELECT that locks the rows of an alias without waiting.
-    fn lock(&self, alias: &str, for_update: bool) -> String;
+    /// The clause at the end of a SELECT that locks the rows of an alias without waiting. On SQLite the write lock of
+    /// the whole database is held already.
+    fn lock(&self, alias: &str, for_update: bool) -> String {
+        let strength = if for_update { "UPDATE" } else { "NO KEY UPDATE" };
+        match self.engine() {
+            Engine::Postgres => format!(" FOR {strength} OF {} SKIP LOCKED", quoted(alias)),
+            Engine::Sqlite => String::new(),
+        }
+    }
 
-    /// The condition that a column's value has none of these storage classes.
-    fn stored_otherwise(&self, column: &str, storage: &[&str]) -> Option<String>;
-
-    /// The condition that a native timestamp is infinite.
-    fn infinite(&self, column: &str) -> Option<String>;
+    /// The condition that a column's value has none of these storage classes; `None` where columns have one type.
+    fn stored_otherwise(&self, column: &str, storage: &[&str]) -> Option<String> {
+        let classes: Vec<String> = storage.iter().chain(&["null"]).map(|class| literal(class)).collect();
+        match self.engine() {
+            Engine::Postgres => None,
+            Engine::Sqlite => Some(format!("typeof({column}) NOT IN ({})", classes.join(", "))),
+        }
+    }
 
     /// A span of `seconds` (0 to 9 * 10^9) to subtract from a time. `per_second` is the time's unit, `None` for a
     /// native timestamp. May be rounded to a second.
-    fn span(&self, seconds: &str, per_second: Option<i64>) -> String;
+    fn span(&self, seconds: &str, per_second: Option<i64>) -> String {
+        match (self.engine(), per_second) {
+            (Engine::Postgres, None) => format!("{seconds}::bigint * interval '1 second'"),
+            (Engine::Postgres, Some(unit)) => format!("{seconds}::bigint * {unit}"),
+            (Engine::Sqlite, unit) => format!("{seconds} * {}", unit.unwrap_or(1)),
+        }
+    }
 }
 
 /// Postgres 13 to 18. Every parameter is text with a cast, so that no driver or pooler infers types.
@@ -89,33 +141,12 @@ impl Dialect for Postgres {
         format!("${n}::{cast}")
     }
 
-    fn as_text(&self, sql: &str) -> String {
-        format!("({sql})::text")
-    }
-
-    /// Every byte beyond ASCII is escaped, so that text without an encoding is compared byte by byte too.
-    fn image(&self, values: &[String]) -> String {
-        format!("pg_catalog.encode({}, 'escape')", row_bytes(values))
-    }
-
-    fn whole(&self, values: &[String]) -> Vec<String> {
-        vec![format!("pg_catalog.encode(pg_catalog.sha256({}), 'hex')", row_bytes(values))]
-    }
-
     fn keys(&self, sql: &mut Sql<'_>, columns: &[Column], keys: &[&Key]) {
         // With several arrays `unnest` is syntax; with one it is a function, which another schema may have too.
         let unnest = if columns.len() == 1 { "pg_catalog.unnest" } else { "unnest" };
         sql.push(&format!("(SELECT * FROM {unnest}("));
         arrays(sql, columns, keys.iter().map(|key| &key.0));
         sql.push("))");
-    }
-
-    fn equals(&self) -> &'static str {
-        "OPERATOR(pg_catalog.=)"
-    }
-
-    fn among(&self) -> &'static str {
-        "OPERATOR(pg_catalog.=) ANY"
     }
 
     fn wanted(&self, sql: &mut Sql<'_>, columns: &[Column], rows: &[(&Key, &str)]) {
@@ -126,31 +157,6 @@ impl Dialect for Postgres {
         sql.push(") WITH ORDINALITY AS w(");
         (1..=columns.len()).for_each(|n| sql.push(&format!("k{n}, ")));
         sql.push("precondition, n)");
-    }
-
-    fn bytewise(&self, column: &str) -> String {
-        format!("{column} COLLATE \"C\"")
-    }
-
-    fn lock(&self, alias: &str, for_update: bool) -> String {
-        let strength = if for_update { "UPDATE" } else { "NO KEY UPDATE" };
-        format!(" FOR {strength} OF {} SKIP LOCKED", quoted(alias))
-    }
-
-    /// Columns have one type here.
-    fn stored_otherwise(&self, _column: &str, _storage: &[&str]) -> Option<String> {
-        None
-    }
-
-    fn infinite(&self, column: &str) -> Option<String> {
-        Some(format!("NOT isfinite({column})"))
-    }
-
-    fn span(&self, seconds: &str, per_second: Option<i64>) -> String {
-        match per_second {
-            None => format!("{seconds}::bigint * interval '1 second'"),
-            Some(unit) => format!("{seconds}::bigint * {unit}"),
-        }
     }
 }
 
@@ -182,22 +188,6 @@ impl Dialect for Sqlite {
         format!("?{n}")
     }
 
-    fn as_text(&self, sql: &str) -> String {
-        format!("({sql})")
-    }
-
-    /// `quote()` distinguishes 5 from '5' and NULL from ''. It stops at a NUL character, so text goes through `hex()`.
-    fn image(&self, values: &[String]) -> String {
-        let one = |value: &String| {
-            format!("CASE typeof({value}) WHEN 'text' THEN 't' || hex({value}) ELSE quote({value}) END")
-        };
-        values.iter().map(one).collect::<Vec<_>>().join(" || ',' || ")
-    }
-
-    fn whole(&self, values: &[String]) -> Vec<String> {
-        values.to_vec()
-    }
-
     fn keys(&self, sql: &mut Sql<'_>, _columns: &[Column], keys: &[&Key]) {
         sql.push("(VALUES ");
         for (n, key) in keys.iter().enumerate() {
@@ -206,14 +196,6 @@ impl Dialect for Sqlite {
             sql.push(")");
         }
         sql.push(")");
-    }
-
-    fn equals(&self) -> &'static str {
-        "="
-    }
-
-    fn among(&self) -> &'static str {
-        "IN"
     }
 
     fn wanted(&self, sql: &mut Sql<'_>, columns: &[Column], rows: &[(&Key, &str)]) {
@@ -232,27 +214,5 @@ impl Dialect for Sqlite {
             sql.push(&format!(", {})", n + 1));
         }
         sql.push(")) AS w");
-    }
-
-    fn bytewise(&self, column: &str) -> String {
-        format!("{column} COLLATE BINARY")
-    }
-
-    /// The write lock of the whole database is held already.
-    fn lock(&self, _alias: &str, _for_update: bool) -> String {
-        String::new()
-    }
-
-    fn stored_otherwise(&self, column: &str, storage: &[&str]) -> Option<String> {
-        let classes: Vec<String> = storage.iter().chain(&["null"]).map(|class| literal(class)).collect();
-        Some(format!("typeof({column}) NOT IN ({})", classes.join(", ")))
-    }
-
-    fn infinite(&self, _column: &str) -> Option<String> {
-        None
-    }
-
-    fn span(&self, seconds: &str, per_second: Option<i64>) -> String {
-        format!("{seconds} * {}", per_second.unwrap_or(1))
     }
 }

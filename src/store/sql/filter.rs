@@ -256,9 +256,9 @@ fn implausible(sql: &mut Sql<'_>, time: &TimeColumn, latest: Timestamp) {
     if sql.dialect.engine() == Engine::Postgres && time.column.type_name == "numeric" && !is_float {
         sql.push(&format!(" OR pg_catalog.scale({column}) <> 0"));
     }
-    let native = time.encodings.iter().any(|encoding| matches!(encoding, Encoding::Native(_)));
-    if native && let Some(condition) = sql.dialect.infinite(&column) {
-        sql.push(&format!(" OR {condition}"));
+    let is_native = time.encodings.iter().any(|encoding| matches!(encoding, Encoding::Native(_)));
+    if is_native && sql.dialect.engine() == Engine::Postgres {
+        sql.push(&format!(" OR NOT isfinite({column})"));
     }
     sql.push(" OR ");
     after(sql, time, latest);

@@ -5,6 +5,7 @@ use super::dialect::Dialect;
 use crate::model::{Actor, Cell, End, Engine, LedgerRow, LedgerRun, Loss, Outcome, RunHead, Step, Target, Timestamp};
 use crate::preset::ident::{qualified, quoted};
 use crate::preset::{LEDGER, LEDGER_COLUMNS, LEDGER_STEP, LedgerKind, LedgerSpec, Place};
+use crate::store::query::as_count;
 use serde_json::{Map, Value};
 
 /// Rows an INSERT: engines have limits on the number of bound values.
@@ -262,7 +263,7 @@ pub fn ledger_row(cells: &[Cell]) -> Result<LedgerRow, String> {
 /// A run from the cells of one of its rows and its counts.
 pub fn ledger_run(cells: &[Cell]) -> Option<LedgerRun> {
     let (row, counts) = cells.split_at_checked(LEDGER_COLUMNS.len())?;
-    let count = |n: usize| counts.get(n).and_then(Cell::as_integer).and_then(|count| u64::try_from(count).ok());
+    let count = |n: usize| counts.get(n).and_then(as_count);
     Some(LedgerRun { head: Columns(row).head()?, moved: count(0)?, undoable: count(1)? })
 }
 

@@ -21,7 +21,8 @@ pub use ledger::{ledger_schema, reference_schema};
 
 pub(super) use act::{acts, images, left_behind, notifications, restores};
 pub(super) use counts::{
-    count, count_by_owner, count_by_state, count_in_states, finished, owner_count, question, state_meant, states_in_use,
+    count, count_by_owner, count_by_state, count_in_states, finished, finished_run, owner_count, question, row_count,
+    state_meant, states_in_use,
 };
 pub(super) use key_holders::{key_holders, unique_key, unique_keys};
 pub(super) use ledger::{

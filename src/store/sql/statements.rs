@@ -42,13 +42,13 @@ pub fn statements(
     for check in &spec.checks {
         list.push((format!("check {}", check.name), question(spec, dialect, &check.sql)));
     }
-    list.extend(count_by_state(spec, dialect, true).map(|counts| ("count by state".to_owned(), counts.statement)));
+    list.extend(count_by_state(spec, dialect, true).map(|counts| ("count by state".to_owned(), counts)));
     if let Finished::Kept(runs) = &spec.finished {
         for (name, wanted) in [
             ("finished since", WantedRuns::Since(now)),
             ("finished last", WantedRuns::Newest(1000, Duration::from_secs(1))),
         ] {
-            list.push((name.to_owned(), finished(spec, dialect, runs, &wanted).statement));
+            list.push((name.to_owned(), finished(spec, dialect, runs, &wanted)));
         }
     }
     list

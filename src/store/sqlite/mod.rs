@@ -118,7 +118,7 @@ impl Store for SqliteStore {
         }
         let mut session = SqliteSession::for_reading(&self.path, limits, &self.seen, self.foreign_keys)?;
         let now = session.begin_read()?;
-        Ok(Box::new(SqlReader { session, now, standby: None, label: None, interrupt: limits.interrupt.clone() }))
+        Ok(Box::new(SqlReader { session, now, server: None, interrupt: limits.interrupt.clone() }))
     }
 
     fn writer(&self, limits: &Limits) -> Result<Box<dyn Writer>, StoreError> {

@@ -241,6 +241,5 @@ impl Definitions {
 }
 
 fn version(session: &mut SqliteSession) -> Result<Option<Cell>, StoreError> {
-    let rows = session.query(&Statement::plain("PRAGMA schema_version"))?;
-    Ok(rows.into_iter().flatten().next())
+    session.value(&Statement::plain("PRAGMA schema_version"))
 }

@@ -6,12 +6,11 @@ use super::open::{explains_only, limit_statements, reads_only};
 use super::schema::{self, SchemaSeen};
 use crate::model::{Cell, Remedy, Timestamp};
 use crate::preset::{LiveSchema, QueueSpec};
-use crate::store::session::{Commit, Each, ReadSession, Session, WriteSession, query_count};
+use crate::store::session::{Commit, ReadSession, Session};
 use crate::store::sql::{Dialect, Param, Sqlite, Statement};
-use crate::store::{Limits, ServerVersion, StoreError, StoreErrorKind};
+use crate::store::{Limits, StoreError, StoreErrorKind};
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Params, ToSql};
-use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 /// The page cache in KiB. With the usual 2,000 the pages of 40,000 jobs are read again and again. The file is not
@@ -42,12 +41,9 @@ impl SqliteSession {
     /// The host's clock, as SQLite reads it, to the millisecond.
     pub(super) fn now(&mut self) -> Result<Timestamp, StoreError> {
         let sql = "SELECT CAST(round(unixepoch('now', 'subsec') * 1000) AS INTEGER)";
-        let rows = self.query(&Statement::plain(sql))?;
-        match rows.first().and_then(|row| row.first()) {
-            Some(Cell::Integer(millis)) => Timestamp::from_micros(millis.saturating_mul(1000)),
-            _ => None,
-        }
-        .ok_or_else(|| StoreError::new(StoreErrorKind::Other, "the host's clock is out of range"))
+        let millis = self.value(&Statement::plain(sql))?.as_ref().and_then(Cell::as_integer);
+        let now = millis.and_then(|millis| Timestamp::from_micros(millis.saturating_mul(1000)));
+        now.ok_or_else(|| StoreError::new(StoreErrorKind::Other, "the host's clock is out of range"))
     }
 
     /// Runs a statement that may have to wait for other processes, until the limits or an interrupt end the wait.
@@ -97,10 +93,7 @@ impl Session for SqliteSession {
         let mut rows = Vec::new();
         let mut read = || {
             let mut prepared = self.connection.prepare_cached(&statement.sql)?;
-            each_row(&mut prepared, &statement.params, |row| {
-                rows.push(row.to_vec());
-                ControlFlow::Continue(())
-            })
+            each_row(&mut prepared, &statement.params, &mut |row| rows.push(row.to_vec()))
         };
         read().map_err(|error| self.error(error))?;
         Ok(rows)
@@ -114,24 +107,9 @@ impl Session for SqliteSession {
         run().map(|rows| rows as u64).map_err(|error| self.error(error))
     }
 
-    fn each(&mut self, statement: &Statement, each: &mut dyn FnMut(&[Cell])) -> Result<(), StoreError> {
-        self.stream(statement, &mut |row| {
-            each(row);
-            ControlFlow::Continue(())
-        })
-    }
-
-    fn role(&self) -> Option<String> {
-        None
-    }
-
-    /// A trigger resolves names in its own schema, and the only lock is held already.
-    fn begin_acting(&mut self, _again: bool) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn end_acting(&mut self) -> Result<(), StoreError> {
-        Ok(())
+    fn stream(&mut self, statement: &Statement, each: &mut dyn FnMut(&[Cell])) -> Result<(), StoreError> {
+        let mut prepared = self.connection.prepare(&statement.sql).map_err(|error| self.error(error))?;
+        each_row(&mut prepared, &statement.params, each).map_err(|error| self.error(error))
     }
 
     /// Always immediate: a deferred transaction that reads first fails at once when another one writes.
@@ -155,6 +133,16 @@ impl Session for SqliteSession {
         }
     }
 
+    /// Of deferred foreign keys; the check reads every table that has foreign keys, so it is left out where none is
+    /// deferred.
+    fn broken_at_commit(&mut self) -> Result<u64, StoreError> {
+        let deferred = "SELECT count(*) FROM main.sqlite_schema, pragma_foreign_keys WHERE foreign_keys AND sql LIKE '%DEFERRABLE%'";
+        if self.count(&Statement::plain(deferred))? == 0 {
+            return Ok(0);
+        }
+        self.count(&Statement::plain("SELECT count(*) FROM pragma_foreign_key_check"))
+    }
+
     fn in_transaction(&self) -> bool {
         !self.connection.is_autocommit()
     }
@@ -166,19 +154,6 @@ impl Session for SqliteSession {
 }
 
 impl ReadSession for SqliteSession {
-    fn stream(&mut self, statement: &Statement, each: Each<'_>) -> Result<(), StoreError> {
-        let mut prepared = self.connection.prepare(&statement.sql).map_err(|error| self.error(error))?;
-        each_row(&mut prepared, &statement.params, each).map_err(|error| self.error(error))
-    }
-
-    fn server_version(&self) -> Option<&ServerVersion> {
-        None
-    }
-
-    fn up_since(&mut self) -> Result<Option<Timestamp>, StoreError> {
-        Ok(None)
-    }
-
     fn begin_short(&mut self, time: Duration) -> Result<(), StoreError> {
         let deadline = self.limits.deadline.min(Instant::now() + time);
         let interrupt = self.limits.interrupt.clone();
@@ -222,23 +197,6 @@ impl ReadSession for SqliteSession {
     }
 }
 
-impl WriteSession for SqliteSession {
-    /// The write lock covers the whole database.
-    fn shares_writes(&self) -> bool {
-        false
-    }
-
-    /// Of deferred foreign keys; the check reads every table that has foreign keys, so it is left out where none is
-    /// deferred.
-    fn broken_at_commit(&mut self) -> Result<u64, StoreError> {
-        let deferred = "SELECT count(*) FROM main.sqlite_schema, pragma_foreign_keys WHERE foreign_keys AND sql LIKE '%DEFERRABLE%'";
-        if query_count(self, &Statement::plain(deferred))? == 0 {
-            return Ok(0);
-        }
-        query_count(self, &Statement::plain("SELECT count(*) FROM pragma_foreign_key_check"))
-    }
-}
-
 /// Names the foreign key if an explanation failed because the claims' table declares one without its parent table.
 fn name_foreign_key(session: &mut SqliteSession, spec: &QueueSpec, error: StoreError) -> StoreError {
     let Some(table) = spec.tables.get(&spec.claim.lock_table) else { return error };
@@ -256,15 +214,15 @@ fn name_foreign_key(session: &mut SqliteSession, spec: &QueueSpec, error: StoreE
     error
 }
 
-pub(super) fn bound(params: &[Param]) -> impl Params + '_ {
+fn bound(params: &[Param]) -> impl Params + '_ {
     rusqlite::params_from_iter(params.iter().map(Bound))
 }
 
-/// Runs a prepared statement and hands over its rows, until `each` breaks off.
-pub(super) fn each_row(
+/// Runs a prepared statement and hands over its rows.
+fn each_row(
     prepared: &mut rusqlite::Statement<'_>,
     params: &[Param],
-    mut each: impl FnMut(&[Cell]) -> ControlFlow<()>,
+    each: &mut dyn FnMut(&[Cell]),
 ) -> rusqlite::Result<()> {
     let width = prepared.column_count();
     let mut rows = prepared.query(bound(params))?;
@@ -274,9 +232,7 @@ pub(super) fn each_row(
         for n in 0..width {
             cells.push(cell(row.get_ref(n)?));
         }
-        if each(&cells).is_break() {
-            break;
-        }
+        each(&cells);
     }
     Ok(())
 }

@@ -4,8 +4,7 @@ use super::row::{Joined, joined};
 use jobdoctor::model::{Cell, Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowError, RowImage, Timestamp};
 use jobdoctor::preset::{ActionSpec, Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
 use jobdoctor::store::{
-    Detail, FinishedRun, Found, LedgerReader, Reader, Refusal, RowCount, ServerVersion, Standby, StoreError, Wanted,
-    WantedRuns,
+    Detail, FinishedRun, Found, LiveServer, Reader, Refusal, RowCount, StoreError, Wanted, WantedRuns,
 };
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -41,20 +40,8 @@ impl Reader for MemoryReader {
         self.now
     }
 
-    fn label(&self) -> Option<&str> {
+    fn server(&self) -> Option<&LiveServer> {
         None
-    }
-
-    fn server_version(&self) -> Option<&ServerVersion> {
-        None
-    }
-
-    fn standby(&self) -> Option<Standby> {
-        None
-    }
-
-    fn up_since(&mut self) -> Result<Option<Timestamp>, StoreError> {
-        Ok(None)
     }
 
     fn live_schema(&mut self, names: &[String]) -> Result<LiveSchema, StoreError> {
@@ -200,10 +187,9 @@ impl Reader for MemoryReader {
         let find = |key: &Key| rows.iter().find(|row| key_of(spec, row) == *key);
         Ok(keys.iter().map(|key| find(key).map(|row| image(spec, columns, row))).collect())
     }
-}
 
-/// The reference store has no ledger.
-impl LedgerReader for MemoryReader {
+    // The reference store has no ledger.
+
     fn ledger_runs(&mut self, ledger: &LedgerSpec, _limit: u64) -> Result<Vec<LedgerRun>, StoreError> {
         panic!("the memory store has no ledger: {ledger:?}")
     }
