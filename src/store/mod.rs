@@ -39,4 +39,4 @@ pub use sql::{
     Dialect, Postgres as PostgresDialect, Sqlite as SqliteDialect, Statement, catalog, ledger_schema, parts,
     reference_schema, statements,
 };
-pub use sqlite::{CREATED_BY_DEMO, create_demo_file};
+pub use sqlite::create_demo_file;

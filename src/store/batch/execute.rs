@@ -17,14 +17,13 @@ pub(super) struct ActionContext<'a> {
     pub(super) again: bool,
 }
 
-/// Rows that may run again at the same instant, and are written together.
-struct Slice<'a> {
-    keys: Vec<&'a Key>,
-    /// How long after the transaction's now.
-    wait: Duration,
+/// How long a job waits before it may run again.
+pub(super) fn wait(batch: &Batch<'_>, n: usize) -> Duration {
+    batch.waits.get(n).copied().unwrap_or_default()
 }
 
-/// Runs the action on some rows of a batch: its statements once for each instant, all in the batch's transaction.
+/// Runs the action on some rows of a batch: its statements once for each instant at which jobs may run again, all in
+/// the batch's transaction. Checks that they moved exactly these rows.
 pub(super) fn act_on<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
@@ -34,46 +33,18 @@ pub(super) fn act_on<S: Session>(
     context: &ActionContext<'_>,
 ) -> Result<(), StoreError> {
     let keys: Vec<&Key> = rows.iter().filter_map(|n| batch.steps.get(*n)).map(|step| &step.key).collect();
-    act(session, spec, moved, &keys, &slices(batch, rows), context)
-}
-
-/// The rows by their wait, the shortest first.
-fn slices<'a>(batch: &Batch<'a>, rows: &[usize]) -> Vec<Slice<'a>> {
-    let mut by_wait: BTreeMap<Duration, Vec<&Key>> = BTreeMap::new();
-    for n in rows {
-        if let Some(step) = batch.steps.get(*n) {
-            by_wait.entry(wait(batch, *n)).or_default().push(&step.key);
-        }
-    }
-    by_wait.into_iter().map(|(wait, keys)| Slice { keys, wait }).collect()
-}
-
-/// How long a job waits before it may run again.
-pub(super) fn wait(batch: &Batch<'_>, n: usize) -> Duration {
-    batch.waits.get(n).copied().unwrap_or_default()
-}
-
-/// Runs the statements slice by slice and checks that they moved exactly `keys`, which come on their own so that a row
-/// missing from the slices is noticed.
-fn act<S: Session>(
-    session: &mut S,
-    spec: &QueueSpec,
-    moved: &ActionSpec,
-    keys: &[&Key],
-    slices: &[Slice<'_>],
-    context: &ActionContext<'_>,
-) -> Result<(), StoreError> {
     if keys.is_empty() {
         return Ok(());
     }
+    let mut by_wait: BTreeMap<Duration, Vec<&Key>> = BTreeMap::new();
+    rows.iter().zip(&keys).for_each(|(n, key)| by_wait.entry(wait(batch, *n)).or_default().push(key));
     let dialect = session.dialect();
-    let each = keys.len() as u64;
-    let acts_on = |slice: &Slice<'_>| {
-        let acts =
-            sql::acts(spec, dialect, moved, &slice.keys, (context.now, context.now.plus(slice.wait)), context.reason);
-        acts.into_iter().map(|act| (act, slice.keys.len() as u64)).collect::<Vec<_>>()
-    };
-    let acts: Vec<_> = slices.iter().flat_map(acts_on).collect();
+    let mut acts = Vec::new();
+    for (wait, keys) in &by_wait {
+        let clock = (context.now, context.now.plus(*wait));
+        let of_slice = sql::acts(spec, dialect, moved, keys, clock, context.reason);
+        acts.extend(of_slice.into_iter().map(|act| (act, keys.len() as u64)));
+    }
     for (act, _) in &acts {
         session.names_are_found(&act.statement, context.again).map_err(|error| placed(error, moved))?;
     }
@@ -83,14 +54,14 @@ fn act<S: Session>(
         must_fit(touched, act.rows, rows)?;
     }
     session.end_acting()?;
-    match sql::left_behind(spec, dialect, moved, keys) {
-        Some(statement) => nothing_is_left(&session.query(&statement)?, &moved.to.name, each),
+    match sql::left_behind(spec, dialect, moved, &keys) {
+        Some(statement) => nothing_is_left(&session.query(&statement)?, &moved.to.name, keys.len()),
         None => Ok(()),
     }
 }
 
 /// Fails if rows are not in the state that is about to be reported; `counts` is the row of [`sql::left_behind`].
-fn nothing_is_left(counts: &[Vec<Cell>], state: &str, each: u64) -> Result<(), StoreError> {
+fn nothing_is_left(counts: &[Vec<Cell>], state: &str, each: usize) -> Result<(), StoreError> {
     let message = match counts.first().map(Vec::as_slice) {
         Some([Cell::Integer(0), Cell::Integer(0)]) => return Ok(()),
         Some([Cell::Integer(0), elsewhere]) => format!(
@@ -115,7 +86,7 @@ fn placed(error: StoreError, moved: &ActionSpec) -> StoreError {
 }
 
 /// Fails if a statement on so many keys touched another number of rows than it must.
-pub(super) fn must_fit(touched: u64, rows: Rows, each: u64) -> Result<(), StoreError> {
+fn must_fit(touched: u64, rows: Rows, each: u64) -> Result<(), StoreError> {
     let fits = match rows {
         Rows::Each => touched == each,
         Rows::AtMostEach => touched <= each,

@@ -3,12 +3,11 @@
 //! the batch's locks block workers.
 
 use super::execute::{is_of_a_row, row_error};
-use crate::model::{BatchReport, End, Outcome, RowError};
+use crate::model::{End, Outcome, RowError};
 use crate::store::session::Session;
 use crate::store::sql::Statement;
 use crate::store::{StoreError, StoreErrorKind};
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 /// If more rows than this fail for want of a lock and none has moved, a table is locked and not a row. Less than the
 /// first batch has.
@@ -107,8 +106,6 @@ pub(super) enum Failure {
     /// A row's data made the database abort the whole transaction.
     Aborted(Aborted),
     Store(StoreError),
-    /// It may have been written.
-    CommitUnknown(Box<(Vec<End>, StoreError)>),
 }
 
 impl From<StoreError> for Failure {
@@ -163,11 +160,4 @@ impl BatchMode {
         }
         BatchMode::Savepoints { left_out, is_row_by_row: true }
     }
-}
-
-/// The report of a batch whose commit was refused because of a row. A single row is refused; several are to be tried
-/// again in smaller batches.
-pub(super) fn at_commit(error: &StoreError, rows: usize) -> BatchReport<StoreError> {
-    let result = if rows == 1 { End::refused(row_error(error)) } else { End::of(Outcome::NotTried) };
-    BatchReport { results: vec![result; rows], stop: None, warnings: Vec::new(), took: Duration::ZERO }
 }

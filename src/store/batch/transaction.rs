@@ -1,6 +1,7 @@
 //! The transaction around a batch, and its retries.
 
-use super::savepoints::{BatchMode, Failure, at_commit};
+use super::execute::row_error;
+use super::savepoints::{BatchMode, Failure};
 use crate::model::{BatchReport, End, Outcome, Timestamp};
 use crate::store::session::{Commit, Session};
 use crate::store::{StoreError, StoreErrorKind, random};
@@ -9,41 +10,52 @@ use std::time::{Duration, Instant};
 /// One result for each row, and warnings.
 pub(super) type Work = (Vec<End>, Vec<String>);
 
-pub(super) struct Done {
-    results: Vec<End>,
-    warnings: Vec<String>,
-    /// How long the work took, without the beginning and the commit.
-    took: Duration,
-}
+/// How often a batch is tried again after a conflict.
+const TRIES: u32 = 3;
+
+/// The pause before the first retry; each later pause is four times as long. A worker that updates the rows of a batch
+/// one by one and moves each to another partition conflicts with every try until it has finished.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Tries a batch of so many rows until it commits or fails: again after a conflict, and behind savepoints once one of
 /// its rows is refused.
 pub(super) fn settle(
     rows: usize,
-    mut attempt: impl FnMut(&BatchMode) -> Result<Done, Failure>,
+    mut attempt: impl FnMut(&BatchMode) -> Result<BatchReport<StoreError>, Failure>,
 ) -> BatchReport<StoreError> {
     let mut mode = BatchMode::Together;
-    let mut conflicts = Conflicts::default();
+    let mut conflicts = 0;
     loop {
         match attempt(&mode) {
-            Ok(Done { results, warnings, took }) => return BatchReport { results, stop: None, warnings, took },
+            Ok(report) => return report,
             Err(Failure::RowData(_)) if mode == BatchMode::Together => mode = BatchMode::SAVEPOINTS,
             Err(Failure::Aborted(aborted)) => mode = mode.after(aborted),
-            Err(Failure::Store(error)) if conflicts.may_try_again(&error) => {}
-            Err(Failure::AtCommit(error)) => return at_commit(&error, rows),
-            Err(Failure::RowData(error) | Failure::Store(error)) => return stopped(rows, error),
-            Err(Failure::CommitUnknown(end)) => {
-                let (results, error) = *end;
-                return BatchReport { results, stop: Some(error), warnings: Vec::new(), took: Duration::ZERO };
+            Err(Failure::Store(error)) if error.kind == StoreErrorKind::Conflict && conflicts < TRIES => {
+                std::thread::sleep(pause(conflicts, random()));
+                conflicts += 1;
             }
+            // A single row is refused; several are to be tried again in smaller batches.
+            Err(Failure::AtCommit(error)) if rows == 1 => return report(vec![End::refused(row_error(&error))], None),
+            Err(Failure::AtCommit(_)) => return report(vec![End::of(Outcome::NotTried); rows], None),
+            Err(Failure::RowData(error) | Failure::Store(error)) => return stopped(rows, error),
         }
     }
 }
 
 /// The report of a batch of which no row was tried.
 pub(super) fn stopped(rows: usize, error: StoreError) -> BatchReport<StoreError> {
-    let results = vec![End::of(Outcome::NotTried); rows];
-    BatchReport { results, stop: Some(error), warnings: Vec::new(), took: Duration::ZERO }
+    report(vec![End::of(Outcome::NotTried); rows], Some(error))
+}
+
+fn report(results: Vec<End>, stop: Option<StoreError>) -> BatchReport<StoreError> {
+    BatchReport { results, stop, warnings: Vec::new(), took: Duration::ZERO }
+}
+
+/// The pause after so many retries, from half to one and a half of the usual by a random number, so that two sweepers
+/// that collided once do not collide again.
+fn pause(tries: u32, random: u64) -> Duration {
+    let part = 0.5 + random as f64 / u64::MAX as f64;
+    (PAUSE * 4_u32.saturating_pow(tries)).mul_f64(part)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,24 +71,23 @@ pub(super) fn in_transaction<S: Session>(
     schema: &str,
     ending: Ending,
     work: impl FnOnce(&mut S, Timestamp) -> Result<Work, Failure>,
-) -> Result<Done, Failure> {
+) -> Result<BatchReport<StoreError>, Failure> {
     let now = session.begin(schema)?;
     let begun = Instant::now();
-    if ending == Ending::RollBack {
-        let done = checked(session, |session| work(session, now));
-        session.rollback();
-        return done.map(|(results, warnings)| Done { results, warnings, took: begun.elapsed() });
-    }
-    let (results, warnings) = match work(session, now) {
-        Ok(done) => done,
-        Err(failure) => {
-            session.rollback();
-            return Err(failure);
-        }
+    let done = match ending {
+        Ending::Commit => work(session, now),
+        Ending::RollBack => checked(session, |session| work(session, now)),
     };
     let took = begun.elapsed();
+    let (results, warnings) = match done {
+        Ok(done) if ending == Ending::Commit => done,
+        rolled_back => {
+            session.rollback();
+            return rolled_back.map(|(results, warnings)| BatchReport { results, stop: None, warnings, took });
+        }
+    };
     match session.commit() {
-        Commit::Done => Ok(Done { results, warnings, took }),
+        Commit::Done => Ok(BatchReport { results, stop: None, warnings, took }),
         Commit::Failed(error) => {
             session.rollback();
             Err(Failure::of_commit(error))
@@ -86,7 +97,7 @@ pub(super) fn in_transaction<S: Session>(
                 Outcome::Moved => End::of(Outcome::Unknown),
                 _ => result,
             };
-            Err(Failure::CommitUnknown(Box::new((results.into_iter().map(unknown).collect(), error))))
+            Ok(report(results.into_iter().map(unknown).collect(), Some(error)))
         }
     }
 }
@@ -104,38 +115,6 @@ fn checked<S: Session>(session: &mut S, work: impl FnOnce(&mut S) -> Result<Work
     Ok(done)
 }
 
-/// How often a batch is tried again after a conflict.
-const TRIES: u32 = 3;
-
-/// The pause before the first retry; each later pause is four times as long. A worker that updates the rows of a batch
-/// one by one and moves each to another partition conflicts with every try until it has finished.
-const PAUSE: Duration = Duration::from_millis(20);
-
-/// The conflicts of a batch so far.
-#[derive(Default)]
-pub(super) struct Conflicts {
-    count: u32,
-}
-
-impl Conflicts {
-    /// Whether to try the batch again after that error. Waits first, with no transaction open.
-    pub(super) fn may_try_again(&mut self, error: &StoreError) -> bool {
-        if error.kind != StoreErrorKind::Conflict || self.count == TRIES {
-            return false;
-        }
-        std::thread::sleep(pause(self.count, random()));
-        self.count += 1;
-        true
-    }
-}
-
-/// The pause after so many retries, from half to one and a half of the usual by a random number, so that two sweepers
-/// that collided once do not collide again.
-fn pause(tries: u32, random: u64) -> Duration {
-    let part = 0.5 + random as f64 / u64::MAX as f64;
-    (PAUSE * 4_u32.saturating_pow(tries)).mul_f64(part)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,12 +127,18 @@ mod tests {
 
     #[test]
     fn only_conflicts_are_tried_again_and_not_at_once_and_not_for_ever() {
-        let error = |kind| StoreError::new(kind, "no");
-        let mut conflicts = Conflicts::default();
-        assert!(!conflicts.may_try_again(&error(StoreErrorKind::Busy)));
+        let tries = |kind| {
+            let mut tries = 0;
+            let report = settle(1, |_| {
+                tries += 1;
+                Err(Failure::Store(StoreError::new(kind, "no")))
+            });
+            assert_eq!(report.stop.map(|error| error.kind), Some(kind));
+            tries
+        };
+        assert_eq!(tries(StoreErrorKind::Busy), 1);
         let begun = Instant::now();
-        let tried = (0..10).take_while(|_| conflicts.may_try_again(&error(StoreErrorKind::Conflict))).count();
-        assert_eq!(tried, 3);
+        assert_eq!(tries(StoreErrorKind::Conflict), 4);
         assert!(begun.elapsed() >= Duration::from_millis(10 + 40 + 160), "{:?}", begun.elapsed());
     }
 }

@@ -46,7 +46,7 @@ impl<S: Session> Writer for SqlWriter<S> {
                 }
                 work(session, spec, &writing, (batch, rolled_back), mode, now, recorder)
             });
-            is_committed = done.is_ok() && ending == Ending::Commit;
+            is_committed = ending == Ending::Commit && done.as_ref().is_ok_and(|report| report.stop.is_none());
             done
         });
         if ending == Ending::RollBack && batch.action == Action::Requeue {

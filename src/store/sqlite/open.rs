@@ -1,12 +1,12 @@
 //! Opens a file for reading or writing, and guards the connection: its authorizer, its time limit, its settings.
 
+use super::SqliteStore;
 use super::error::{half_written, store_error};
 use super::file::{DatabaseFile, ReadMode};
 use super::schema::SchemaSeen;
 use super::session::SqliteSession;
 use crate::model::Engine;
 use crate::preset::Place;
-use crate::store::session::Session;
 use crate::store::sql::reference_schema;
 use crate::store::{Interrupt, Limits, StoreError, StoreErrorKind};
 use rusqlite::config::DbConfig;
@@ -21,15 +21,10 @@ const BUSY_TIMEOUT: Duration = Duration::from_millis(100);
 /// The number of SQLite's instructions between two checks of the time limit and the interrupt.
 const PROGRESS_STEPS: std::ffi::c_int = 10_000;
 
-impl SqliteSession {
-    /// Opens a file for reading, so that it stays as it was.
-    pub(super) fn for_reading(
-        path: &Path,
-        limits: &Limits,
-        seen: &SchemaSeen,
-        foreign_keys: bool,
-    ) -> Result<SqliteSession, StoreError> {
-        let file = DatabaseFile::existing(path)?;
+impl SqliteStore {
+    /// Opens the file for reading, so that it stays as it was.
+    pub(super) fn open_for_reading(&self, limits: &Limits) -> Result<SqliteSession, StoreError> {
+        let file = DatabaseFile::existing(&self.path)?;
         let mode = file.read_mode()?;
         // A connection that may write, if only to make sidecars, would roll a journal back with its first read.
         if mode == ReadMode::MakesSidecars && file.has_journal() {
@@ -39,7 +34,7 @@ impl SqliteSession {
             ReadMode::Plain => OpenFlags::SQLITE_OPEN_READ_ONLY,
             ReadMode::MakesSidecars => OpenFlags::SQLITE_OPEN_READ_WRITE,
         };
-        let mut session = SqliteSession::open(file, flags, limits, seen, true)?;
+        let mut session = open(file, flags, limits, &self.seen, true)?;
         let mut guarded = || {
             let connection = &mut session.connection;
             if mode == ReadMode::Plain {
@@ -47,7 +42,7 @@ impl SqliteSession {
                 connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
             }
             // So that an explained statement meets the same checks as a writer's.
-            connection.pragma_update(None, "foreign_keys", foreign_keys)?;
+            connection.pragma_update(None, "foreign_keys", self.foreign_keys)?;
             connection.pragma_update(None, "query_only", true)?;
             connection.authorizer(Some(reads_only))
         };
@@ -57,21 +52,16 @@ impl SqliteSession {
         }
     }
 
-    /// Opens an existing file for writing rows.
-    pub(super) fn for_writing(
-        path: &Path,
-        limits: &Limits,
-        seen: &SchemaSeen,
-        foreign_keys: bool,
-    ) -> Result<SqliteSession, StoreError> {
-        let file = DatabaseFile::existing(path)?;
+    /// Opens the existing file for writing rows.
+    pub(super) fn open_for_writing(&self, limits: &Limits) -> Result<SqliteSession, StoreError> {
+        let file = DatabaseFile::existing(&self.path)?;
         // A writer's sidecars would lock the owner out as a reader's would.
         file.read_mode()?;
-        let session = SqliteSession::open(file, OpenFlags::SQLITE_OPEN_READ_WRITE, limits, seen, false)?;
+        let session = open(file, OpenFlags::SQLITE_OPEN_READ_WRITE, limits, &self.seen, false)?;
         let prepared = || {
             // Checkpoints are left to the application; they would lengthen the time for which the write lock is held.
             session.connection.pragma_update(None, "wal_autocheckpoint", 0)?;
-            session.connection.pragma_update(None, "foreign_keys", foreign_keys)?;
+            session.connection.pragma_update(None, "foreign_keys", self.foreign_keys)?;
             session.connection.is_readonly("main")
         };
         match prepared() {
@@ -82,30 +72,35 @@ impl SqliteSession {
         }
     }
 
-    /// An interrupt ends a reader in the middle of a statement; a writer finishes its batch, unless it is to roll it
-    /// back.
-    pub(super) fn open(
-        file: DatabaseFile,
-        flags: OpenFlags,
-        limits: &Limits,
-        seen: &SchemaSeen,
-        reading: bool,
-    ) -> Result<SqliteSession, StoreError> {
-        let (deadline, interrupt) = (limits.deadline, limits.interrupt.clone());
-        let open = || {
-            let mut connection = Connection::open_with_flags(file.real(), flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-            connection.busy_timeout(BUSY_TIMEOUT.min(limits.lock))?;
-            // The file is not trusted: its schema may not call functions with side effects, and its pages are checked.
-            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-            connection.pragma_update(None, "cell_size_check", true)?;
-            limit_statements(&mut connection, deadline, interrupt, reading)?;
-            Ok(connection)
-        };
-        match open() {
-            Ok(connection) => Ok(SqliteSession { connection, file, limits: limits.clone(), seen: seen.clone() }),
-            Err(error) => Err(store_error(&file, error)),
-        }
+    /// Opens the file, or makes it.
+    pub(super) fn open_for_creating(&self, limits: &Limits) -> Result<SqliteSession, StoreError> {
+        let file = DatabaseFile::existing_or_new(&self.path)?;
+        open(file, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE, limits, &self.seen, false)
+    }
+}
+
+/// Opens a file. An interrupt ends a reader in the middle of a statement; a writer finishes its batch, unless it is to
+/// roll it back.
+fn open(
+    file: DatabaseFile,
+    flags: OpenFlags,
+    limits: &Limits,
+    seen: &SchemaSeen,
+    reading: bool,
+) -> Result<SqliteSession, StoreError> {
+    let connect = || {
+        let mut connection = Connection::open_with_flags(file.real(), flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+        connection.busy_timeout(BUSY_TIMEOUT.min(limits.lock))?;
+        // The file is not trusted: its schema may not call functions with side effects, and its pages are checked.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        connection.pragma_update(None, "cell_size_check", true)?;
+        limit_statements(&mut connection, limits.deadline, limits.interrupt.clone(), reading)?;
+        Ok(connection)
+    };
+    match connect() {
+        Ok(connection) => Ok(SqliteSession { connection, file, limits: limits.clone(), seen: seen.clone() }),
+        Err(error) => Err(store_error(&file, error)),
     }
 }
 
@@ -154,29 +149,7 @@ pub(super) fn explains_only(context: AuthContext<'_>) -> Authorization {
 }
 
 /// The application id with which `demo` marks its files: "JDMO".
-pub const CREATED_BY_DEMO: i32 = 0x4a44_4d4f;
-
-impl SqliteSession {
-    /// Opens a file, or makes it.
-    pub(super) fn for_creating(path: &Path, limits: &Limits) -> Result<SqliteSession, StoreError> {
-        let file = DatabaseFile::existing_or_new(path)?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        SqliteSession::open(file, flags, limits, &SchemaSeen::default(), false)
-    }
-
-    /// Runs statements that create things, all in one transaction.
-    pub(super) fn create(&mut self, statements: &[String]) -> Result<(), StoreError> {
-        self.patiently("BEGIN IMMEDIATE")?;
-        let created = statements
-            .iter()
-            .try_for_each(|statement| self.connection.execute_batch(statement).map_err(|error| self.error(error)))
-            .and_then(|()| self.patiently("COMMIT"));
-        if created.is_err() {
-            self.rollback();
-        }
-        created
-    }
-}
+const CREATED_BY_DEMO: i32 = 0x4a44_4d4f;
 
 /// Makes a demonstration database: the reference schema, then what the statement fills it with. Replaces a file only if
 /// `demo` made it.

@@ -68,6 +68,19 @@ impl SqliteSession {
         }
     }
 
+    /// Runs statements that create things, all in one transaction.
+    pub(super) fn create(&mut self, statements: &[String]) -> Result<(), StoreError> {
+        self.patiently("BEGIN IMMEDIATE")?;
+        let created = statements
+            .iter()
+            .try_for_each(|statement| self.connection.execute_batch(statement).map_err(|error| self.error(error)))
+            .and_then(|()| self.patiently("COMMIT"));
+        if created.is_err() {
+            self.rollback();
+        }
+        created
+    }
+
     /// What a failure means, in this session.
     pub(super) fn error(&self, error: rusqlite::Error) -> StoreError {
         let error = store_error(&self.file, error);

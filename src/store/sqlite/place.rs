@@ -1,15 +1,49 @@
-//! Tells whether a file is known by a second name. SQLite finds its journals by the name of the file, so that a process
-//! that uses one name does not see what another process keeps next to the other. Tells too whether the file lies on a
-//! network file system, on which SQLite's locks are unreliable.
+//! What makes the place of a file unsafe: a second name, since SQLite finds its journals by the name of the file, so that
+//! a process that uses one name does not see what another process keeps next to the other; and a network file system,
+//! on which SQLite's locks are unreliable.
 
+use super::SqliteStore;
+use crate::model::Remedy;
+use crate::store::{Caution, Forbids};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+impl SqliteStore {
+    /// What an operator should know about a second name of the file.
+    pub(super) fn caution_of_name(&self) -> Option<Caution> {
+        let second = SecondName::of(&fs::canonicalize(&self.path).ok()?)?;
+        let why = "SQLite keeps its journals next to one name, and under the other it does not see them";
+        Some(Caution {
+            id: "second_name",
+            message: format!("{} {}; {why}", self.label, second.in_words()),
+            remedy: Remedy::AllowSecondName { is_mount: matches!(second, SecondName::Mount(_)) },
+            forbids: if self.second_name { Forbids::Nothing } else { Forbids::Judging },
+        })
+    }
+
+    /// What an operator should know about the network file system that the file lies on.
+    pub(super) fn caution_of_network(&self) -> Option<Caution> {
+        // For a file that does not exist yet, its directory counts.
+        let directory = self.path.parent().filter(|directory| !directory.as_os_str().is_empty());
+        let there = if self.path.exists() { &self.path } else { directory.unwrap_or(Path::new(".")) };
+        let network = (self.network)(there)?;
+        Some(Caution {
+            id: "network_files",
+            message: format!(
+                "{} is on a network file system ({network}), where another host may not see a lock",
+                self.label
+            ),
+            remedy: Remedy::AllowNetworkFiles,
+            forbids: if self.network_files { Forbids::Nothing } else { Forbids::Writing },
+        })
+    }
+}
+
 /// A second name of a file.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum SecondName {
+enum SecondName {
     /// A hard link; another of its names, if it lies in the same directory.
     Link(Option<PathBuf>),
     /// The file itself is a mount point; its path on the file system that it comes from, if the system says.
@@ -18,7 +52,7 @@ pub(super) enum SecondName {
 
 impl SecondName {
     /// The second name of the file at a real path, if it has one.
-    pub(super) fn of(real: &Path) -> Option<SecondName> {
+    fn of(real: &Path) -> Option<SecondName> {
         let mounts = fs::read("/proc/self/mountinfo").unwrap_or_default();
         let mounted = mounts.split(|byte| *byte == b'\n').find_map(|line| source(line, real));
         if mounted.is_some() || is_mount_root(real) {
@@ -34,7 +68,7 @@ impl SecondName {
     }
 
     /// What it is, as the end of a sentence about the file.
-    pub(super) fn in_words(&self) -> String {
+    fn in_words(&self) -> String {
         match self {
             SecondName::Link(None) => "has a second name (a hard link)".to_owned(),
             SecondName::Link(Some(other)) => format!("has a second name: it is {} too (a hard link)", other.display()),
@@ -130,8 +164,73 @@ pub(super) fn network_fs_beneath(_path: &Path) -> Option<&'static str> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 mod tests {
     use super::*;
+    use crate::store::{Interrupt, Limits, Store, StoreErrorKind};
+    use std::time::{Duration, Instant};
+
+    fn limits() -> Limits {
+        Limits {
+            deadline: Instant::now() + Duration::from_secs(60),
+            connect: Duration::ZERO,
+            lock: Duration::ZERO,
+            application_name: String::new(),
+            for_writing: false,
+            inspects: false,
+            interrupt: Interrupt::default(),
+        }
+    }
+
+    /// A store that takes its file system for the one of that name.
+    fn store_on(path: &Path, network: fn(&Path) -> Option<&'static str>, network_files: bool) -> SqliteStore {
+        SqliteStore { network, ..SqliteStore::new(path, network_files, false, true) }
+    }
+
+    fn made(directory: &Path) -> PathBuf {
+        let path = directory.join("queue.db");
+        let store = store_on(&path, |_| None, false);
+        store.create(&limits(), &["CREATE TABLE t (x)".to_owned()]).unwrap();
+        path
+    }
+
+    #[test]
+    fn a_network_file_system_is_read_with_a_caution_and_written_only_where_that_is_allowed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = made(directory.path());
+        let statements = ["CREATE TABLE u (x)".to_owned()];
+        let nfs = store_on(&path, |_| Some("NFS"), false);
+        let caution = nfs.caution().unwrap();
+        assert!(caution.forbids == Forbids::Writing && caution.message.contains("(NFS)"), "{caution:?}");
+        assert!(nfs.reader(&limits()).is_ok());
+        let refused = nfs.writer(&limits()).err().unwrap();
+        assert_eq!((refused.kind, &refused.message), (StoreErrorKind::Refused, &caution.message));
+        assert_eq!(refused.remedy, Some(Remedy::AllowNetworkFiles));
+        assert_eq!(nfs.create(&limits(), &statements).err().map(|e| e.kind), Some(StoreErrorKind::Refused));
+
+        let allowed = store_on(&path, |_| Some("NFS"), true);
+        let caution = allowed.caution().unwrap();
+        assert!(caution.forbids == Forbids::Nothing, "still worth a word: {caution:?}");
+        assert!(allowed.writer(&limits()).is_ok());
+        assert!(allowed.create(&limits(), &statements).is_ok());
+
+        let here = store_on(&path, |_| None, false);
+        assert_eq!(here.caution(), None);
+        assert!(here.writer(&limits()).is_ok());
+    }
+
+    #[test]
+    fn a_file_that_is_yet_to_be_made_lies_where_its_directory_does() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("none.db");
+        let store = store_on(&path, |asked| asked.is_dir().then_some("NFS"), false);
+        let error = store.create(&limits(), &["CREATE TABLE t (x)".to_owned()]).err().unwrap();
+        assert_eq!(error.kind, StoreErrorKind::Refused);
+        assert!(!path.exists());
+        // A bare name lies in the working directory.
+        let store = store_on(Path::new("none.db"), |asked| (asked == Path::new(".")).then_some("NFS"), false);
+        assert!(store.caution().is_some());
+    }
 
     #[test]
     fn a_mounted_file_is_found_by_its_line() {
