@@ -23,8 +23,8 @@ mod sqlite;
 pub use address::{Address, open};
 pub use batch::{Recorder, SweepLock, Unrecorded, fingerprint, too_soon};
 pub use conninfo::{
-    AddressError, Author, ChannelBinding, FRAMEWORK_WORDS, Origin, Password, PostgresAddress, Root, Server,
-    ServerPlace, SslMode, Surroundings, TargetAttributes, Tcp, TlsFile, TlsSettings, TlsVersion, Variables, variables,
+    AddressError, Author, FRAMEWORK_WORDS, Origin, Password, PostgresAddress, Root, Server, ServerPlace, SslMode,
+    Surroundings, TargetAttributes, Tcp, TlsFile, TlsSettings, TlsVersion, Variables, variables,
 };
 pub use error::{StoreError, StoreErrorKind};
 pub use explain::Refusal;

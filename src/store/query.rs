@@ -131,6 +131,11 @@ pub struct Found {
     pub names: Vec<String>,
 }
 
+/// The text at a place of a row; empty for NULL.
+pub(super) fn text(row: &[Cell], n: usize) -> String {
+    row.get(n).and_then(Cell::to_text).unwrap_or_default()
+}
+
 /// The number in a cell that holds a count.
 pub(super) fn as_count(cell: &Cell) -> Option<u64> {
     cell.as_integer().and_then(|count| u64::try_from(count).ok())

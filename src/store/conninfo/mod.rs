@@ -4,7 +4,6 @@
 //! driver gets its values through setters, never a string that was put together again. The rules are those of libpq 15
 //! to 17 (`fe-connect.c`); a key that cannot be honoured is refused by name.
 
-mod keys;
 mod parse;
 mod passwords;
 mod postgres_address;
@@ -12,10 +11,9 @@ mod service;
 mod settings;
 mod tls;
 
-pub use keys::FRAMEWORK_WORDS;
-pub use postgres_address::{ChannelBinding, PostgresAddress, Server, ServerPlace, TargetAttributes, Tcp};
+pub use postgres_address::{PostgresAddress, Server, ServerPlace, TargetAttributes, Tcp};
 pub(in crate::store) use service::read_plain;
-pub use settings::{Author, Origin};
+pub use settings::{Author, FRAMEWORK_WORDS, Origin};
 pub use tls::{Root, SslMode, TlsFile, TlsSettings, TlsVersion};
 
 use std::collections::BTreeMap;
@@ -94,17 +92,17 @@ impl AddressError {
 
 /// Each environment variable that sets a key, with the key.
 pub fn variables() -> impl Iterator<Item = (&'static str, &'static str)> {
-    keys::KEYS.iter().filter_map(|key| Some((key.variable?, key.name)))
+    settings::KEYS.iter().filter_map(|key| Some((key.variable?, key.name)))
 }
 
 /// Whether a text begins with one of libpq's keys and an equals sign, and so is no path.
 pub(super) fn is_key_value(text: &str) -> bool {
-    text.split_once('=').is_some_and(|(key, _)| keys::find(key.trim()).is_some())
+    text.split_once('=').is_some_and(|(key, _)| settings::find(key.trim()).is_some())
 }
 
 /// Whether a text is a Postgres URL, to libpq or to the author's framework.
 pub(super) fn is_url(text: &str, author: Author) -> bool {
     text.starts_with("postgres:")
         || text.starts_with("postgresql:")
-        || (author == Author::Framework && keys::framework_scheme(text).is_some())
+        || (author == Author::Framework && settings::framework_scheme(text).is_some())
 }

@@ -24,44 +24,43 @@ pub(super) fn hand_out(
     };
     if let Some((password, origin)) = one {
         servers.iter_mut().for_each(|server| server.password = Some(password.clone()));
-        return Search { origin: Some(origin), in_vain: None, warnings: Vec::new() };
+        return Search { origin: Some(origin), ..Search::default() };
     }
-    let path = settings.text("passfile").map(PathBuf::from).or_else(|| default_path(surroundings));
-    let in_vain = |why: String| Search { origin: None, in_vain: Some(why), warnings: Vec::new() };
-    let Some(path) = path else { return in_vain("there is no home directory with a .pgpass".to_owned()) };
-    let file = match read_file(&path) {
+    let in_vain = |why: String| Search { in_vain: Some(why), ..Search::default() };
+    let default = || surroundings.home.as_ref().map(|home| home.join(".pgpass"));
+    let Some(path) = settings.text("passfile").map(PathBuf::from).or_else(default) else {
+        return in_vain("there is no home directory with a .pgpass".to_owned());
+    };
+    let text = match read_file(&path) {
         Ok(None) => return in_vain(format!("there is no password file {}", path.display())),
-        Ok(Some(file)) => file,
+        Ok(Some(text)) => text,
         Err(why) => return Search { warnings: vec![why.clone()], ..in_vain(why) },
     };
-    let mut origin = None;
-    for server in servers.iter_mut() {
-        let found = look_up(server, &file, user, database);
+    let (mut origin, mut wanted) = (None, Vec::new());
+    for server in servers {
+        let fields = [&name_in_file(server), &server.port.to_string(), database, user];
+        wanted.push(fields.join(":"));
         // An empty password ends the search and counts as none.
-        server.password = found.filter(|(password, _)| !password.0.is_empty()).map(|(password, line)| {
-            origin.get_or_insert(Origin::PassFile(file.path.clone(), line));
+        let found = look_up(&text, fields).filter(|(password, _)| !password.0.is_empty());
+        server.password = found.map(|(password, line)| {
+            origin.get_or_insert(Origin::Line(path.clone(), line));
             password
         });
     }
-    let wanted: Vec<String> =
-        servers.iter().map(|server| format!("{}:{}:{database}:{user}", name_in_file(server), server.port)).collect();
     match origin {
-        Some(origin) => Search { origin: Some(origin), in_vain: None, warnings: Vec::new() },
+        Some(_) => Search { origin, ..Search::default() },
         None => in_vain(format!("{} has no line for {}", path.display(), wanted.join(" or "))),
     }
 }
 
 /// How the search for a password went.
+#[derive(Default)]
 pub(super) struct Search {
     /// Where a password was found.
     pub(super) origin: Option<Origin>,
     pub(super) in_vain: Option<String>,
     /// Why a password file was not used.
     pub(super) warnings: Vec<String>,
-}
-
-fn look_up(server: &Server, file: &PassFile, user: &str, database: &str) -> Option<(Password, usize)> {
-    file.password(&Connection { host: &name_in_file(server), port: &server.port.to_string(), database, user })
 }
 
 /// libpq looks up the default socket as `localhost` and any other by its directory.
@@ -74,30 +73,11 @@ fn name_in_file(server: &Server) -> String {
     }
 }
 
-/// The connection that a password file is searched for.
-struct Connection<'w> {
-    host: &'w str,
-    port: &'w str,
-    database: &'w str,
-    user: &'w str,
-}
-
-/// The contents of a password file.
-struct PassFile {
-    path: PathBuf,
-    text: Vec<u8>,
-}
-
-/// The default password file. `PGPASSFILE` is not consulted: it is one of the settings.
-fn default_path(surroundings: &Surroundings) -> Option<PathBuf> {
-    surroundings.home.as_ref().map(|home| home.join(".pgpass"))
-}
-
 /// Reads a password file; `None` if it does not exist.
 ///
 /// # Errors
 /// When libpq would not use the file: other users may read it, or it is not a plain file.
-fn read_file(path: &Path) -> Result<Option<PassFile>, String> {
+fn read_file(path: &Path) -> Result<Option<Vec<u8>>, String> {
     let Ok(metadata) = fs::metadata(path) else { return Ok(None) };
     if !metadata.is_file() {
         return Err(format!("password file {} is not a plain file and was not used", path.display()));
@@ -109,27 +89,19 @@ fn read_file(path: &Path) -> Result<Option<PassFile>, String> {
             path.display()
         ));
     }
-    match fs::read(path) {
-        Ok(text) => Ok(Some(PassFile { path: path.to_owned(), text })),
-        Err(error) => Err(format!("password file {} was not used: {error}", path.display())),
-    }
+    fs::read(path).map(Some).map_err(|error| format!("password file {} was not used: {error}", path.display()))
 }
 
-impl PassFile {
-    /// The password of the first line that matches, and the line's number.
-    fn password(&self, wanted: &Connection<'_>) -> Option<(Password, usize)> {
-        let lines = self.text.split(|byte| *byte == b'\n').enumerate();
-        lines
-            .filter(|(_, line)| !line.starts_with(b"#"))
-            .find_map(|(n, line)| Some((password_of_line(line, wanted)?, n + 1)))
-    }
+/// The password of the first line for this host, port, database and user, and the line's number.
+fn look_up(text: &[u8], wanted: [&str; 4]) -> Option<(Password, usize)> {
+    let lines = text.split(|byte| *byte == b'\n').zip(1..).filter(|(line, _)| !line.starts_with(b"#"));
+    lines.into_iter().find_map(|(line, n)| Some((password_of_line(line, wanted)?, n)))
 }
 
-fn password_of_line(line: &[u8], wanted: &Connection<'_>) -> Option<Password> {
+fn password_of_line(line: &[u8], wanted: [&str; 4]) -> Option<Password> {
     let end = line.iter().rposition(|byte| *byte != b'\r').map_or(0, |at| at + 1);
     let line = line.get(..end).unwrap_or_default();
-    let fields = [wanted.host, wanted.port, wanted.database, wanted.user];
-    let rest = fields.into_iter().try_fold(line, |rest, wanted| after_field(rest, wanted.as_bytes()))?;
+    let rest = wanted.into_iter().try_fold(line, |rest, wanted| after_field(rest, wanted.as_bytes()))?;
     let mut password = Vec::with_capacity(rest.len());
     let mut rest = rest.iter().copied().peekable();
     // An unescaped colon ends the password, as in libpq.
@@ -165,14 +137,9 @@ fn after_field<'l>(line: &'l [u8], wanted: &[u8]) -> Option<&'l [u8]> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Connection, PassFile};
-    use std::path::PathBuf;
-
     fn look_up(text: &str, wanted: [&str; 4]) -> Option<(String, usize)> {
-        let [host, port, database, user] = wanted;
-        let file = PassFile { path: PathBuf::new(), text: text.as_bytes().to_vec() };
-        let found = file.password(&Connection { host, port, database, user })?;
-        Some((String::from_utf8(found.0.0).unwrap(), found.1))
+        let (password, line) = super::look_up(text.as_bytes(), wanted)?;
+        Some((String::from_utf8(password.0).unwrap(), line))
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::settings::{Author, Origin, Settings};
 use super::tls::{TlsSettings, tls, unverified};
 use super::{AddressError, Password, Surroundings, passwords};
+use ::postgres::config::ChannelBinding;
 use std::fmt;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ pub struct PostgresAddress {
     /// True if the servers are tried in random order.
     pub shuffled: bool,
     pub tls: TlsSettings,
+    /// Whether SCRAM authentication is bound to the TLS connection.
     pub channel_binding: ChannelBinding,
     /// `connect_timeout`, for each server; zero is no limit, `None` is unset.
     pub connect_timeout: Option<Duration>,
@@ -53,16 +55,6 @@ pub enum TargetAttributes {
     Standby,
     /// A standby if there is one, else any.
     PreferStandby,
-}
-
-/// `channel_binding`: whether SCRAM authentication is bound to the TLS connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChannelBinding {
-    /// Never.
-    Disable,
-    Prefer,
-    /// Always, else no connection.
-    Require,
 }
 
 impl PostgresAddress {

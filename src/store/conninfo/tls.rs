@@ -23,22 +23,20 @@ pub enum SslMode {
 }
 
 impl SslMode {
-    /// All, weakest first.
-    pub const ALL: [SslMode; 6] =
-        [SslMode::Disable, SslMode::Allow, SslMode::Prefer, SslMode::Require, SslMode::VerifyCa, SslMode::VerifyFull];
-
     /// libpq's word.
     pub fn name(self) -> &'static str {
-        match self {
-            SslMode::Disable => "disable",
-            SslMode::Allow => "allow",
-            SslMode::Prefer => "prefer",
-            SslMode::Require => "require",
-            SslMode::VerifyCa => "verify-ca",
-            SslMode::VerifyFull => "verify-full",
-        }
+        MODES.iter().find(|(_, mode)| *mode == self).map_or("", |(word, _)| word)
     }
 }
+
+const MODES: [(&str, SslMode); 6] = [
+    ("disable", SslMode::Disable),
+    ("allow", SslMode::Allow),
+    ("prefer", SslMode::Prefer),
+    ("require", SslMode::Require),
+    ("verify-ca", SslMode::VerifyCa),
+    ("verify-full", SslMode::VerifyFull),
+];
 
 /// A file that the address names, or a default file in `~/.postgresql`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,8 +91,7 @@ pub(super) fn tls(settings: &Settings, surroundings: &Surroundings) -> Result<Tl
         }
     };
     let system = settings.text("sslrootcert") == Some("system");
-    let words = SslMode::ALL.map(|mode| (mode.name(), mode));
-    let mode = settings.word("sslmode", &words, if system { SslMode::VerifyFull } else { SslMode::Prefer })?;
+    let mode = settings.word("sslmode", &MODES, if system { SslMode::VerifyFull } else { SslMode::Prefer })?;
     if system && mode != SslMode::VerifyFull {
         return Err(
             settings.error("sslmode", "must be verify-full, or left out, because sslrootcert=system trusts so many")
@@ -110,7 +107,7 @@ pub(super) fn tls(settings: &Settings, surroundings: &Surroundings) -> Result<Tl
         return Err(settings.error("ssl_min_protocol_version", "is newer than `ssl_max_protocol_version`"));
     }
     let root = file("sslrootcert", "root.crt");
-    // `sslcertmode=require` is refused in `keys`: the driver does not tell whether the server asked for the
+    // `sslcertmode=require` is refused: the driver does not tell whether the server asked for the
     // certificate.
     let sends = settings.text("sslcertmode") != Some("disable");
     Ok(TlsSettings {

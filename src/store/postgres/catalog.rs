@@ -6,6 +6,7 @@ use crate::model::{Cell, Engine};
 use crate::preset::ident::literal;
 use crate::preset::{LiveColumn, LiveIndex, LiveSchema, LiveTable};
 use crate::store::StoreError;
+use crate::store::query::text;
 use std::collections::BTreeMap;
 
 /// `under` has each view's tables and views, down to the last; `circle` each role's own memberships. `pg_has_role`
@@ -219,8 +220,4 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
     let tables = tables.into_iter().map(|(_, table)| table).collect();
     let role = role.first().map(|row| text(row, 0));
     Ok(LiveSchema { engine: Engine::Postgres, tables, role, enums })
-}
-
-fn text(row: &[Cell], n: usize) -> String {
-    row.get(n).and_then(Cell::to_text).unwrap_or_default()
 }

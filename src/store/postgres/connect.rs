@@ -3,9 +3,9 @@
 use super::connect_error::{FailedAttempt, io_error, is_before_login};
 use super::connection_thread::{ConnectionThread, for_at_most, on_own_thread};
 use super::tls::{self, Tls};
-use crate::store::conninfo::{self, PostgresAddress, Server, ServerPlace, SslMode, TargetAttributes};
+use crate::store::conninfo::{PostgresAddress, Server, ServerPlace, SslMode, TargetAttributes};
 use crate::store::{Limits, StoreError, StoreErrorKind, random};
-use ::postgres::config::{ChannelBinding, SslMode as Driver, SslNegotiation};
+use ::postgres::config::{SslMode as Driver, SslNegotiation};
 use ::postgres::{Client, Config, Error, NoTls};
 use std::net::{IpAddr, ToSocketAddrs};
 use std::time::Duration;
@@ -247,11 +247,7 @@ impl Attempt<'_> {
         if address.tls.direct && mode == Driver::Require {
             config.ssl_negotiation(SslNegotiation::Direct);
         }
-        config.channel_binding(match address.channel_binding {
-            conninfo::ChannelBinding::Disable => ChannelBinding::Disable,
-            conninfo::ChannelBinding::Prefer => ChannelBinding::Prefer,
-            conninfo::ChannelBinding::Require => ChannelBinding::Require,
-        });
+        config.channel_binding(address.channel_binding);
         config.connect_timeout(self.time_limit().max(Duration::from_millis(1)));
         config.keepalives(tcp.keepalives.unwrap_or(true));
         tcp.idle.map(|idle| config.keepalives_idle(idle));

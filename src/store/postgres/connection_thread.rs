@@ -163,14 +163,8 @@ const CANCEL: &str = "SELECT pg_catalog.pg_cancel_backend(pid) FROM pg_catalog.p
 pub(super) struct Cancel {
     address: PostgresAddress,
     limits: Limits,
-    transaction: Arc<Mutex<Option<Transaction>>>,
-}
-
-/// Server process and start time, which together identify a transaction.
-#[derive(Clone)]
-struct Transaction {
-    process: String,
-    began: String,
+    /// The server process and the start of its transaction, which together identify the transaction.
+    transaction: Arc<Mutex<Option<(String, String)>>>,
 }
 
 impl Cancel {
@@ -183,15 +177,13 @@ impl Cancel {
     /// Remembers the transaction that has begun.
     pub(super) fn remember(&self, process: String, began: String) {
         if let Ok(mut transaction) = self.transaction.lock() {
-            *transaction = Some(Transaction { process, began });
+            *transaction = Some((process, began));
         }
     }
 
     /// Asks the server to end the running statement, without waiting for the result.
     pub(super) fn send(&self) {
-        let Some(Transaction { process, began }) = self.transaction.lock().ok().and_then(|known| known.clone()) else {
-            return;
-        };
+        let Some((process, began)) = self.transaction.lock().ok().and_then(|known| known.clone()) else { return };
         let (address, limits) = (self.address.clone(), self.limits.for_at_most(TIME_LIMIT));
         // If no thread can be started, the statement still ends with its own time limit.
         let _ = thread::Builder::new().spawn(move || {

@@ -3,6 +3,9 @@
 use super::connect::{Connected, connect};
 use super::connect_error::{is_an_answer, store_error};
 use super::connection_thread::{Cancel, ConnectionThread, NoAnswer, for_at_most};
+use super::lost_commit::is_an_answer;
+use super::settings::lock_wait;
+use super::snapshot::may_be_written;
 use super::value::{Bound, Raw};
 use crate::model::{Cell, Timestamp};
 use crate::preset::ident::quoted;
@@ -311,7 +314,7 @@ impl Session for PostgresSession {
 
     fn names_are_found(&mut self, act: &Statement, again: bool) -> Result<(), StoreError> {
         if !self.names_found.contains(&act.sql) {
-            self.limit_lock_wait(again)?;
+            self.set(&[("lock_timeout", lock_wait(again))])?;
             self.query(&Statement { sql: format!("EXPLAIN {}", act.sql), params: act.params.clone() })?;
             self.names_found.insert(act.sql.clone());
         }
@@ -319,7 +322,8 @@ impl Session for PostgresSession {
     }
 
     fn begin_acting(&mut self, again: bool) -> Result<(), StoreError> {
-        self.set_acting(again)
+        let path = self.path_of_queue.clone();
+        self.set(&[("search_path", &path), ("lock_timeout", lock_wait(again))])
     }
 
     fn end_acting(&mut self) -> Result<(), StoreError> {

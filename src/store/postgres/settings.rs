@@ -63,8 +63,7 @@ impl PostgresSession {
     /// round trip; gives the answers to those. A write transaction names the queue's schema.
     ///
     /// The search path holds the system's names only: a role that may create objects in another schema could otherwise
-    /// have its own operator run as our role. The queue's triggers and functions get their path in
-    /// [`PostgresSession::set_acting`].
+    /// have its own operator run as our role. The queue's triggers and functions get their path when an action begins.
     pub(super) fn begin_with(
         &mut self,
         mode: &str,
@@ -121,13 +120,7 @@ impl PostgresSession {
         ))
     }
 
-    /// Puts the queue's schema on the search path for its triggers and functions, and shortens the wait for locks.
-    pub(super) fn set_acting(&mut self, again: bool) -> Result<(), StoreError> {
-        let path = self.path_of_queue.clone();
-        self.set(&[("search_path", &path), ("lock_timeout", lock_wait(again))])
-    }
-
-    /// Undoes [`PostgresSession::set_acting`] and what a trigger has set, and asks for the transaction's id in the same
+    /// Undoes what the beginning of an action and its triggers have set, and asks for the transaction's id in the same
     /// round trip.
     pub(super) fn unset_acting(&mut self) -> Result<(), StoreError> {
         // A commit that sends notifications may have to wait for a lock.

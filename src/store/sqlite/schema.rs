@@ -3,6 +3,7 @@
 use super::session::SqliteSession;
 use crate::model::{Cell, Engine};
 use crate::preset::{LiveColumn, LiveIndex, LiveSchema, LiveTable};
+use crate::store::query::text;
 use crate::store::session::Session;
 use crate::store::sql::{Param, Statement};
 use crate::store::{StoreError, StoreErrorKind};
@@ -174,10 +175,6 @@ fn words(sql: &str) -> Vec<String> {
     let bare = Regex::new(LEFT_OUT).map_or(Cow::Borrowed(sql), |left_out| left_out.replace_all(sql, " "));
     let words = bare.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
     words.map(str::to_ascii_uppercase).collect()
-}
-
-fn text(row: &[Cell], n: usize) -> String {
-    row.get(n).and_then(Cell::to_text).unwrap_or_default()
 }
 
 /// The tables as a store's last snapshot saw them, for its writers to compare.

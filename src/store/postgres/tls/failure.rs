@@ -119,24 +119,12 @@ fn of_the_certificate(why: &CertificateError, host: &str) -> (String, String) {
             "connect by a name that it has; host=NAME hostaddr=ADDRESS gives an address such a name. sslmode=verify-ca \
              checks no name",
         ),
-        CertificateError::NotValidForName => says(
-            format!("the server's certificate is not for {host}"),
-            "connect by a name that it has; sslmode=verify-ca checks no name",
-        ),
         CertificateError::ExpiredContext { not_after, .. } => says(
             format!("the server's certificate, or one that signed it, expired on {}", day(*not_after)),
             "the server needs a new one; is the clock of this machine right?",
         ),
-        CertificateError::Expired => says(
-            "the server's certificate, or one that signed it, has expired",
-            "the server needs a new one; is the clock of this machine right?",
-        ),
         CertificateError::NotValidYetContext { not_before, .. } => says(
             format!("the server's certificate, or one that signed it, is not valid before {}", day(*not_before)),
-            "is the clock of this machine right?",
-        ),
-        CertificateError::NotValidYet => says(
-            "the server's certificate, or one that signed it, is not valid yet",
             "is the clock of this machine right?",
         ),
         CertificateError::Revoked => says(
@@ -149,10 +137,6 @@ fn of_the_certificate(why: &CertificateError, host: &str) -> (String, String) {
         ),
         CertificateError::ExpiredRevocationListContext { next_update, .. } => says(
             format!("the list of revoked certificates should have been renewed by {}", day(*next_update)),
-            "get a new one from the authority, for sslcrl or sslcrldir",
-        ),
-        CertificateError::ExpiredRevocationList => says(
-            "the list of revoked certificates has expired",
             "get a new one from the authority, for sslcrl or sslcrldir",
         ),
         CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => says(
