@@ -3,10 +3,12 @@
 use super::tls;
 use crate::model::Remedy;
 use crate::preset::ident::quoted;
+use crate::store::StoreError;
+use crate::store::StoreErrorKind::{self, Busy, Denied, Unfit, Unreachable};
 use crate::store::conninfo::{PostgresAddress, Server, ServerPlace, SslMode};
-use crate::store::{StoreError, StoreErrorKind};
 use ::postgres::Error;
-use ::postgres::error::{DbError, Severity};
+use ::postgres::error::DbError;
+use std::borrow::Cow;
 use std::error::Error as _;
 use std::io;
 
@@ -34,16 +36,16 @@ impl FailedAttempt<'_> {
             };
             return error;
         }
-        let (kind, message, hint) = match tls::failure(error, &self.server.place.to_string()) {
-            Some(failure) => (failure.kind, failure.message, failure.hint.unwrap_or_default()),
-            None => match io_error(error) {
-                Some(io) => self.network_error(io),
-                None if with_causes(error).contains("password missing") => {
-                    let message = format!("{}: the server asks for a password, and none was found", self.label);
-                    return self.with_password_hint(StoreError::new(StoreErrorKind::Denied, message));
-                }
-                None => startup_error(&with_causes(error)),
-            },
+        let (kind, message, hint) = match (tls::failure(error, &self.server.place.to_string()), io_error(error)) {
+            (Some(failure), _) => {
+                return StoreError { message: format!("{}: {}", self.label, failure.message), ..failure };
+            }
+            (None, Some(io)) => self.network_error(io),
+            (None, None) if with_causes(error).contains("password missing") => {
+                let message = format!("{}: the server asks for a password, and none was found", self.label);
+                return self.with_password_hint(StoreError::new(Denied, message));
+            }
+            (None, None) => startup_error(&with_causes(error)),
         };
         StoreError::new(kind, format!("{}: {message}", self.label)).hint(hint)
     }
@@ -53,66 +55,56 @@ impl FailedAttempt<'_> {
         let says = |words: &str| db.message().contains(words);
         let is_peer = says("Peer authentication failed") || says("Ident authentication failed");
         let is_password = !is_peer && says("authentication failed") && !says("certificate");
-        let (kind, hint) = match db.code().code() {
+        let user = &self.address.user;
+        let (kind, hint): (_, Cow<'_, str>) = match db.code().code() {
             code if code == "28P01" || is_password => {
-                return self.with_password_hint(StoreError { kind: StoreErrorKind::Denied, ..error });
+                return self.with_password_hint(StoreError { kind: Denied, ..error });
             }
-            _ if is_peer => (
-                StoreErrorKind::Denied,
-                format!(
-                    "the server asks the operating system who you are: sudo -u {}, or connect over TCP with a password \
-                     (host=localhost)",
-                    self.address.user
-                ),
-            ),
+            _ if is_peer => {
+                let hint = format!(
+                    "the server asks the operating system who you are: sudo -u {user}, or connect over TCP with a password \
+                     (host=localhost)"
+                );
+                (Denied, hint.into())
+            }
             "28000" if says("pg_hba.conf") && !self.had_tls && refuses_plain(db.message()) => {
-                (StoreErrorKind::Denied, self.tls_hint().to_owned())
+                (Denied, self.tls_hint().into())
             }
-            "28000" if says("pg_hba.conf") => (
-                StoreErrorKind::Denied,
-                "the server's pg_hba.conf decides which user may connect from which host: ask its administrator, or use another \
-                 host or user"
-                    .to_owned(),
-            ),
-            "28000" if says("certificate") => (
-                StoreErrorKind::Denied,
-                "this server wants a client certificate for this user: sslcert=FILE sslkey=FILE, or \
-                 ~/.postgresql/postgresql.crt and .key"
-                    .to_owned(),
-            ),
-            "28000" => (StoreErrorKind::Denied, "check the user's name: user=... or PGUSER".to_owned()),
-            "3D000" => (StoreErrorKind::Unreachable, "check the database's name: dbname=... or PGDATABASE".to_owned()),
-            "53300" => (
-                StoreErrorKind::Busy,
-                "try again, or close unused connections; a superuser may still get in".to_owned(),
-            ),
-            "57P03" => (StoreErrorKind::Unreachable, "it is starting, stopping or recovering: try again".to_owned()),
-            "42501" => (
-                StoreErrorKind::Denied,
-                format!(
-                    "the role may not connect: GRANT CONNECT ON DATABASE {} TO {}",
-                    quoted(&self.address.database),
-                    quoted(&self.address.user)
-                ),
-            ),
-            "55000" => (StoreErrorKind::Unreachable, "this database accepts no connections: name another".to_owned()),
-            _ if says("startup parameter") => (
-                StoreErrorKind::Unfit,
-                "the pooler accepts only what its ignore_startup_parameters names: leave out options=... and PGOPTIONS"
-                    .to_owned(),
-            ),
+            "28000" if says("pg_hba.conf") => {
+                let hint = "the server's pg_hba.conf decides which user may connect from which host: ask its administrator, \
+                            or use another host or user";
+                (Denied, hint.into())
+            }
+            "28000" if says("certificate") => {
+                let hint = "this server wants a client certificate for this user: sslcert=FILE sslkey=FILE, or \
+                            ~/.postgresql/postgresql.crt and .key";
+                (Denied, hint.into())
+            }
+            "28000" => (Denied, "check the user's name: user=... or PGUSER".into()),
+            "3D000" => (Unreachable, "check the database's name: dbname=... or PGDATABASE".into()),
+            "53300" => (Busy, "try again, or close unused connections; a superuser may still get in".into()),
+            "57P03" => (Unreachable, "it is starting, stopping or recovering: try again".into()),
+            "42501" => {
+                let (database, user) = (quoted(&self.address.database), quoted(user));
+                (Denied, format!("the role may not connect: GRANT CONNECT ON DATABASE {database} TO {user}").into())
+            }
+            "55000" => (Unreachable, "this database accepts no connections: name another".into()),
+            _ if says("startup parameter") => {
+                let hint = "the pooler accepts only what its ignore_startup_parameters names: leave out options=... and \
+                            PGOPTIONS";
+                (Unfit, hint.into())
+            }
             _ if says("no such database") => {
-                (StoreErrorKind::Unreachable, "check the database's name: a pooler knows those of its configuration".to_owned())
+                (Unreachable, "check the database's name: a pooler knows those of its configuration".into())
             }
-            _ if says("no such user") => (StoreErrorKind::Denied, "a pooler knows the users of its configuration".to_owned()),
+            _ if says("no such user") => (Denied, "a pooler knows the users of its configuration".into()),
             _ if says("no more connections allowed") || says("query_wait_timeout") => {
-                (StoreErrorKind::Busy, "the pooler is full: try again, or connect to the server itself".to_owned())
+                (Busy, "the pooler is full: try again, or connect to the server itself".into())
             }
-            _ if db.code().code().starts_with("08") => (
-                StoreErrorKind::Unreachable,
-                "a pooler answered in the server's place: is the server behind it up?".to_owned(),
-            ),
-            _ if error.kind == StoreErrorKind::Lost => (StoreErrorKind::Unreachable, "try again".to_owned()),
+            code if code.starts_with("08") => {
+                (Unreachable, "a pooler answered in the server's place: is the server behind it up?".into())
+            }
+            _ if error.kind == StoreErrorKind::Lost => (Unreachable, "try again".into()),
             _ => return error,
         };
         StoreError { kind, ..error }.hint(hint)
@@ -140,70 +132,67 @@ impl FailedAttempt<'_> {
         }
     }
 
-    fn network_error(&self, error: &io::Error) -> (StoreErrorKind, String, String) {
-        let unreachable = |message: String, hint: &str| (StoreErrorKind::Unreachable, message, hint.to_owned());
-        match (&self.server.place, error.kind()) {
-            (ServerPlace::Socket(directory), io::ErrorKind::NotFound) => unreachable(
-                format!("there is no socket {}/.s.PGSQL.{}", directory.display(), self.server.port),
+    fn network_error(&self, error: &io::Error) -> Startup {
+        let port = self.server.port;
+        let (message, hint) = match (&self.server.place, error.kind()) {
+            (ServerPlace::Socket(directory), io::ErrorKind::NotFound) => (
+                format!("there is no socket {}/.s.PGSQL.{port}", directory.display()),
                 "is the server up, is this its directory and port? host=NAME connects over TCP",
             ),
-            (ServerPlace::Socket(_), io::ErrorKind::PermissionDenied) => (
-                StoreErrorKind::Denied,
-                "this user may not use the socket".to_owned(),
-                "its mode decides who may".to_owned(),
-            ),
-            (_, io::ErrorKind::ConnectionRefused) => unreachable(
-                format!("nothing listens at port {} (connection refused)", self.server.port),
+            (ServerPlace::Socket(_), io::ErrorKind::PermissionDenied) => {
+                return (Denied, "this user may not use the socket".to_owned(), "its mode decides who may");
+            }
+            (_, io::ErrorKind::ConnectionRefused) => (
+                format!("nothing listens at port {port} (connection refused)"),
                 "is the server up, and is the port right? A server that listens only on its socket is reached by the \
                  socket's directory",
             ),
-            (_, io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock) => unreachable(
+            (_, io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock) => (
                 "the server does not answer".to_owned(),
                 "is the address right, and does a firewall let you through? connect_timeout=SECONDS waits longer",
             ),
             (_, io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable) => {
-                unreachable(format!("no route leads there: {error}"), "is the network, a VPN or a tunnel up?")
+                (format!("no route leads there: {error}"), "is the network, a VPN or a tunnel up?")
             }
-            (_, io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe) => {
-                unreachable(
-                    "the server hung up during the startup".to_owned(),
-                    "is it a Postgres server, and has it a connection left? See its log; a proxy in between may want TLS first \
+            (_, io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe) => (
+                "the server hung up during the startup".to_owned(),
+                "is it a Postgres server, and has it a connection left? See its log; a proxy in between may want TLS first \
                  (sslnegotiation=direct)",
-                )
-            }
-            _ => unreachable(error.to_string(), "`jobdoctor env` shows what was tried"),
-        }
+            ),
+            _ => (error.to_string(), "`jobdoctor env` shows what was tried"),
+        };
+        (Unreachable, message, hint)
     }
 }
 
+/// Why there was no startup: the kind, the message and the hint.
+type Startup = (StoreErrorKind, String, &'static str);
+
 /// A failure of the startup that the driver reports without a cause.
-fn startup_error(said: &str) -> (StoreErrorKind, String, String) {
+fn startup_error(said: &str) -> Startup {
     let says = |words: &str| said.contains(words);
     if says("channel binding") {
         let message = "channel_binding=require is not possible: it takes TLS and a SCRAM password".to_owned();
         let hint = "use sslmode=require or stronger, SCRAM on the server, and no pooler that ends TLS in between";
-        return (StoreErrorKind::Denied, message, hint.to_owned());
+        return (Denied, message, hint);
     }
     if says("unsupported authentication method") || says("unsupported SASL mechanism") {
         let message = "the server wants an authentication method that jobdoctor does not support".to_owned();
         let hint =
             "supported are passwords (SCRAM, MD5, plain and so LDAP), client certificates, peer, trust; not Kerberos";
-        return (StoreErrorKind::Denied, message, hint.to_owned());
+        return (Denied, message, hint);
     }
     if says("authentication error") {
         let message = format!("the server's half of the password exchange is wrong: {said}");
-        return (StoreErrorKind::Denied, message, "is this the server it claims to be?".to_owned());
+        return (Denied, message, "is this the server it claims to be?");
     }
-    if ["bytes remaining on stream", "parsing response", "unexpected message", "invalid message"]
-        .iter()
-        .any(|w| says(w))
-    {
+    let foreign = ["bytes remaining on stream", "parsing response", "unexpected message", "invalid message"];
+    if foreign.into_iter().any(says) {
         let message = "what answers there does not speak Postgres".to_owned();
-        let hint = "check host and port; `jobdoctor env` shows what was tried";
-        return (StoreErrorKind::Unreachable, message, hint.to_owned());
+        return (Unreachable, message, "check host and port; `jobdoctor env` shows what was tried");
     }
     let hint = "is it a Postgres server? `jobdoctor env` shows what was tried";
-    (StoreErrorKind::Unreachable, format!("cannot connect: {said}"), hint.to_owned())
+    (Unreachable, format!("cannot connect: {said}"), hint)
 }
 
 /// Whether the server refuses connections without TLS, in the words up to Postgres 13 or since.

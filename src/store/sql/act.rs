@@ -38,14 +38,11 @@ pub fn acts(
                 sql.push("UPDATE ");
                 sql.lock_table(spec);
                 sql.push(" SET ");
-                for (n, assignment) in assignments.iter().enumerate() {
-                    if n > 0 {
-                        sql.push(", ");
-                    }
+                sql.joined(", ", assignments, |sql, assignment| {
                     sql.push(&format!("{} = ", quoted(&assignment.column.name)));
                     let values = Values { assigned: assignment.encodings.as_ref(), ..values() };
                     sql.template(spec, &assignment.value, &values);
-                }
+                });
                 sql.push(" WHERE ");
                 sql.in_keys(spec, keys);
                 Act { statement: sql.finish(), rows: Rows::Each }
@@ -170,30 +167,24 @@ fn restored(spec: &QueueSpec, dialect: &dyn Dialect, columns: &[&Column], rows: 
     sql.push("UPDATE ");
     sql.lock_table(spec);
     sql.push(" SET ");
-    for (n, column) in columns.iter().enumerate() {
-        let comma = if n > 0 { ", " } else { "" };
-        sql.push(&format!("{comma}{} = jobdoctor_was.c{}", quoted(&column.name), n + 1));
-    }
+    sql.joined(", ", columns.iter().zip(1..), |sql, (column, n)| {
+        sql.push(&format!("{} = jobdoctor_was.c{n}", quoted(&column.name)));
+    });
     // Names for the columns of VALUES, in the one way that both engines have.
     let names = (1..=key.len()).map(|n| format!("k{n}")).chain((1..=columns.len()).map(|n| format!("c{n}")));
     let names: Vec<String> = names.enumerate().map(|(n, name)| format!("column{} AS {name}", n + 1)).collect();
     sql.push(&format!(" FROM (SELECT {} FROM (VALUES ", names.join(", ")));
-    for (n, (_, of, row)) in rows.iter().enumerate() {
-        sql.push(if n > 0 { ", (" } else { "(" });
+    sql.joined(", ", rows, |sql, (_, of, row)| {
         let values = of.0.iter().chain(row.values.iter().map(|value| &value.before));
-        for (at, (value, column)) in values.zip(key.iter().chain(columns.iter().copied())).enumerate() {
-            if at > 0 {
-                sql.push(", ");
-            }
-            exact(&mut sql, dialect, value, column);
-        }
+        let values = values.zip(key.iter().chain(columns.iter().copied()));
+        sql.push("(");
+        sql.joined(", ", values, |sql, (value, column)| exact(sql, dialect, value, column));
         sql.push(")");
-    }
+    });
     sql.push(") AS jobdoctor_values) AS jobdoctor_was WHERE ");
-    for (n, column) in key.iter().enumerate() {
-        let and = if n > 0 { " AND " } else { "" };
-        sql.push(&format!("{and}{} {} jobdoctor_was.k{}", column_sql(column), dialect.equals(), n + 1));
-    }
+    sql.joined(" AND ", key.iter().zip(1..), |sql, (column, n)| {
+        sql.push(&format!("{} {} jobdoctor_was.k{n}", column_sql(column), dialect.equals()));
+    });
     sql.finish()
 }
 

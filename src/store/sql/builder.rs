@@ -79,14 +79,24 @@ impl<'d> Sql<'d> {
         self.params.push(param);
     }
 
+    /// Adds something for each of these, with a text between them.
+    pub fn joined<T>(
+        &mut self,
+        between: &str,
+        items: impl IntoIterator<Item = T>,
+        mut add: impl FnMut(&mut Sql<'d>, T),
+    ) {
+        for (n, item) in items.into_iter().enumerate() {
+            if n > 0 {
+                self.push(between);
+            }
+            add(self, item);
+        }
+    }
+
     /// Adds placeholders for several values, separated by commas.
     pub fn bind_all(&mut self, cells: &[Cell]) {
-        for (n, cell) in cells.iter().enumerate() {
-            if n > 0 {
-                self.push(", ");
-            }
-            self.bind(Param::Cell(cell.clone()));
-        }
+        self.joined(", ", cells, |sql, cell| sql.bind(Param::Cell(cell.clone())));
     }
 
     /// Adds a fragment, with its markers bound.
@@ -169,19 +179,17 @@ impl<'d> Sql<'d> {
         self.push(" AS o ON ");
         match &row.on {
             JoinOn::Sql(sql) => self.template(spec, sql, &none),
-            JoinOn::Match(pairs) => {
-                for (n, (column, equals)) in pairs.iter().enumerate() {
-                    if n > 0 {
-                        self.push(" AND ");
-                    }
-                    self.push(&column_sql(column));
-                    self.push(" = ");
-                    let equals = self.expr_sql(spec, equals);
-                    self.push(&equals);
-                }
-            }
+            JoinOn::Match(pairs) => self.equal(spec, pairs, &column_sql),
             JoinOn::Newest { .. } => {}
         }
+    }
+
+    /// The condition that each column, as it is spelled, equals its expression.
+    fn equal(&mut self, spec: &QueueSpec, pairs: &[(Column, Expr)], spelled: &dyn Fn(&Column) -> String) {
+        self.joined(" AND ", pairs, |sql, (column, equals)| {
+            let equals = sql.expr_sql(spec, equals);
+            sql.push(&format!("{} = {equals}", spelled(column)));
+        });
     }
 
     /// The join of the newest of the owner's rows.
@@ -202,11 +210,7 @@ impl<'d> Sql<'d> {
             self.name(spec, &row.table);
         }
         self.push(" AS jobdoctor_newest WHERE ");
-        for (n, (column, equals)) in pairs.iter().enumerate() {
-            let and = if n > 0 { " AND " } else { "" };
-            let equals = self.expr_sql(spec, equals);
-            self.push(&format!("{and}{} = {equals}", inner(column)));
-        }
+        self.equal(spec, pairs, &inner);
         let is_text = row.heartbeat.as_ref().is_some_and(|time| time.encodings.is_text());
         let beat = if is_text { self.dialect.bytewise(&inner(beat)) } else { inner(beat) };
         let nulls = if nullable { " NULLS LAST" } else { "" };
@@ -245,10 +249,9 @@ impl<'d> Sql<'d> {
 
     /// The condition that a claim's key equals the wanted row's.
     pub fn wanted_key(&mut self, spec: &QueueSpec) {
-        for (n, column) in spec.claim.key.iter().enumerate() {
-            let and = if n > 0 { " AND " } else { "" };
-            self.push(&format!("{and}{} = w.k{}", column_sql(column), n + 1));
-        }
+        self.joined(" AND ", spec.claim.key.iter().zip(1..), |sql, (column, n)| {
+            sql.push(&format!("{} = w.k{n}", column_sql(column)));
+        });
     }
 
     /// The condition that a claim's key is one of these.

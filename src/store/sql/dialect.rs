@@ -167,16 +167,13 @@ fn row_bytes(values: &[String]) -> String {
 
 /// One array for each key column, bound as text and cast to the column's type, so that its index serves.
 fn arrays<'k>(sql: &mut Sql<'_>, columns: &[Column], keys: impl Iterator<Item = &'k Vec<Cell>> + Clone) {
-    for (n, column) in columns.iter().enumerate() {
-        if n > 0 {
-            sql.push(", ");
-        }
+    sql.joined(", ", columns.iter().enumerate(), |sql, (n, column)| {
         let cells = keys.clone().map(|key| key.get(n).map(Cell::to_bytes).unwrap_or_default());
         sql.bind(Param::Texts(cells.collect()));
         if !column.type_name.is_empty() {
             sql.push(&format!("::{}[]", column.type_name));
         }
-    }
+    });
 }
 
 impl Dialect for Sqlite {
@@ -190,11 +187,11 @@ impl Dialect for Sqlite {
 
     fn keys(&self, sql: &mut Sql<'_>, _columns: &[Column], keys: &[&Key]) {
         sql.push("(VALUES ");
-        for (n, key) in keys.iter().enumerate() {
-            sql.push(if n > 0 { ", (" } else { "(" });
+        sql.joined(", ", keys, |sql, key| {
+            sql.push("(");
             sql.bind_all(&key.0);
             sql.push(")");
-        }
+        });
         sql.push(")");
     }
 
@@ -206,13 +203,13 @@ impl Dialect for Sqlite {
             columns.len() + 1,
             columns.len() + 2
         ));
-        for (n, (key, precondition)) in rows.iter().enumerate() {
-            sql.push(if n > 0 { ", (" } else { "(" });
+        sql.joined(", ", rows.iter().zip(1..), |sql, ((key, precondition), n)| {
+            sql.push("(");
             sql.bind_all(&key.0);
             sql.push(", ");
             sql.bind(Param::Cell(Cell::Text((*precondition).to_owned())));
-            sql.push(&format!(", {})", n + 1));
-        }
+            sql.push(&format!(", {n})"));
+        });
         sql.push(")) AS w");
     }
 }

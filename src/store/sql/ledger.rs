@@ -82,9 +82,7 @@ pub fn ledger_last(
     }
     sql.push(" AND l.moved_at <= ");
     sql.bind(Param::Cell(Cell::Text(until.to_string())));
-    if let (Engine::Postgres, Some(cast)) = (dialect.engine(), cast(LedgerKind::Instant)) {
-        sql.push(cast);
-    }
+    sql.push(cast(dialect, LedgerKind::Instant));
     sql.finish()
 }
 
@@ -102,30 +100,25 @@ pub fn ledger_inserts(
         sql.push("INSERT INTO ");
         sql.table(&ledger.table);
         sql.push(&format!(" ({}) VALUES ", names.join(", ")));
-        for (n, step) in steps.iter().enumerate() {
-            sql.push(if n > 0 { ", (" } else { "(" });
-            for (n, (cell, (_, kind))) in cells(head, at, step).into_iter().zip(LEDGER_COLUMNS).enumerate() {
-                if n > 0 {
-                    sql.push(", ");
-                }
+        sql.joined(", ", steps, |sql, step| {
+            sql.push("(");
+            sql.joined(", ", cells(head, at, step).into_iter().zip(LEDGER_COLUMNS), |sql, (cell, (_, kind))| {
                 sql.bind(Param::Cell(cell));
-                if let (Engine::Postgres, Some(cast)) = (dialect.engine(), cast(kind)) {
-                    sql.push(cast);
-                }
-            }
+                sql.push(cast(dialect, kind));
+            });
             sql.push(")");
-        }
+        });
         sql.finish()
     };
     steps.chunks(ROWS).map(insert).collect()
 }
 
 /// A NULL is bound as text.
-fn cast(kind: LedgerKind) -> Option<&'static str> {
-    match kind {
-        LedgerKind::Text | LedgerKind::MaybeText | LedgerKind::Json => None,
-        LedgerKind::MaybeInteger => Some("::bigint"),
-        LedgerKind::Instant => Some("::timestamptz"),
+fn cast(dialect: &dyn Dialect, kind: LedgerKind) -> &'static str {
+    match (dialect.engine(), kind) {
+        (Engine::Postgres, LedgerKind::MaybeInteger) => "::bigint",
+        (Engine::Postgres, LedgerKind::Instant) => "::timestamptz",
+        _ => "",
     }
 }
 

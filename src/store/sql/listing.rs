@@ -79,16 +79,14 @@ fn listing<'s>(
         StateSource::Column(_) => spec.states.in_flight.iter().map(|state| Some(&state.stored)).collect(),
         StateSource::Place(_) => vec![None],
     };
-    for (n, state) in states.into_iter().enumerate() {
-        sql.push(if n > 0 { " UNION ALL SELECT " } else { "SELECT " });
-        sql.push(&projection.select_list());
-        sql.push(" FROM ");
+    sql.joined(" UNION ALL ", states, |sql, state| {
+        sql.push(&format!("SELECT {} FROM ", projection.select_list()));
         sql.claim_from(spec);
         sql.push(" WHERE ");
         sql.in_flight(spec, state);
         sql.push(" AND ");
-        condition(&mut sql);
-    }
+        condition(sql);
+    });
     Listing { statement: sql.finish(), projection }
 }
 

@@ -121,7 +121,8 @@ fn collation(session: &SqliteSession, table: &str, column: &str) -> Result<Strin
     Ok(collation.map(|collation| collation.to_string_lossy().to_ascii_uppercase()).unwrap_or_default())
 }
 
-fn ask(session: &mut SqliteSession, sql: &str, name: &str) -> Result<Vec<Vec<Cell>>, StoreError> {
+/// Asks about what has this name.
+pub(super) fn ask(session: &mut SqliteSession, sql: &str, name: &str) -> Result<Vec<Vec<Cell>>, StoreError> {
     session.query(&Statement { sql: sql.to_owned(), params: vec![Param::Cell(Cell::Text(name.to_owned()))] })
 }
 

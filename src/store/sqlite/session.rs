@@ -6,6 +6,7 @@ use super::open::{explains_only, limit_statements, reads_only};
 use super::schema::{self, SchemaSeen};
 use crate::model::{Cell, Remedy, Timestamp};
 use crate::preset::{LiveSchema, QueueSpec};
+use crate::store::query::text;
 use crate::store::session::{Commit, ReadSession, Session};
 use crate::store::sql::{Dialect, Param, Sqlite, Statement};
 use crate::store::{Limits, StoreError, StoreErrorKind};
@@ -213,14 +214,10 @@ impl ReadSession for SqliteSession {
 /// Names the foreign key if an explanation failed because the claims' table declares one without its parent table.
 fn name_foreign_key(session: &mut SqliteSession, spec: &QueueSpec, error: StoreError) -> StoreError {
     let Some(table) = spec.tables.get(&spec.claim.lock_table) else { return error };
-    let parents = Statement {
-        sql: "SELECT \"table\" FROM pragma_foreign_key_list(?1, 'main')".to_owned(),
-        params: vec![Param::Cell(Cell::Text(table.name.clone()))],
-    };
-    let parents: Vec<String> =
-        session.query(&parents).unwrap_or_default().iter().flatten().filter_map(Cell::to_text).collect();
+    let parents = schema::ask(session, "SELECT \"table\" FROM pragma_foreign_key_list(?1, 'main')", &table.name);
+    let parents = parents.unwrap_or_default();
     let missing = error.message.strip_prefix("no such table: main.");
-    if missing.is_some_and(|missing| parents.iter().any(|parent| parent.eq_ignore_ascii_case(missing))) {
+    if missing.is_some_and(|missing| parents.iter().any(|parent| text(parent, 0).eq_ignore_ascii_case(missing))) {
         let message = format!("a foreign key of table {} cannot be enforced: {}", table.name, error.message);
         return super::error::of_foreign_key(StoreError { message, ..error });
     }
