@@ -14,27 +14,10 @@ pub enum Address {
         network_files: bool,
         /// Whether the operator allows the use of a file that has a second name.
         second_name: bool,
-        /// Whether writers enforce foreign keys.
         foreign_keys: bool,
     },
     Postgres(Box<PostgresAddress>),
 }
-
-/// Schemes of other databases, and others that people paste by mistake. A message may name these.
-const OTHER_SCHEMES: [&str; 12] = [
-    "mysql",
-    "mariadb",
-    "mongodb",
-    "redis",
-    "rediss",
-    "amqp",
-    "amqps",
-    "mssql",
-    "sqlserver",
-    "oracle",
-    "http",
-    "https",
-];
 
 /// `user:password@host/db` or `word=...`: a mistyped address, whose password would otherwise show as a file's name.
 fn looks_like_an_address(text: &str) -> bool {
@@ -101,13 +84,10 @@ impl Address {
                 "{source} begins with a quote that is part of it: leave the quotes out"
             )));
         }
-        if let Some((scheme, _)) = text.split_once("://") {
-            // Any other scheme may be part of a password.
-            let known = OTHER_SCHEMES.iter().find(|known| scheme == **known);
-            let scheme = known.map_or_else(|| "its scheme".to_owned(), |known| format!("the scheme `{known}`"));
+        if text.contains("://") {
             let source = &surroundings.source;
             return Err(AddressError::new(format!(
-                "{source} has an address that cannot be used: {scheme} is not known. Give a path, sqlite:PATH, \
+                "{source} has an address that cannot be used: its scheme is not known. Give a path, sqlite:PATH, \
                  postgres://... or host=... dbname=..."
             )));
         }

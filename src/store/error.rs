@@ -8,7 +8,6 @@ use crate::preset::QueueSpec;
 pub enum StoreErrorKind {
     /// The file does not exist, or is not a database.
     Missing,
-    /// The server cannot be reached.
     Unreachable,
     Lost,
     /// Another session holds a lock; trying again may help.
@@ -45,7 +44,6 @@ pub struct StoreError {
     pub remedy: Option<Remedy>,
     /// The SQLSTATE, or SQLite's extended result code.
     pub code: Option<String>,
-    /// The constraint that was violated.
     pub constraint: Option<String>,
 }
 

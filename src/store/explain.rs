@@ -54,8 +54,7 @@ const REASON: &str = "jobdoctor: worker presumed dead (run 20260101000000-000000
 struct Explaining<'a, S> {
     session: &'a mut S,
     spec: &'a QueueSpec,
-    now: Timestamp,
-    /// The texts of the statements that were explained.
+    clock_and_reason: (Timestamp, &'a str),
     asked: BTreeSet<String>,
     refusals: Vec<Refusal>,
 }
@@ -118,8 +117,7 @@ fn statements<S: ReadSession>(
     let mut list = Vec::new();
     if let Some(row) = spec.owner.row.as_ref().filter(|_| dialect.engine() == Engine::Postgres) {
         if row.can_lock {
-            list.push(sql::evidence_rows(spec, dialect, row, &keys));
-            list.push(sql::evidence_reread(spec, dialect, row, &keys));
+            list.extend([true, false].map(|are_locked| sql::evidence_rows(spec, dialect, row, &keys, are_locked)));
         }
         list.push(sql::evidence_writers(spec, dialect, row));
     }

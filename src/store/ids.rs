@@ -1,6 +1,6 @@
 //! Looks up jobs by ids that an operator typed: which keys an id may mean, and which jobs have them.
 
-use super::query::Found;
+use super::port::Found;
 use super::reader::{LOOKUP, SqlReader};
 use super::session::ReadSession;
 use super::{StoreError, StoreErrorKind, sql};

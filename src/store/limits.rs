@@ -19,11 +19,10 @@ pub fn chance() -> f64 {
     (random() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Limits {
     /// When the command must have ended.
     pub deadline: Instant,
-    /// How long connecting may take.
     pub connect: Duration,
     /// How long to wait for another session's lock on the database or a table. No row lock is waited for.
     pub lock: Duration,
@@ -33,7 +32,6 @@ pub struct Limits {
     pub for_writing: bool,
     /// True for `check` and `history`, which judge no claim to act on it: they also read a file that has a second name.
     pub inspects: bool,
-    /// Raised by a signal.
     pub interrupt: Interrupt,
 }
 
@@ -74,7 +72,6 @@ impl Interrupt {
         }
     }
 
-    /// Whether the flag is raised.
     pub fn is_raised(&self) -> bool {
         self.raised.load(Ordering::SeqCst)
     }
@@ -125,7 +122,6 @@ impl Interrupt {
 }
 
 /// A batch that a writer executes, counted in [`Interrupt::in_hand`].
-#[derive(Debug)]
 pub struct BatchInHand {
     interrupt: Interrupt,
     jobs: usize,
@@ -134,11 +130,5 @@ pub struct BatchInHand {
 impl Drop for BatchInHand {
     fn drop(&mut self) {
         self.interrupt.in_hand.fetch_sub(self.jobs, Ordering::SeqCst);
-    }
-}
-
-impl std::fmt::Debug for Interrupt {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Interrupt").field("raised", &self.is_raised()).finish_non_exhaustive()
     }
 }

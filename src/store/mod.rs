@@ -13,7 +13,6 @@ mod ids;
 mod limits;
 mod port;
 mod postgres;
-mod query;
 mod reader;
 pub mod script;
 mod session;
@@ -29,12 +28,11 @@ pub use conninfo::{
 pub use error::{StoreError, StoreErrorKind};
 pub use explain::Refusal;
 pub use limits::{BatchInHand, Interrupt, Limits, chance, random};
-pub use port::{Caution, Forbids, Reader, Store, Writer};
-pub use postgres::tls;
-pub use query::{
-    Cutoffs, Detail, FinishedRun, Found, LiveServer, RowCount, ServerVersion, Standby, Wanted, WantedRuns,
-    in_flight_by_owner,
+pub use port::{
+    Caution, Cutoffs, Detail, FinishedRun, Forbids, Found, LiveServer, Reader, RowCount, ServerVersion, Standby, Store,
+    Wanted, WantedRuns, Writer, in_flight_by_owner,
 };
+pub use postgres::tls;
 pub use sql::{
     Dialect, Postgres as PostgresDialect, Sqlite as SqliteDialect, Statement, catalog, ledger_schema, parts,
     reference_schema, statements,

@@ -1,11 +1,9 @@
-//! The port: what a database must offer to be read and written.
-#![warn(missing_docs)]
+//! The port: what a database must offer to be read and written, what it is asked for, and what it answers.
 
-use super::query::{Detail, FinishedRun, Found, LiveServer, RowCount, Wanted, WantedRuns};
 use super::{Limits, Recorder, Refusal, StoreError, SweepLock};
 use crate::model::{
-    Batch, BatchReport, Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Loss, Owner, Remedy, RowError, RowImage,
-    Timestamp,
+    Batch, BatchReport, Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Loss, Owner, Reading, Remedy, RowError,
+    RowImage, Timestamp,
 };
 use crate::preset::{ActionSpec, Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
 use std::collections::BTreeMap;
@@ -13,7 +11,6 @@ use std::time::Duration;
 
 /// A database. Reading and writing are different types, on connections of their own.
 pub trait Store {
-    /// The engine.
     fn engine(&self) -> Engine;
 
     /// The database's name in messages and JSON, without a password.
@@ -24,27 +21,14 @@ pub trait Store {
 
     /// Has the database roll back what a killed writer left half done, where it does not do so before a reader comes.
     /// Writes; call only before a write.
-    ///
-    /// # Errors
-    /// When a rollback is needed and fails.
     fn recover(&self, limits: &Limits) -> Result<(), StoreError>;
 
     /// A reader inside one consistent snapshot, with one `now`.
-    ///
-    /// # Errors
-    /// When the database cannot be reached or opened for reading.
     fn reader(&self, limits: &Limits) -> Result<Box<dyn Reader>, StoreError>;
 
-    /// A writer.
-    ///
-    /// # Errors
-    /// When the database cannot be reached or opened for writing.
     fn writer(&self, limits: &Limits) -> Result<Box<dyn Writer>, StoreError>;
 
-    /// Runs statements that create things, all in one transaction. For `init` only.
-    ///
-    /// # Errors
-    /// When a statement fails; then none has any effect.
+    /// Runs statements that create things, all in one transaction: if one fails, none has any effect. For `init` only.
     fn create(&self, limits: &Limits, statements: &[String]) -> Result<(), StoreError>;
 }
 
@@ -53,9 +37,7 @@ pub trait Store {
 pub struct Caution {
     /// Its id in the documents of `check`.
     pub id: &'static str,
-    /// What it is.
     pub message: String,
-    /// What to do about it.
     pub remedy: Remedy,
     /// What is refused until the operator allows it.
     pub forbids: Forbids,
@@ -64,9 +46,7 @@ pub struct Caution {
 /// What an unsafe place forbids; each forbids what stands before it too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Forbids {
-    /// Nothing.
     Nothing,
-    /// Writing.
     Writing,
     /// Judging its claims, from what may not be all of it.
     Judging,
@@ -127,7 +107,6 @@ pub trait Reader {
     /// Looks up jobs by key, and says of each whether it is in flight. A key without a row is left out.
     fn find_keys(&mut self, spec: &QueueSpec, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError>;
 
-    /// The number of claims in flight.
     fn in_flight(&mut self, spec: &QueueSpec) -> Result<u64, StoreError>;
 
     /// Hands over each owner with a number of claims, in no promised order; `None` for claims without an owner. An
@@ -222,4 +201,126 @@ pub trait Writer {
     ///
     /// The recorder gets exactly the rows that are about to be committed as moved.
     fn apply(&mut self, spec: &QueueSpec, batch: &Batch<'_>, recorder: &mut dyn Recorder) -> BatchReport<StoreError>;
+}
+
+/// Which claims a scan reads.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Wanted {
+    /// All that are in flight.
+    All,
+    /// Those that some rule may call stuck or unknown.
+    Suspects(Cutoffs),
+    /// Those that were claimed, or began to wait, before that instant.
+    Before(Timestamp),
+}
+
+/// How much a scan reads of each claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// What the judge and a listing need. The precondition and the image of the owner's row are empty, which no row
+    /// equals: nothing could be done to such a claim.
+    ForListing,
+    /// Also what a write compares.
+    ForAction,
+}
+
+/// The instants from which the pre-filter is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cutoffs {
+    pub now: Timestamp,
+    /// The operator's threshold for all claims; `None` leaves each liveness source its own.
+    pub older: Option<Duration>,
+    /// The shortest of the thresholds that the operator sets for some claims only.
+    pub shortest_older: Option<Duration>,
+    /// The shortest run time that the operator allows, for rows that do not state their own.
+    pub max_runtime: Option<Duration>,
+}
+
+impl Cutoffs {
+    /// With one threshold for all claims.
+    pub fn at(now: Timestamp, older: Option<Duration>) -> Cutoffs {
+        Cutoffs { now, older, shortest_older: None, max_runtime: None }
+    }
+}
+
+/// Which finished runs are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WantedRuns {
+    /// Those that ended at or after that instant. Runs whose end is no valid instant may be included.
+    Since(Timestamp),
+    /// At most so many that ended last, found within this time.
+    Newest(u32, Duration),
+}
+
+/// The number of rows of one queue in one state.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowCount {
+    /// The queue, if the table says.
+    pub queue: Option<String>,
+    /// The kind, if it was asked for and the table says.
+    pub kind: Option<String>,
+    /// The state as it is stored.
+    pub state: Cell,
+    pub rows: u64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct FinishedRun {
+    /// The job's queue, if the table says.
+    pub queue: Option<String>,
+    /// Its kind, if the table says.
+    pub kind: Option<String>,
+    pub started: Reading,
+    pub ended: Reading,
+}
+
+/// The server that answered a reader.
+#[derive(Debug, Clone)]
+pub struct LiveServer {
+    /// The database's name in messages: user, the server that answered, and database.
+    pub label: String,
+    pub version: ServerVersion,
+    /// Set if this is a standby, to which nothing can be written.
+    pub standby: Option<Standby>,
+    pub up_since: Option<Timestamp>,
+}
+
+/// A server that follows a primary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standby {
+    /// How far it is behind; `None` if it has replayed no transaction since its start, and so cannot tell.
+    pub lag: Option<Duration>,
+}
+
+/// A program that answers as a server.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ServerVersion {
+    /// Its name and version: `PostgreSQL 15.18`.
+    pub name: String,
+    /// False for a program that only speaks Postgres' protocol: nothing is written there.
+    pub is_postgres: bool,
+    /// True if the tests run on this version.
+    pub is_tested: bool,
+}
+
+/// A job looked up by id.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// The row, read as if it were a claim.
+    pub claim: Claim,
+    pub in_flight: bool,
+    /// The given ids that mean this job: a number or a UUID has several spellings.
+    pub names: Vec<String>,
+}
+
+/// Counts the claims in flight by [`Owner::name`](crate::model::Owner): [`Reader::count_by_owner`] added up. Memory
+/// grows with the number of owners.
+pub fn in_flight_by_owner(
+    reader: &mut dyn Reader,
+    spec: &QueueSpec,
+) -> Result<BTreeMap<Option<String>, u64>, StoreError> {
+    let mut sums: BTreeMap<Option<String>, u64> = BTreeMap::new();
+    reader
+        .count_by_owner(spec, &mut |owner, claims| *sums.entry(owner.map(|owner| owner.name)).or_default() += claims)?;
+    Ok(sums)
 }

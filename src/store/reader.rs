@@ -2,9 +2,9 @@
 
 use super::batch::{images, last_sweep};
 use super::explain::{explain_actions, key_holders};
-use super::query::{Detail, FinishedRun, Found, LiveServer, RowCount, Wanted, WantedRuns, as_count};
+use super::port::{Detail, FinishedRun, Found, LiveServer, RowCount, Wanted, WantedRuns};
 use super::session::ReadSession;
-use super::sql::{self, Statement};
+use super::sql::{self, Statement, as_count};
 use super::{Interrupt, Reader, Refusal, StoreError, StoreErrorKind};
 use crate::model::{Cell, Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowError, RowImage, Timestamp};
 use crate::preset::encoding::Said;
@@ -231,7 +231,6 @@ impl<S: ReadSession> SqlReader<S> {
         }
     }
 
-    /// Runs a statement about the queue and hands over its rows.
     fn stream(
         &mut self,
         spec: &QueueSpec,

@@ -1,17 +1,14 @@
 //! One connection, as the code for both engines sees it.
 
-use super::query::as_count;
-use super::sql::{Dialect, Statement};
+use super::sql::{Dialect, Statement, as_count};
 use super::{StoreError, StoreErrorKind};
 use crate::model::{Cell, Timestamp};
 use crate::preset::{LiveSchema, QueueSpec};
 use std::time::Duration;
 
 pub(super) trait Session {
-    /// How this engine spells SQL.
     fn dialect(&self) -> &'static dyn Dialect;
 
-    /// Runs a statement and gives its rows.
     fn query(&mut self, statement: &Statement) -> Result<Vec<Vec<Cell>>, StoreError>;
 
     /// Runs a statement and hands over its rows as they come, without keeping them. An interrupt ends it.

@@ -7,10 +7,8 @@ use crate::store::session::{Commit, Session};
 use crate::store::{StoreError, StoreErrorKind, random};
 use std::time::{Duration, Instant};
 
-/// One result for each row, and warnings.
 pub(super) type Work = (Vec<End>, Vec<String>);
 
-/// How often a batch is tried again after a conflict.
 const TRIES: u32 = 3;
 
 /// The pause before the first retry; each later pause is four times as long. A worker that updates the rows of a batch

@@ -27,10 +27,10 @@ pub(super) fn evidence_rows<S: Session>(
     }
     let dialect = session.dialect();
     let keys: Vec<&Key> = keys.values().collect();
-    let locked = images(session, &sql::evidence_rows(spec, dialect, row, &keys), &keys)?;
+    let locked = images(session, &sql::evidence_rows(spec, dialect, row, &keys, true), &keys)?;
     let missed = keys.iter().any(|key| !locked.contains_key(&key.exact()));
     let seen = if missed {
-        images(session, &sql::evidence_reread(spec, dialect, row, &keys), &keys)?
+        images(session, &sql::evidence_rows(spec, dialect, row, &keys, false), &keys)?
     } else {
         BTreeMap::new()
     };
@@ -202,7 +202,6 @@ pub(super) fn guarded<S: Session>(
     Ok(())
 }
 
-/// Keys and preconditions of these steps.
 fn wanted<'b>(batch: &Batch<'b>, numbers: &[usize]) -> Vec<(&'b Key, &'b str)> {
     let steps = numbers.iter().filter_map(|n| batch.steps.get(*n));
     steps.map(|step| (&step.key, step.precondition())).collect()

@@ -16,9 +16,7 @@ use std::collections::BTreeMap;
 
 pub(in crate::store) struct SqlWriter<S> {
     session: S,
-    /// The sweep lock, if each batch acquires it.
     sweep_lock: Option<SweepLock>,
-    /// How the transactions of batches end.
     ending: Ending,
     /// What the last requeue would have moved, where it was rolled back.
     rolled_back: Vec<Step>,
@@ -74,9 +72,7 @@ impl<S: Session> Writer for SqlWriter<S> {
 
 /// How the rows of a batch are written.
 enum Writing<'s> {
-    /// By the preset's own statements.
     Act(&'s ActionSpec),
-    /// By setting these columns back.
     Restore(Vec<&'s Column>),
 }
 

@@ -26,7 +26,6 @@ pub struct Surroundings {
     /// The environment variables that are set and not empty.
     pub variables: Variables,
     pub home: Option<PathBuf>,
-    /// The name of the user that this process runs as.
     pub user: Option<String>,
     /// What messages call the address: `--db`, a variable or a target.
     pub source: String,
@@ -72,7 +71,6 @@ impl fmt::Debug for Password {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct AddressError {
-    /// What is wrong, and what to do about it.
     pub message: String,
     /// True if the fault is in a file that the address leads to.
     pub in_a_file: bool,

@@ -56,7 +56,6 @@ pub(super) fn hand_out(
 /// How the search for a password went.
 #[derive(Default)]
 pub(super) struct Search {
-    /// Where a password was found.
     pub(super) origin: Option<Origin>,
     pub(super) in_vain: Option<String>,
     /// Why a password file was not used.

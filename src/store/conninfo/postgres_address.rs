@@ -17,7 +17,6 @@ pub struct PostgresAddress {
     pub servers: Vec<Server>,
     pub user: String,
     pub database: String,
-    /// Which of the servers is acceptable.
     pub target: TargetAttributes,
     /// True if `target_session_attrs` is set.
     pub target_is_named: bool,
@@ -187,7 +186,6 @@ pub(super) const PORT: &str = "5432";
 /// The complaint about a bad port, which may be part of a password with a colon in it.
 const PORT_RULE: &str = "is a number from 1 to 65535. In a URL the characters @ / : ? # % of a user name or password must be \
     percent-encoded: @ is %40, : is %3A";
-/// Socket directories of Debian's packages and of upstream.
 const SOCKET_DIRECTORIES: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 
 #[derive(Debug, Clone)]

@@ -24,7 +24,6 @@ enum Treatment {
     Honoured,
     /// Accepted with these values, which ask for what happens anyway; refused with any other, for this reason.
     Only(&'static [&'static str], &'static str),
-    /// Refused, for this reason.
     Refused(&'static str),
 }
 
@@ -95,7 +94,6 @@ pub(super) const KEYS: [Key; 41] = [
     key("load_balance_hosts", Some("PGLOADBALANCEHOSTS"), Honoured),
 ];
 
-/// Looks a key up by name.
 pub(super) fn find(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
 }
@@ -146,7 +144,6 @@ pub const FRAMEWORK_WORDS: [(&str, &str); 37] = [
     ("uselibpqcompat", "node-postgres"),
 ];
 
-/// The framework that has this query parameter.
 fn framework_of(word: &str) -> Option<&'static str> {
     FRAMEWORK_WORDS.iter().find(|(known, _)| *known == word).map(|(_, whose)| *whose)
 }
@@ -266,7 +263,6 @@ impl Settings {
         self.set.get(name).map(|(value, _)| value.as_str()).filter(|value| !value.is_empty())
     }
 
-    /// Where a key's value came from.
     pub(super) fn origin(&self, name: &str) -> Origin {
         self.set.get(name).filter(|(value, _)| !value.is_empty()).map_or(Origin::Default, |(_, origin)| origin.clone())
     }
@@ -285,7 +281,6 @@ impl Settings {
         found.ok_or_else(|| self.error(name, &format!("is one of {}", known.join(", "))))
     }
 
-    /// The value of a key as a whole number.
     pub(super) fn number(&self, name: &str) -> Result<Option<i32>, AddressError> {
         let number = |value: &str| value.trim().parse().map_err(|_| self.error(name, "is a whole number"));
         self.text(name).map(number).transpose()

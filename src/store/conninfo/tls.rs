@@ -8,7 +8,6 @@ use std::path::PathBuf;
 /// How a connection is secured: libpq's six `sslmode`s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SslMode {
-    /// Never with TLS.
     Disable,
     /// Without TLS; with it where the server refuses that.
     Allow,

@@ -6,7 +6,7 @@ use crate::model::{Cell, Engine};
 use crate::preset::ident::literal;
 use crate::preset::{LiveColumn, LiveIndex, LiveSchema, LiveTable};
 use crate::store::StoreError;
-use crate::store::query::text;
+use crate::store::sql::text;
 use std::collections::BTreeMap;
 
 /// `under` has each view's tables and views, down to the last; `circle` each role's own memberships. `pg_has_role`

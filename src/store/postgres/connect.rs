@@ -65,7 +65,6 @@ fn targets(address: &PostgresAddress, limits: &Limits) -> Vec<TargetAttributes> 
     }
 }
 
-/// The servers in the order in which they are tried.
 fn order(address: &PostgresAddress) -> Vec<&Server> {
     let mut servers: Vec<&Server> = address.servers.iter().collect();
     if address.shuffled {
@@ -89,7 +88,6 @@ pub(super) fn together(mut failures: Vec<StoreError>) -> StoreError {
 
 pub(super) struct Failed {
     pub(super) error: StoreError,
-    /// True if no other server or address is tried.
     pub(super) is_final: bool,
 }
 
@@ -99,13 +97,11 @@ impl From<StoreError> for Failed {
     }
 }
 
-/// An attempt to connect to one server.
 pub(super) struct Attempt<'a> {
     pub(super) address: &'a PostgresAddress,
     pub(super) server: &'a Server,
     pub(super) tls: Option<&'a Tls>,
     pub(super) limits: &'a Limits,
-    /// Which kind of server is acceptable.
     pub(super) target: TargetAttributes,
 }
 

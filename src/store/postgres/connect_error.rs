@@ -12,10 +12,8 @@ use std::borrow::Cow;
 use std::error::Error as _;
 use std::io;
 
-/// A connection attempt that failed.
 pub(super) struct FailedAttempt<'a> {
     pub(super) address: &'a PostgresAddress,
-    /// The server that was tried.
     pub(super) server: &'a Server,
     pub(super) label: &'a str,
     /// True if the TLS handshake had begun.

@@ -16,7 +16,6 @@ use std::time::{Duration, Instant};
 
 /// How often a waiting caller's condition is checked.
 const POLL: Duration = Duration::from_millis(50);
-/// How long closing a connection may take.
 const CLOSE: Duration = Duration::from_millis(300);
 
 /// How many parts a streaming thread may be ahead.
@@ -24,7 +23,6 @@ const PARTS_AHEAD: usize = 4;
 
 type Task = Box<dyn FnOnce(&mut Client) + Send>;
 
-/// A connection and the thread that owns it.
 pub(super) struct ConnectionThread {
     /// `None` once the server has not answered in time.
     tasks: Option<mpsc::Sender<Task>>,
@@ -174,7 +172,6 @@ impl Cancel {
         Cancel { address, limits: limits.clone(), transaction: Arc::default() }
     }
 
-    /// Remembers the transaction that has begun.
     pub(super) fn remember(&self, process: String, began: String) {
         if let Ok(mut transaction) = self.transaction.lock() {
             *transaction = Some((process, began));

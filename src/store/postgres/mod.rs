@@ -19,7 +19,6 @@ use crate::model::Engine;
 use session::PostgresSession;
 pub(super) use settings::SYNCHRONOUS_COMMIT;
 
-/// A database behind a server.
 pub(super) struct PostgresStore {
     address: PostgresAddress,
     label: String,

@@ -29,7 +29,6 @@ pub(super) struct PostgresSession {
     /// User, the server that answered, and database.
     pub(super) label: String,
     pub(super) limits: Limits,
-    /// True between the beginning and the end of a transaction.
     pub(super) in_transaction: bool,
     /// The transaction's id, once an action has written.
     pub(super) transaction_id: Option<String>,
@@ -41,13 +40,11 @@ pub(super) struct PostgresSession {
     pub(super) timeline: Option<String>,
     /// What answered, from the first transaction on.
     pub(super) server_version: ServerVersion,
-    /// Whether the role may ask for the identity of the cluster.
     pub(super) may_ask_for_cluster: bool,
     /// The cluster and the database in it, once the schema was read.
     pub(super) identity: Option<String>,
     /// The schemas of the role's own search path.
     pub(super) visible: Vec<String>,
-    /// The role's own search path.
     pub(super) own_path: String,
     /// The search path of the queue's triggers and functions, in the current transaction.
     pub(super) path_of_queue: String,
@@ -196,7 +193,6 @@ impl PostgresSession {
         !self.is_reader && self.limits.interrupt.rolls_back()
     }
 
-    /// The error for a server that has stopped answering.
     pub(super) fn no_answer(&self) -> StoreError {
         if self.is_reader && self.limits.interrupt.is_raised() {
             return StoreError::new(StoreErrorKind::Interrupted, "interrupted while the server did not answer");
@@ -208,7 +204,6 @@ impl PostgresSession {
         StoreError::new(StoreErrorKind::Lost, message).hint("it may be frozen, or the network between may be gone")
     }
 
-    /// What a failure means, in this session.
     pub(super) fn error(&self, error: &::postgres::Error) -> StoreError {
         let mut error = store_error(error, &self.label, &self.address.user);
         let table = error.message.split_once("permission denied for table ").map(|(_, table)| quoted(table));
@@ -386,7 +381,6 @@ fn cells(row: &Row) -> Result<Vec<Cell>, Error> {
     (0..row.len()).map(|n| row.try_get::<_, Raw>(n).map(|raw| raw.0)).collect()
 }
 
-/// Parameters with their declared types.
 fn typed<'p>(bound: &'p [Bound<'_>]) -> Vec<(&'p (dyn ToSql + Sync), Type)> {
     bound.iter().map(|param| (param as &(dyn ToSql + Sync), param.declared())).collect()
 }

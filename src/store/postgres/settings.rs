@@ -151,19 +151,12 @@ impl PostgresSession {
         milliseconds(self.limits.lock.min(self.limits.left().min(LONGEST).mul_f32(0.9)))
     }
 
-    /// Limits the wait for a lock as for a statement of an action.
-    pub(super) fn limit_lock_wait(&mut self, again: bool) -> Result<(), StoreError> {
-        self.set(&[("lock_timeout", lock_wait(again))])
-    }
-
-    /// Changes settings for the rest of the transaction.
-    fn set(&mut self, settings: &[(&str, &str)]) -> Result<(), StoreError> {
+    pub(super) fn set(&mut self, settings: &[(&str, &str)]) -> Result<(), StoreError> {
         self.query(&setting(settings)).map(|_| ())
     }
 }
 
-/// How long a statement of an action may wait for a lock.
-fn lock_wait(again: bool) -> &'static str {
+pub(super) fn lock_wait(again: bool) -> &'static str {
     if again { WAIT_AGAIN } else { WAIT }
 }
 

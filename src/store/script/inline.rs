@@ -26,7 +26,6 @@ impl Inline {
         self.problem.get().map(String::as_str)
     }
 
-    /// A value as a literal.
     pub(super) fn literal(&self, cell: &Cell) -> String {
         self.or_problem(literal(cell))
     }
@@ -40,7 +39,6 @@ impl Inline {
     }
 }
 
-/// The table of the batch.
 const STEPS: &str = "pg_temp.jobdoctor_steps";
 
 impl Dialect for Inline {

@@ -27,7 +27,6 @@ pub struct Heading<'a> {
     pub store_time: Timestamp,
     pub digest: &'a str,
     pub reason: &'a str,
-    /// The number of jobs for each action, in words.
     pub actions: &'a str,
     pub batches: u64,
     pub warnings: &'a [String],
@@ -130,7 +129,6 @@ SET LOCAL idle_in_transaction_session_timeout = '1min';
 SET CONSTRAINTS ALL IMMEDIATE;
 ";
 
-/// The script of one batch.
 struct Script<'a> {
     spec: &'a QueueSpec,
     moved: &'a ActionSpec,
@@ -263,7 +261,7 @@ impl Script<'_> {
     /// Locks the owners' rows on which verdicts rest, against heartbeats.
     fn evidence_rows(&self, row: &OwnerRowSpec) -> Result<String, StoreError> {
         let owners = Inline::of_owners();
-        let locked = row.can_lock.then(|| sql::evidence_rows(self.spec, &owners, row, &[]).sql);
+        let locked = row.can_lock.then(|| sql::evidence_rows(self.spec, &owners, row, &[], true).sql);
         let writers = sql::evidence_writers(self.spec, &owners, row).sql;
         if let Some(why) = owners.problem() {
             return Err(cannot(why));

@@ -92,7 +92,6 @@ pub fn left_behind(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec,
     Some(sql.finish())
 }
 
-/// The wake-up statements for one queue.
 pub fn notifications(spec: &QueueSpec, dialect: &dyn Dialect, queue: Option<&str>, moved: usize) -> Vec<Statement> {
     let values = || Values { queue, moved, ..Values::default() };
     spec.notify

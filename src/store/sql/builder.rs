@@ -8,7 +8,6 @@ use crate::preset::{
     Column, Expr, JoinOn, Marker, OwnerRowSpec, Piece, QueueSpec, StateSource, Table, Template, statement_words,
 };
 
-/// A statement and its bound values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
     pub sql: String,
@@ -29,7 +28,6 @@ impl Statement {
     }
 }
 
-/// A statement being put together.
 pub struct Sql<'d> {
     pub(super) dialect: &'d dyn Dialect,
     text: String,
@@ -39,7 +37,6 @@ pub struct Sql<'d> {
 /// The values of a fragment's markers, in one transaction.
 #[derive(Default)]
 pub struct Values<'a> {
-    /// The keys of the batch.
     pub(super) keys: &'a [&'a Key],
     pub(super) now: Option<Timestamp>,
     /// When the jobs may run again.
@@ -68,7 +65,6 @@ impl<'d> Sql<'d> {
         self.text.push_str(text);
     }
 
-    /// Adds a placeholder and binds a value to it.
     pub fn bind(&mut self, param: Param) {
         let n = self.params.len() + 1;
         let placeholder = match &param {
@@ -192,7 +188,6 @@ impl<'d> Sql<'d> {
         });
     }
 
-    /// The join of the newest of the owner's rows.
     fn newest_row(
         &mut self,
         spec: &QueueSpec,

@@ -3,11 +3,10 @@
 use super::builder::{Param, Sql, Statement, Values, column_of, column_sql, literal_sql};
 use super::dialect::Dialect;
 use super::filter::after;
-use super::projection::reading;
+use super::projection::{as_count, reading};
 use crate::model::{Cell, Owner, Reading};
 use crate::preset::ident::literal;
 use crate::preset::{Expr, QueueSpec, Runs, StateSource, Template, TimeColumn};
-use crate::store::query::as_count;
 use crate::store::{FinishedRun, RowCount, WantedRuns};
 
 /// Counts the claims in flight.

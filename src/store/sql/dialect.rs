@@ -25,7 +25,6 @@ pub trait Dialect: Send + Sync {
         None
     }
 
-    /// A table's name in a statement.
     fn table(&self, table: &Table) -> String {
         qualified(&table.schema, &table.name)
     }

@@ -2,10 +2,10 @@
 
 use super::builder::{Param, Sql, Statement};
 use super::dialect::Dialect;
+use super::projection::as_count;
 use crate::model::{Actor, Cell, End, Engine, LedgerRow, LedgerRun, Loss, Outcome, RunHead, Step, Target, Timestamp};
 use crate::preset::ident::{qualified, quoted};
 use crate::preset::{LEDGER, LEDGER_COLUMNS, LEDGER_STEP, LedgerKind, LedgerSpec, Place};
-use crate::store::query::as_count;
 use serde_json::{Map, Value};
 
 /// Rows an INSERT: engines have limits on the number of bound values.
@@ -86,7 +86,6 @@ pub fn ledger_last(
     sql.finish()
 }
 
-/// The statements that add the rows of steps.
 pub fn ledger_inserts(
     dialect: &dyn Dialect,
     ledger: &LedgerSpec,

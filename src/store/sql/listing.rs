@@ -39,7 +39,6 @@ pub fn begun_before<'s>(
     Some(listing(spec, dialect, detail, &|sql| before(sql, began, cut)))
 }
 
-/// The listing of all claims.
 pub fn all<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect, detail: Detail) -> Listing<'s> {
     listing(spec, dialect, detail, &|sql| sql.push("true"))
 }

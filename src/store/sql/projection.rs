@@ -14,7 +14,6 @@ pub struct Projection<'s> {
     items: Vec<(Role, String)>,
 }
 
-/// The meaning of a selected value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     Key,
@@ -47,7 +46,6 @@ enum Role {
 }
 
 impl<'s> Projection<'s> {
-    /// The projection for claims in flight.
     pub fn of_claims(spec: &'s QueueSpec, sql: &Sql<'_>, detail: Detail) -> Projection<'s> {
         let mut items = vec![(Role::InFlight, "1".to_owned())];
         items.extend(items_of_row(spec, sql, detail));
@@ -284,19 +282,15 @@ fn lock_sign(cell: &Cell) -> LockSign {
 
 /// The image of the precondition's values.
 fn precondition_image(spec: &QueueSpec, sql: &Sql<'_>) -> String {
-    sql.dialect.image(&precondition_values(spec, sql))
+    let values: Vec<String> = spec.claim.precondition.iter().map(|expr| sql.expr_sql(spec, expr)).collect();
+    sql.dialect.image(&values)
 }
 
 /// The condition that the precondition still holds.
 pub(super) fn same_precondition(spec: &QueueSpec, sql: &Sql<'_>) -> String {
-    format!("{} = w.precondition", sql.dialect.image(&precondition_values(spec, sql)))
+    format!("{} = w.precondition", precondition_image(spec, sql))
 }
 
-fn precondition_values(spec: &QueueSpec, sql: &Sql<'_>) -> Vec<String> {
-    spec.claim.precondition.iter().map(|expr| sql.expr_sql(spec, expr)).collect()
-}
-
-/// The image of the owner's row.
 pub(super) fn owner_image(spec: &QueueSpec, sql: &Sql<'_>) -> String {
     let row = spec.owner.row.iter();
     let columns = row.flat_map(|row| {
@@ -371,4 +365,14 @@ fn newest_heartbeat(spec: &QueueSpec, signs: &[Sign], owner: Reading) -> Reading
     let rows = spec.liveness.iter().zip(signs).filter(|(source, _)| matches!(source, Liveness::Heartbeat { .. }));
     let beats = rows.map(|(_, sign)| sign.at.clone()).chain(std::iter::once(owner));
     beats.max_by_key(|reading| reading.at().map(Timestamp::micros)).unwrap_or(Reading::Absent)
+}
+
+/// The text at a place of a row; empty for NULL.
+pub fn text(row: &[Cell], n: usize) -> String {
+    row.get(n).and_then(Cell::to_text).unwrap_or_default()
+}
+
+/// The number in a cell that holds a count.
+pub fn as_count(cell: &Cell) -> Option<u64> {
+    cell.as_integer().and_then(|count| u64::try_from(count).ok())
 }

@@ -90,17 +90,15 @@ pub fn shared_keys(spec: &QueueSpec, dialect: &dyn Dialect, rows: &[(&Key, &str)
     sql.finish()
 }
 
-/// Locks the owners' rows on which verdicts rest, against heartbeats: key and image of each.
-pub fn evidence_rows(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowSpec, keys: &[&Key]) -> Statement {
-    owners(spec, dialect, row, keys, " FOR SHARE OF o SKIP LOCKED")
-}
-
-/// Reads the owners' rows without a lock: key and image of each.
-pub fn evidence_reread(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowSpec, keys: &[&Key]) -> Statement {
-    owners(spec, dialect, row, keys, "")
-}
-
-fn owners(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowSpec, keys: &[&Key], lock: &str) -> Statement {
+/// Reads the owners' rows on which verdicts rest: key and image of each. Locked, they get no heartbeat meanwhile.
+pub fn evidence_rows(
+    spec: &QueueSpec,
+    dialect: &dyn Dialect,
+    row: &OwnerRowSpec,
+    keys: &[&Key],
+    are_locked: bool,
+) -> Statement {
+    let lock = if are_locked { " FOR SHARE OF o SKIP LOCKED" } else { "" };
     let mut sql = Sql::new(dialect);
     let image = owner_image(spec, &sql);
     let key = column_sql(&row.key);

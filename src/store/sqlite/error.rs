@@ -3,7 +3,8 @@
 use super::file::{DAMAGED, DatabaseFile};
 use super::locks;
 use crate::model::{Remedy, age};
-use crate::store::{StoreError, StoreErrorKind};
+use crate::store::StoreError;
+use crate::store::StoreErrorKind::{Busy, Denied, Lost, Missing, Other, RowData, TimedOut, Unfit};
 use rusqlite::{ErrorCode, ffi};
 use std::time::Duration;
 
@@ -14,44 +15,40 @@ const LONGEST_PATH: usize = 512;
 pub(super) fn store_error(file: &DatabaseFile, error: rusqlite::Error) -> StoreError {
     if let rusqlite::Error::SqlInputError { msg, .. } = &error {
         // Without the statement, which the operator did not write.
-        return StoreError::new(StoreErrorKind::Unfit, msg.clone());
+        return StoreError::new(Unfit, msg.clone());
     }
     let rusqlite::Error::SqliteFailure(failure, message) = &error else {
-        return StoreError::new(StoreErrorKind::Unfit, error.to_string());
+        return StoreError::new(Unfit, error.to_string());
     };
     let text = message.clone().unwrap_or_else(|| failure.to_string());
     let mut error = match failure.code {
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => locked(file, None),
-        ErrorCode::OperationInterrupted => StoreError::new(StoreErrorKind::TimedOut, text.clone()),
+        ErrorCode::OperationInterrupted => StoreError::new(TimedOut, text.clone()),
         ErrorCode::ReadOnly | ErrorCode::PermissionDenied => denied(file, failure.extended_code),
         ErrorCode::CannotOpen => cannot_open(file),
-        ErrorCode::NotADatabase => StoreError::new(StoreErrorKind::Missing, format!("{file}: {text}"))
+        ErrorCode::NotADatabase => StoreError::new(Missing, format!("{file}: {text}"))
             .hint("nothing was changed; the file is encrypted, made by a newer SQLite, or damaged in its first page"),
         // The file is whole: a virtual table, such as an index for full text that a trigger writes to, is not.
-        ErrorCode::DatabaseCorrupt if failure.extended_code == ffi::SQLITE_CORRUPT_VTAB => StoreError::new(
-            StoreErrorKind::RowData,
-            "a virtual table that a trigger writes to is damaged or was never filled",
-        )
-        .hint("rebuild it: for FTS5, INSERT INTO its table (its own name) VALUES ('rebuild')"),
-        ErrorCode::DatabaseCorrupt => {
-            StoreError::new(StoreErrorKind::Missing, format!("{file} is damaged: {text}")).hint(DAMAGED)
+        ErrorCode::DatabaseCorrupt if failure.extended_code == ffi::SQLITE_CORRUPT_VTAB => {
+            StoreError::new(RowData, "a virtual table that a trigger writes to is damaged or was never filled")
+                .hint("rebuild it: for FTS5, INSERT INTO its table (its own name) VALUES ('rebuild')")
         }
+        ErrorCode::DatabaseCorrupt => StoreError::new(Missing, format!("{file} is damaged: {text}")).hint(DAMAGED),
         ErrorCode::DiskFull | ErrorCode::SystemIoFailure => {
-            StoreError::new(StoreErrorKind::Lost, format!("{file}: {text}"))
-                .hint("the write was rolled back; check the disk first")
+            StoreError::new(Lost, format!("{file}: {text}")).hint("the write was rolled back; check the disk first")
         }
-        ErrorCode::FileLockingProtocolFailed => StoreError::new(StoreErrorKind::Busy, format!("{file}: {text}"))
+        ErrorCode::FileLockingProtocolFailed => StoreError::new(Busy, format!("{file}: {text}"))
             .hint("too many processes used it at the same instant; try again"),
         ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch | ErrorCode::TooBig => {
-            StoreError::new(StoreErrorKind::RowData, text.clone())
+            StoreError::new(RowData, text.clone())
         }
         // A virtual table may need more than reading, even for a query.
         ErrorCode::AuthorizationForStatementDenied => {
-            StoreError::new(StoreErrorKind::Unfit, format!("{file}: a query would do more than read: {text}"))
+            StoreError::new(Unfit, format!("{file}: a query would do more than read: {text}"))
                 .hint("the queue's table, or one that it uses, is not a plain table")
         }
-        ErrorCode::Unknown | ErrorCode::SchemaChanged => StoreError::new(StoreErrorKind::Unfit, text.clone()),
-        _ => StoreError::new(StoreErrorKind::Other, text.clone()),
+        ErrorCode::Unknown | ErrorCode::SchemaChanged => StoreError::new(Unfit, text.clone()),
+        _ => StoreError::new(Other, text.clone()),
     };
     if text.starts_with("foreign key mismatch") {
         error = of_foreign_key(error);
@@ -68,7 +65,7 @@ pub(super) fn locked(file: &DatabaseFile, waited: Option<Duration>) -> StoreErro
         Some(waited) => format!("{file} is locked: waited {} for {who}", rounded(waited)),
         None => format!("{file} is locked by {who}"),
     };
-    let mut error = StoreError::new(StoreErrorKind::Busy, message)
+    let mut error = StoreError::new(Busy, message)
         .hint("try again when that process has ended its transaction; an open transaction blocks every other writer");
     error.code = Some(code(ffi::SQLITE_BUSY));
     error
@@ -81,7 +78,7 @@ fn rounded(waited: Duration) -> String {
 }
 
 fn denied(file: &DatabaseFile, extended: i32) -> StoreError {
-    let error = |message: String| StoreError::new(StoreErrorKind::Denied, message);
+    let error = |message: String| StoreError::new(Denied, message);
     match extended {
         ffi::SQLITE_READONLY_ROLLBACK => half_written(file),
         ffi::SQLITE_READONLY_DIRECTORY => error(format!(
@@ -101,7 +98,7 @@ pub(super) fn half_written(file: &DatabaseFile) -> StoreError {
     let message = format!(
         "{file} cannot be read as it is: a writer was killed in the middle of a transaction, and half of it is in the file"
     );
-    StoreError::new(StoreErrorKind::Denied, message)
+    StoreError::new(Denied, message)
         .hint(
             "nothing was changed: reading must not write. A process that may write to the file and its directory rolls that half \
              back when it opens the file: start the application; or run `sqlite3 FILE .tables`, which moves no job",
@@ -113,22 +110,21 @@ fn cannot_open(file: &DatabaseFile) -> StoreError {
     let longest = ["", "-journal", "-wal", "-shm"].map(|suffix| file.sidecar(suffix).as_os_str().len());
     if longest.into_iter().any(|length| length >= LONGEST_PATH) {
         let message = format!("SQLite cannot open a path of more than about {LONGEST_PATH} bytes: {file}");
-        return StoreError::new(StoreErrorKind::Missing, message)
+        return StoreError::new(Missing, message)
             .hint("it counts from the root and follows links: move the file, or bind-mount its directory elsewhere");
     }
     for suffix in ["", "-journal", "-wal", "-shm"] {
         let path = file.sidecar(suffix);
         if path.exists() && rustix::fs::access(&path, rustix::fs::Access::READ_OK).is_err() {
-            return StoreError::new(StoreErrorKind::Denied, format!("may not read {file}{suffix}"))
+            return StoreError::new(Denied, format!("may not read {file}{suffix}"))
                 .hint("run it as the user that the application runs as");
         }
     }
     if !file.may_write() {
         let message = format!("cannot open {file}: the file or its directory is not writable for this user");
-        return StoreError::new(StoreErrorKind::Denied, message)
-            .hint("SQLite has to make files next to it: run it as a user who may");
+        return StoreError::new(Denied, message).hint("SQLite has to make files next to it: run it as a user who may");
     }
-    StoreError::new(StoreErrorKind::Missing, format!("unable to open database file {file}"))
+    StoreError::new(Missing, format!("unable to open database file {file}"))
         .hint("make sure that it and the files next to it (-wal, -shm, -journal) are plain files")
 }
 
@@ -140,7 +136,6 @@ pub(super) fn of_foreign_key(error: StoreError) -> StoreError {
     )
 }
 
-/// The name of an extended result code.
 fn code(extended: i32) -> String {
     let name = match extended {
         ffi::SQLITE_BUSY => "SQLITE_BUSY",

@@ -1,7 +1,8 @@
 //! Inspects a database file before SQLite opens it, because opening may change the files next to it.
 
 use super::locks::{name_of, user_elsewhere};
-use crate::store::{StoreError, StoreErrorKind};
+use crate::store::StoreError;
+use crate::store::StoreErrorKind::{Denied, Missing, Refused};
 use nix::unistd::{Uid, User};
 use std::fmt;
 use std::fs::{self, File};
@@ -63,7 +64,7 @@ impl DatabaseFile {
                     "{self} is in use under another name, by {}: it is in WAL mode, and that process has its log elsewhere",
                     name_of(user)
                 );
-                return Err(StoreError::new(StoreErrorKind::Refused, message).hint(
+                return Err(StoreError::new(Refused, message).hint(
                     "nothing was opened, because that would damage the file: name it by the path that the application uses; into \
                      a container, mount its directory, not the file",
                 ));
@@ -78,16 +79,14 @@ impl DatabaseFile {
         if named.exists() {
             return DatabaseFile::existing(named);
         }
-        let nowhere = || StoreError::new(StoreErrorKind::Missing, format!("{} names no file", named.display()));
+        let nowhere = || StoreError::new(Missing, format!("{} names no file", named.display()));
         let name = named.file_name().ok_or_else(nowhere)?;
         let directory = directory(named);
         let real = match fs::canonicalize(directory) {
             Ok(directory) => directory.join(name),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let message = format!("there is no directory {}", directory.display());
-                return Err(
-                    StoreError::new(StoreErrorKind::Missing, message).hint("nothing was created; make it first")
-                );
+                return Err(StoreError::new(Missing, message).hint("nothing was created; make it first"));
             }
             Err(error) => return Err(unreadable(directory, &error)),
         };
@@ -114,10 +113,8 @@ impl DatabaseFile {
         });
         match strange {
             None => Ok(()),
-            Some(suffix) => {
-                Err(StoreError::new(StoreErrorKind::Missing, format!("{self}{suffix} is not a regular file"))
-                    .hint("nothing was opened: SQLite keeps its journal under this name; move the other file away"))
-            }
+            Some(suffix) => Err(StoreError::new(Missing, format!("{self}{suffix} is not a regular file"))
+                .hint("nothing was opened: SQLite keeps its journal under this name; move the other file away")),
         }
     }
 
@@ -156,7 +153,7 @@ impl DatabaseFile {
         let me = rustix::process::geteuid().as_raw();
         if me != 0 && me != owner {
             return Err(StoreError::new(
-                StoreErrorKind::Denied,
+                Denied,
                 format!(
                     "{self} {what}, belongs to {}, and the files that a reader needs next to it are not there: \
                      opening it now would leave them behind as ours and lock its owner out",
@@ -167,7 +164,7 @@ impl DatabaseFile {
         }
         if !self.may_write() {
             return Err(StoreError::new(
-                StoreErrorKind::Denied,
+                Denied,
                 format!(
                     "{self} {what}, and the files that a reader needs next to it are not there: to make them and \
                      remove them again, jobdoctor needs write access to the file and its directory"
@@ -189,35 +186,30 @@ impl DatabaseFile {
         let metadata = fs::metadata(&self.real).map_err(|error| unreadable(&self.named, &error))?;
         if !metadata.is_file() {
             let what = if metadata.is_dir() { "a directory" } else { "not a regular file" };
-            return Err(StoreError::new(StoreErrorKind::Missing, format!("{self} is {what}"))
+            return Err(StoreError::new(Missing, format!("{self} is {what}"))
                 .hint("name the database file itself, such as queue.db"));
         }
         let mut header = Vec::new();
         let file = File::open(&self.real).map_err(|error| unreadable(&self.named, &error))?;
         file.take(100).read_to_end(&mut header).map_err(|error| unreadable(&self.named, &error))?;
         if !header.is_empty() && !header.starts_with(b"SQLite format 3\0") {
-            return Err(StoreError::new(StoreErrorKind::Missing, format!("{self} is not a SQLite database"))
+            return Err(StoreError::new(Missing, format!("{self} is not a SQLite database"))
                 .hint("nothing was changed; is this the file that the application opens, and is it not encrypted?"));
         }
         if header.is_empty() && self.sidecar("-wal").exists() {
             return Err(StoreError::new(
-                StoreErrorKind::Missing,
+                Missing,
                 format!("{self} is damaged: it is empty, and there is a log next to it"),
             )
             .hint("nothing was changed: SQLite would delete the log; copy both aside before anything opens the file"));
         }
         if is_cut_off(&header, metadata.len()) && !self.has_journal() {
-            return Err(StoreError::new(
-                StoreErrorKind::Missing,
-                format!("{self} is damaged: its last page is cut off"),
-            )
-            .hint(DAMAGED));
+            return Err(StoreError::new(Missing, format!("{self} is damaged: its last page is cut off")).hint(DAMAGED));
         }
         Ok(header)
     }
 }
 
-/// The hint for a damaged file.
 pub(super) const DAMAGED: &str = "in the sqlite3 shell, `PRAGMA integrity_check` says what is damaged and `.recover` saves \
                                   what can be read; or put a backup in its place";
 
@@ -248,25 +240,25 @@ fn unreadable(path: &Path, error: &io::Error) -> StoreError {
                 Ok(to) => format!("{} is a link to {}, which is not there", path.display(), to.display()),
                 Err(_) => format!("there is no file {}", path.display()),
             };
-            StoreError::new(StoreErrorKind::Missing, message)
-                .hint(match path.to_str().filter(|name| !name.contains(['/', '.'])) {
-                    Some(name) => format!(
-                        "nothing was created; `jobdoctor init` makes a file. A Postgres database is postgres:///{name} or \
+            StoreError::new(Missing, message).hint(match path.to_str().filter(|name| !name.contains(['/', '.'])) {
+                Some(name) => format!(
+                    "nothing was created; `jobdoctor init` makes a file. A Postgres database is postgres:///{name} or \
                          dbname={name}"
-                    ),
-                    None => "nothing was created; `jobdoctor init` makes a database, `jobdoctor demo` an example"
-                        .to_owned(),
-                })
+                ),
+                None => {
+                    "nothing was created; `jobdoctor init` makes a database, `jobdoctor demo` an example".to_owned()
+                }
+            })
         }
         io::ErrorKind::PermissionDenied => {
-            let error = StoreError::new(StoreErrorKind::Denied, format!("may not read {}", path.display()));
+            let error = StoreError::new(Denied, format!("may not read {}", path.display()));
             // In a directory without access, not even the owner can be seen.
             match fs::metadata(path) {
                 Ok(metadata) => error.hint(run_as(metadata.uid())),
                 Err(_) => error.hint("run it as the user that the application runs as"),
             }
         }
-        _ => StoreError::new(StoreErrorKind::Missing, format!("cannot read {}: {error}", path.display()))
+        _ => StoreError::new(Missing, format!("cannot read {}: {error}", path.display()))
             .hint("nothing was created; name the database file itself, such as queue.db"),
     }
 }
@@ -275,7 +267,6 @@ fn user_name(user: u32) -> Option<String> {
     User::from_uid(Uid::from_raw(user)).ok().flatten().map(|user| user.name)
 }
 
-/// The hint to run the command as that user.
 fn run_as(user: u32) -> String {
     format!("run it as the owner: sudo -u {} jobdoctor ...", sudo_user(user_name(user), user))
 }

@@ -25,7 +25,6 @@ pub(super) struct SqliteStore {
     network_files: bool,
     /// Whether the operator allows the use of a file that has a second name.
     second_name: bool,
-    /// Whether writers enforce foreign keys.
     foreign_keys: bool,
     /// Names the network file system that a path lies on, if any; tests replace it.
     network: fn(&Path) -> Option<&'static str>,

@@ -52,7 +52,6 @@ impl SqliteStore {
         }
     }
 
-    /// Opens the existing file for writing rows.
     pub(super) fn open_for_writing(&self, limits: &Limits) -> Result<SqliteSession, StoreError> {
         let file = DatabaseFile::existing(&self.path)?;
         // A writer's sidecars would lock the owner out as a reader's would.
@@ -119,15 +118,17 @@ pub(super) fn limit_statements(
 /// An authorizer that denies everything that writes. `query_only` is a second, independent guard.
 pub(super) fn reads_only(context: AuthContext<'_>) -> Authorization {
     match context.action {
-        AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => Authorization::Allow,
-        AuthAction::Transaction { .. } => Authorization::Allow,
+        AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive | AuthAction::Transaction { .. } => {
+            Authorization::Allow
+        }
         // Every other built-in function only computes. Loading extensions is off anyway.
         AuthAction::Function { function_name } if function_name.eq_ignore_ascii_case("load_extension") => {
             Authorization::Deny
         }
         AuthAction::Function { .. } => Authorization::Allow,
-        AuthAction::Pragma { pragma_name: "schema_version", pragma_value: None } => Authorization::Allow,
-        AuthAction::Pragma { pragma_name: "foreign_keys", pragma_value: None } => Authorization::Allow,
+        AuthAction::Pragma { pragma_name: "schema_version" | "foreign_keys", pragma_value: None } => {
+            Authorization::Allow
+        }
         AuthAction::Pragma { pragma_name: "cache_size", .. } => Authorization::Allow,
         AuthAction::Pragma { pragma_name, .. }
             if ["table_xinfo", "index_list", "index_info", "index_xinfo", "foreign_key_list"]

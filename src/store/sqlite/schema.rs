@@ -3,9 +3,8 @@
 use super::session::SqliteSession;
 use crate::model::{Cell, Engine};
 use crate::preset::{LiveColumn, LiveIndex, LiveSchema, LiveTable};
-use crate::store::query::text;
 use crate::store::session::Session;
-use crate::store::sql::{Param, Statement};
+use crate::store::sql::{Param, Statement, text};
 use crate::store::{StoreError, StoreErrorKind};
 use regex_lite::Regex;
 use std::borrow::Cow;
@@ -192,7 +191,6 @@ struct Definitions {
 }
 
 impl SchemaSeen {
-    /// Remembers the definitions of these tables.
     pub(super) fn remember(&self, session: &mut SqliteSession, names: &[String]) -> Result<(), StoreError> {
         let definitions = Definitions::read(session, names)?;
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(definitions);

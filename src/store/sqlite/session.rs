@@ -6,9 +6,8 @@ use super::open::{explains_only, limit_statements, reads_only};
 use super::schema::{self, SchemaSeen};
 use crate::model::{Cell, Remedy, Timestamp};
 use crate::preset::{LiveSchema, QueueSpec};
-use crate::store::query::text;
 use crate::store::session::{Commit, ReadSession, Session};
-use crate::store::sql::{Dialect, Param, Sqlite, Statement};
+use crate::store::sql::{Dialect, Param, Sqlite, Statement, text};
 use crate::store::{Limits, StoreError, StoreErrorKind};
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Params, ToSql};
@@ -47,6 +46,11 @@ impl SqliteSession {
         now.ok_or_else(|| StoreError::new(StoreErrorKind::Other, "the host's clock is out of range"))
     }
 
+    fn limit_until(&mut self, deadline: Instant) -> Result<(), StoreError> {
+        let interrupt = self.limits.interrupt.clone();
+        limit_statements(&mut self.connection, deadline, interrupt, true).map_err(|error| self.error(error))
+    }
+
     /// Runs a statement that may have to wait for other processes, until the limits or an interrupt end the wait.
     pub(super) fn patiently(&mut self, sql: &str) -> Result<(), StoreError> {
         let begun = Instant::now();
@@ -82,7 +86,6 @@ impl SqliteSession {
         created
     }
 
-    /// What a failure means, in this session.
     pub(super) fn error(&self, error: rusqlite::Error) -> StoreError {
         let error = store_error(&self.file, error);
         match error.kind {
@@ -169,14 +172,11 @@ impl Session for SqliteSession {
 
 impl ReadSession for SqliteSession {
     fn begin_short(&mut self, time: Duration) -> Result<(), StoreError> {
-        let deadline = self.limits.deadline.min(Instant::now() + time);
-        let interrupt = self.limits.interrupt.clone();
-        limit_statements(&mut self.connection, deadline, interrupt, true).map_err(|error| self.error(error))
+        self.limit_until(self.limits.deadline.min(Instant::now() + time))
     }
 
     fn end_short(&mut self) -> Result<(), StoreError> {
-        let interrupt = self.limits.interrupt.clone();
-        limit_statements(&mut self.connection, self.limits.deadline, interrupt, true).map_err(|error| self.error(error))
+        self.limit_until(self.limits.deadline)
     }
 
     fn explain(&mut self, spec: &QueueSpec, statement: &Statement) -> Result<(), StoreError> {
@@ -228,7 +228,6 @@ fn bound(params: &[Param]) -> impl Params + '_ {
     rusqlite::params_from_iter(params.iter().map(Bound))
 }
 
-/// Runs a prepared statement and hands over its rows.
 fn each_row(
     prepared: &mut rusqlite::Statement<'_>,
     params: &[Param],

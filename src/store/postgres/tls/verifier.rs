@@ -187,7 +187,6 @@ impl ServerCertVerifier for Verifier {
 
 type Rustls = <MakeRustlsConnect as MakeTlsConnect<Socket>>::TlsConnect;
 
-/// Makes a TLS connection out of a plain one.
 #[derive(Clone)]
 pub struct Tls {
     rustls: MakeRustlsConnect,
@@ -236,7 +235,6 @@ impl TlsConnect<Socket> for Handshake {
 /// The ALPN protocol, which a server requires if TLS comes first.
 const PROTOCOL: &[u8] = b"postgresql";
 
-/// Builds a connector from the settings and their files.
 pub fn connector(settings: &TlsSettings) -> Result<Tls, StoreError> {
     let rustls = MakeRustlsConnect::new(config(settings)?);
     Ok(Tls { rustls, has_begun: Arc::default() })
