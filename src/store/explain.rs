@@ -54,7 +54,7 @@ const REASON: &str = "jobdoctor: worker presumed dead (run 20260101000000-000000
 struct Explaining<'a, S> {
     session: &'a mut S,
     spec: &'a QueueSpec,
-    clock_and_reason: (Timestamp, &'a str),
+    now: Timestamp,
     asked: BTreeSet<String>,
     refusals: Vec<Refusal>,
 }

@@ -1,6 +1,6 @@
 //! The port: what a database must offer to be read and written, what it is asked for, and what it answers.
 
-use super::{Limits, Recorder, Refusal, StoreError, SweepLock};
+use super::{Limits, Recorder, Refusal, StoreError, StoreErrorKind, SweepLock};
 use crate::model::{
     Batch, BatchReport, Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Loss, Owner, Reading, Remedy, RowError,
     RowImage, Timestamp,
@@ -145,8 +145,8 @@ pub trait Reader {
     ) -> Result<Vec<(usize, RowError)>, StoreError>;
 
     /// What the database refuses of the queue's actions and wake-ups: it explains every statement that a writer would
-    /// send, and runs none. `reason` stands for the reason of a run.
-    fn explain_actions(&mut self, spec: &QueueSpec, reason: &str) -> Result<Vec<Refusal>, StoreError>;
+    /// send, and runs none.
+    fn explain_actions(&mut self, spec: &QueueSpec) -> Result<Vec<Refusal>, StoreError>;
 
     /// The newest runs of the ledger, newest first.
     fn ledger_runs(&mut self, ledger: &LedgerSpec, limit: u64) -> Result<Vec<LedgerRun>, StoreError>;
@@ -179,9 +179,6 @@ pub trait Writer {
     /// Makes every later batch acquire the sweep lock, if other sessions may write at the same time. A batch that does
     /// not get it, or comes too soon after another run, ends before it does anything, with
     /// [`StoreErrorKind::SweepLockHeld`] or [`StoreErrorKind::Busy`].
-    ///
-    /// [`StoreErrorKind::SweepLockHeld`]: super::StoreErrorKind::SweepLockHeld
-    /// [`StoreErrorKind::Busy`]: super::StoreErrorKind::Busy
     fn use_sweep_lock(&mut self, sweep_lock: SweepLock);
 
     /// Makes every later [`Writer::apply`] end with a rollback instead of the commit, once the database has checked
@@ -301,6 +298,21 @@ pub struct ServerVersion {
     pub is_postgres: bool,
     /// True if the tests run on this version.
     pub is_tested: bool,
+}
+
+impl ServerVersion {
+    /// Fails for a server on which nothing is written.
+    pub(super) fn may_be_written(&self) -> Result<(), StoreError> {
+        if self.is_postgres {
+            return Ok(());
+        }
+        let why = format!(
+            "{} answered, which is not Postgres: we have no proof that its row locks protect a live job, so jobdoctor \
+             only lists it",
+            self.name
+        );
+        Err(StoreError::new(StoreErrorKind::Refused, why))
+    }
 }
 
 /// A job looked up by id.

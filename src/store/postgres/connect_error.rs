@@ -7,7 +7,7 @@ use crate::store::StoreError;
 use crate::store::StoreErrorKind::{self, Busy, Denied, Unfit, Unreachable};
 use crate::store::conninfo::{PostgresAddress, Server, ServerPlace, SslMode};
 use ::postgres::Error;
-use ::postgres::error::DbError;
+use ::postgres::error::{DbError, Severity};
 use std::borrow::Cow;
 use std::error::Error as _;
 use std::io;

@@ -73,13 +73,3 @@ impl PostgresSession {
         }
     }
 }
-
-/// Whether an error is the server's answer to a statement. The last message of a pooler that hangs up, or of a server
-/// that stops, is not.
-pub(super) fn is_an_answer(error: &Error) -> bool {
-    error.as_db_error().is_some_and(|db| {
-        let code = db.code().code();
-        let hangs_up = code.starts_with("08") || ["57P01", "57P02", "57P03", "57P05", "25P03"].contains(&code);
-        db.parsed_severity() == Some(Severity::Error) && !hangs_up
-    })
-}

@@ -3,9 +3,6 @@
 use super::connect::{Connected, connect};
 use super::connect_error::{is_an_answer, store_error};
 use super::connection_thread::{Cancel, ConnectionThread, NoAnswer, for_at_most};
-use super::lost_commit::is_an_answer;
-use super::settings::lock_wait;
-use super::snapshot::may_be_written;
 use super::value::{Bound, Raw};
 use crate::model::{Cell, Timestamp};
 use crate::preset::ident::quoted;
@@ -21,6 +18,12 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// How long a statement of an action may wait for another session's lock; meanwhile the batch's own locks block
+/// workers.
+const WAIT: &str = "100ms";
+/// The same limit when the action is tried again, which may be often.
+const WAIT_AGAIN: &str = "10ms";
 
 pub(super) struct PostgresSession {
     pub(super) connection: ConnectionThread,
@@ -300,7 +303,7 @@ impl Session for PostgresSession {
         self.remember_timeline();
         // A deferred constraint would refuse the whole batch at its commit, without naming the row.
         let begun = self.begin_with("ISOLATION LEVEL READ COMMITTED", Some(schema), "SET CONSTRAINTS ALL IMMEDIATE");
-        let begun = begun.and_then(|(now, _)| may_be_written(&self.server_version).map(|()| now));
+        let begun = begun.and_then(|(now, _)| self.server_version.may_be_written().map(|()| now));
         if begun.is_err() {
             self.rollback();
         }
@@ -383,4 +386,9 @@ fn cells(row: &Row) -> Result<Vec<Cell>, Error> {
 
 fn typed<'p>(bound: &'p [Bound<'_>]) -> Vec<(&'p (dyn ToSql + Sync), Type)> {
     bound.iter().map(|param| (param as &(dyn ToSql + Sync), param.declared())).collect()
+}
+
+/// How long a statement of an action may wait for a lock.
+fn lock_wait(again: bool) -> &'static str {
+    if again { WAIT_AGAIN } else { WAIT }
 }

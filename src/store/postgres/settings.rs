@@ -50,11 +50,6 @@ const PATH_OF_NEW: &str = "pg_catalog.set_config('search_path', (SELECT pg_catal
     FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) AS s WHERE s OPERATOR(pg_catalog.<>) 'pg_catalog'::pg_catalog.name), true)";
 /// What to do where no trigger would fire.
 const REPLICATION_ROLE: &str = "ALTER ROLE or ALTER DATABASE ... RESET session_replication_role";
-/// How long a statement of an action may wait for another session's lock; meanwhile the batch's own locks block
-/// workers.
-const WAIT: &str = "100ms";
-/// The same limit when the action is tried again, which may be often.
-const WAIT_AGAIN: &str = "10ms";
 /// The longest time limit that a server understands: an integer of milliseconds.
 const LONGEST: Duration = Duration::from_millis(i32::MAX as u64);
 
@@ -154,10 +149,6 @@ impl PostgresSession {
     pub(super) fn set(&mut self, settings: &[(&str, &str)]) -> Result<(), StoreError> {
         self.query(&setting(settings)).map(|_| ())
     }
-}
-
-pub(super) fn lock_wait(again: bool) -> &'static str {
-    if again { WAIT_AGAIN } else { WAIT }
 }
 
 /// The statement that changes settings for the rest of the transaction.
