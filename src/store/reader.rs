@@ -4,7 +4,7 @@ use super::batch::{images, last_sweep};
 use super::explain::{explain_actions, key_holders};
 use super::port::{Detail, FinishedRun, Found, LiveServer, RowCount, Wanted, WantedRuns};
 use super::session::ReadSession;
-use super::sql::{self, Statement, as_count};
+use super::sql::{self, Statement};
 use super::{Interrupt, Reader, Refusal, StoreError, StoreErrorKind};
 use crate::model::{Cell, Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowError, RowImage, Timestamp};
 use crate::preset::encoding::Said;
@@ -57,7 +57,7 @@ impl<S: ReadSession> Reader for SqlReader<S> {
 
     fn number(&mut self, spec: &QueueSpec, sql: &Template) -> Result<u64, StoreError> {
         let number = self.session.value(&sql::question(spec, self.session.dialect(), sql))?;
-        Ok(number.as_ref().and_then(as_count).unwrap_or(0))
+        Ok(number.as_ref().and_then(Cell::as_count).unwrap_or(0))
     }
 
     fn states_in_use(&mut self, spec: &QueueSpec) -> Result<Vec<Cell>, StoreError> {

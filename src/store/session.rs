@@ -1,6 +1,6 @@
 //! One connection, as the code for both engines sees it.
 
-use super::sql::{Dialect, Statement, as_count};
+use super::sql::{Dialect, Statement};
 use super::{StoreError, StoreErrorKind};
 use crate::model::{Cell, Timestamp};
 use crate::preset::{LiveSchema, QueueSpec};
@@ -23,7 +23,7 @@ pub(super) trait Session {
     fn count(&mut self, statement: &Statement) -> Result<u64, StoreError> {
         let answer = self.value(statement)?;
         let not_counted = || StoreError::new(StoreErrorKind::Other, format!("expected a count and got {answer:?}"));
-        answer.as_ref().and_then(as_count).ok_or_else(not_counted)
+        answer.as_ref().and_then(Cell::as_count).ok_or_else(not_counted)
     }
 
     /// Whether other sessions may write while our transaction is open; then evidence rows must be locked.

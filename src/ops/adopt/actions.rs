@@ -1,14 +1,13 @@
 //! What a requeue and a failure write: they make a row look like those that wait, or that have failed.
 
-use super::draft::{Draft, Facts, counted, is_unset};
+use super::draft::{Draft, counted, is_unset};
+use super::facts::{Facts, Shape, StateSeen, stored};
 use super::liveness::{claimed_at, source};
 use super::owner::owner_id;
 use super::roles::{Class, Meaning, Role, counts_down, is_among};
-use super::states::Shape;
 use super::table::{Rows, SubjectColumn};
-use crate::model::{Cell, Engine};
+use crate::model::Cell;
 use crate::output::Grade;
-use crate::preset::ident::literal;
 use crate::preset::words;
 use toml_edit::{Array, InlineTable, Value};
 
@@ -147,14 +146,6 @@ fn as_in(facts: &Facts<'_>, rows: &Rows) -> Writes {
     writes
 }
 
-pub(super) fn stored(engine: Engine, column: &SubjectColumn, cell: &Cell) -> String {
-    match (cell, column.class, engine.has_strict_types()) {
-        (Cell::Integer(truth), Class::Boolean, true) => (*truth != 0).to_string(),
-        (Cell::Integer(number), ..) => number.to_string(),
-        (other, ..) => literal(&other.to_string()),
-    }
-}
-
 /// The columns of a claim by their names, for a table without a row that waits.
 fn by_name(facts: &Facts<'_>) -> Vec<String> {
     let owner = owner_id(facts.subject, facts.answers, &Rows::default(), &facts.rows(Meaning::InFlight));
@@ -173,7 +164,7 @@ fn by_name(facts: &Facts<'_>) -> Vec<String> {
 fn states(facts: &Facts<'_>, meaning: Meaning) -> Vec<String> {
     let Shape::Column { states, .. } = &facts.shape else { return Vec::new() };
     let mut of: Vec<_> = states.iter().filter(|state| state.meaning == Some(meaning)).collect();
-    let name = |state: &&super::states::StateSeen| state.label.clone().unwrap_or_else(|| state.text());
+    let name = |state: &&StateSeen| state.label.clone().unwrap_or_else(|| state.text());
     of.sort_by_key(|state| (Meaning::of(&name(state)) != Some(meaning), std::cmp::Reverse(state.rows.rows.len())));
     of.iter().map(name).collect()
 }

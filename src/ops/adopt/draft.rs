@@ -1,53 +1,14 @@
 //! The draft under way: what the operator has answered, keys with their grades, and open questions.
 
-use super::roles::{Meaning, is_among};
-use super::states::{Shape, StateSeen};
-use super::table::{Rows, Subject};
-use crate::model::{Cell, Engine, Timestamp};
+use super::roles::is_among;
+use super::table::Rows;
+use crate::model::Cell;
 use crate::ops::OpsError;
 use crate::output::{DraftKey, Grade, Question};
 use crate::preset::ident::quoted;
 use crate::preset::{did_you_mean, is_name};
 use std::collections::BTreeMap;
 use toml_edit::{Array, Value};
-
-/// All that a draft is made from: values that were read, and answers. No question of the draft reads the database.
-pub(super) struct Facts<'a> {
-    pub(super) engine: Engine,
-    pub(super) now: Timestamp,
-    pub(super) subject: &'a Subject,
-    pub(super) answers: &'a Answers,
-    pub(super) shape: Shape,
-    /// The newest and the oldest rows, and all others that were read.
-    pub(super) all: Rows,
-    pub(super) owners: Option<super::owner::OwnersTable>,
-    pub(super) watched: Option<&'a super::watch::Watched>,
-}
-
-impl Facts<'_> {
-    /// Takes the states in which a heartbeat was seen for those in flight, unless the operator says which are.
-    pub(super) fn see_states(&mut self) {
-        let waiting = self.rows(Meaning::Waiting);
-        let (Some(watched), Shape::Column { states, .. }) = (self.watched, &mut self.shape) else { return };
-        let seen =
-            watched.states(self.subject, &waiting, states).filter(|_| self.answers.get("states.in_flight").is_none());
-        for state in states.iter_mut().filter(|state| seen.as_ref().is_some_and(|seen| seen.contains(&state.text()))) {
-            state.meaning = Some(Meaning::InFlight);
-        }
-    }
-
-    /// The rows of states with that meaning; where the operator has not said which are in flight, of those that are
-    /// proposed.
-    pub(super) fn rows(&self, meaning: Meaning) -> Rows {
-        match &self.shape {
-            Shape::Column { states, .. } => {
-                let of = states.iter().filter(|state| state.meaning == Some(meaning));
-                of.fold(Rows::default(), |rows, state: &StateSeen| rows.and(&state.rows))
-            }
-            Shape::Where { groups, .. } => groups.get(&meaning).cloned().unwrap_or_default(),
-        }
-    }
-}
 
 pub(super) struct Draft<'a> {
     pub(super) answers: &'a Answers,

@@ -1,7 +1,7 @@
 //! What shows the life of a claim, when it was claimed, and how those times are spelled.
 
-use super::draft::{Draft, Facts, sampled, set_by_claims};
-use super::owner::OwnersTable;
+use super::draft::{Draft, sampled, set_by_claims};
+use super::facts::{Facts, OwnersTable};
 use super::roles::{Class, Meaning, Role};
 use super::table::SubjectColumn;
 use super::times::{Spelling, newest_in, spelling};

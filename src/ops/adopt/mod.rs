@@ -2,6 +2,7 @@
 
 mod actions;
 mod draft;
+mod facts;
 mod liveness;
 mod owner;
 mod proof;
@@ -12,19 +13,21 @@ mod times;
 mod watch;
 
 pub use draft::Answers;
+pub use facts::Watched;
 pub use proof::{DryRun, prove};
-pub use watch::{Watched, watch};
+pub use watch::watch;
 
 use super::OpsError;
 use crate::model::Timestamp;
 use crate::output::{Adopt, Grade, Question, mapping_toml};
 use crate::preset::{did_you_mean, words};
 use crate::store::{Limits, Store};
-use draft::{Draft, Facts};
+use draft::Draft;
+use facts::{Facts, Shape};
 use liveness::Source;
 use owner::OwnerId;
 use roles::{Meaning, Role};
-use states::Shape;
+
 use table::{Sampler, Subject, SubjectColumn};
 use toml_edit::Array;
 

@@ -1,6 +1,7 @@
 //! Who holds a job, and where its heartbeat may be that is not on the job's own row.
 
-use super::draft::{Answers, Draft, Facts, bare, of_job, set_by_claims};
+use super::draft::{Answers, Draft, bare, of_job, set_by_claims};
+use super::facts::{Facts, OwnersTable};
 use super::roles::{Class, Meaning, Role};
 use super::table::{Rows, Sampler, Subject, SubjectColumn, written};
 use crate::model::{Cell, Engine};
@@ -10,21 +11,6 @@ use crate::preset::ident::{literal, qualified, quoted};
 use crate::preset::{LiveTable, words};
 use crate::store::{catalog, parts};
 use toml_edit::InlineTable;
-
-/// A table with a heartbeat for each owner.
-#[derive(Debug, Clone)]
-pub(super) struct OwnersTable {
-    /// What the mapping calls it.
-    pub(super) written: String,
-    /// Its column that is the owner's name in the jobs' table.
-    pub(super) matched: String,
-    /// False for a log, in which an owner has many rows.
-    pub(super) is_unique: bool,
-    pub(super) heartbeat: SubjectColumn,
-    pub(super) host: Option<String>,
-    pub(super) values: Vec<Cell>,
-    pub(super) is_foreign: bool,
-}
 
 /// How the owner is found.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,7 @@
 //! Which rows wait, are in flight and have ended: by a state column, or by the columns that tell it together.
 
-use super::actions::stored;
-use super::draft::{Answers, Draft, Facts, counted, is_unset, of_job, sampled};
+use super::draft::{Answers, Draft, counted, is_unset, of_job, sampled};
+use super::facts::{Facts, Shape, StateSeen, stored};
 use super::roles::{Class, Meaning, Role, class};
 use super::table::{Rows, Sampler, Subject, SubjectColumn, with_value};
 use crate::model::Cell;
@@ -12,48 +12,6 @@ use crate::preset::LiveColumn;
 use crate::preset::ident::{qualified, quoted};
 use std::collections::BTreeMap;
 use toml_edit::{Array, InlineTable, Value};
-
-pub(super) enum Shape {
-    Column {
-        name: String,
-        states: Vec<StateSeen>,
-    },
-    /// Several columns: the condition for a row in flight, and rows by what they mean.
-    Where {
-        condition: String,
-        groups: BTreeMap<Meaning, Rows>,
-    },
-}
-
-/// A stored state with its rows.
-#[derive(Debug, Clone)]
-pub(super) struct StateSeen {
-    pub(super) value: Cell,
-    /// Its name in the lookup table.
-    pub(super) label: Option<String>,
-    pub(super) is_truth: bool,
-    pub(super) rows: Rows,
-    pub(super) meaning: Option<Meaning>,
-    pub(super) grade: Grade,
-    pub(super) why: String,
-}
-
-impl StateSeen {
-    pub(super) fn text(&self) -> String {
-        match (&self.value, self.is_truth) {
-            (Cell::Integer(truth), true) => (*truth != 0).to_string(),
-            (value, _) => value.to_string(),
-        }
-    }
-
-    fn value(&self) -> Value {
-        match (&self.value, self.is_truth) {
-            (Cell::Integer(truth), true) => (*truth != 0).into(),
-            (Cell::Integer(number), false) => (*number).into(),
-            (value, _) => value.to_string().into(),
-        }
-    }
-}
 
 /// The state column: the one that is answered, or the likeliest by name and type.
 pub(super) fn state_column<'s>(subject: &'s Subject, answers: &Answers) -> Option<&'s SubjectColumn> {

@@ -2,8 +2,9 @@
 
 use super::Adoption;
 use super::draft::is_unset;
+use super::facts::{Change, Shape, StateSeen, Watched};
 use super::roles::{Class, Meaning, Role};
-use super::states::{Shape, StateSeen, shape};
+use super::states::shape;
 use super::table::{Rows, Sampler, Subject};
 use super::times::{Spelling, spelling};
 use crate::model::{Cell, Reading, Timestamp};
@@ -17,22 +18,6 @@ use std::time::Duration;
 const SILENCE: Duration = Duration::from_secs(120);
 /// How many of the longest observed steps of a heartbeat make a silence.
 const STEPS: u32 = 10;
-
-/// Times that went forward on a row that stayed in its state.
-#[derive(Debug, Clone, Default)]
-pub struct Watched {
-    changes: Vec<Change>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-struct Change {
-    column: String,
-    /// The row's state; `None` for a row that waits, where columns tell it together.
-    state: String,
-    is_waiting: bool,
-    /// How far the time went forward.
-    step: Duration,
-}
 
 /// One look at the rows, by state and key.
 struct Look {

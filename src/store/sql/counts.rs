@@ -3,7 +3,7 @@
 use super::builder::{Param, Sql, Statement, Values, column_of, column_sql, literal_sql};
 use super::dialect::Dialect;
 use super::filter::after;
-use super::projection::{as_count, reading};
+use super::projection::reading;
 use crate::model::{Cell, Owner, Reading};
 use crate::preset::ident::literal;
 use crate::preset::{Expr, QueueSpec, Runs, StateSource, Template, TimeColumn};
@@ -39,7 +39,7 @@ pub fn count_by_owner(spec: &QueueSpec, dialect: &'static dyn Dialect) -> Statem
 pub fn owner_count(spec: &QueueSpec, row: &[Cell]) -> (Option<Owner>, u64) {
     let text = |n: usize| row.get(n).and_then(Cell::to_text);
     let owner = Owner::named(text(0), text(1), text(2), spec.owner.host_spelling);
-    (owner, row.last().and_then(as_count).unwrap_or(0))
+    (owner, row.last().and_then(Cell::as_count).unwrap_or(0))
 }
 
 /// The select list of these values as texts, NULL for one that is not there, and the GROUP BY of the others. Byte by
@@ -71,7 +71,7 @@ pub fn count_by_state(spec: &QueueSpec, dialect: &dyn Dialect, by_kind: bool) ->
 pub fn row_count(row: &[Cell]) -> RowCount {
     let text = |n: usize| row.get(n).and_then(Cell::to_text);
     let state = row.first().cloned().unwrap_or(Cell::Null);
-    RowCount { queue: text(1), kind: text(2), state, rows: row.last().and_then(as_count).unwrap_or(0) }
+    RowCount { queue: text(1), kind: text(2), state, rows: row.last().and_then(Cell::as_count).unwrap_or(0) }
 }
 
 /// Asks which of the queue's states the database takes a stored value for that is spelled like none of them: a

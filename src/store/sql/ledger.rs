@@ -2,7 +2,6 @@
 
 use super::builder::{Param, Sql, Statement};
 use super::dialect::Dialect;
-use super::projection::as_count;
 use crate::model::{Actor, Cell, End, Engine, LedgerRow, LedgerRun, Loss, Outcome, RunHead, Step, Target, Timestamp};
 use crate::preset::ident::{qualified, quoted};
 use crate::preset::{LEDGER, LEDGER_COLUMNS, LEDGER_STEP, LedgerKind, LedgerSpec, Place};
@@ -255,7 +254,7 @@ pub fn ledger_row(cells: &[Cell]) -> Result<LedgerRow, String> {
 /// A run from the cells of one of its rows and its counts.
 pub fn ledger_run(cells: &[Cell]) -> Option<LedgerRun> {
     let (row, counts) = cells.split_at_checked(LEDGER_COLUMNS.len())?;
-    let count = |n: usize| counts.get(n).and_then(as_count);
+    let count = |n: usize| counts.get(n).and_then(Cell::as_count);
     Some(LedgerRun { head: Columns(row).head()?, moved: count(0)?, undoable: count(1)? })
 }
 

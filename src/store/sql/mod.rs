@@ -30,5 +30,5 @@ pub(super) use ledger::{
     ledger_runs,
 };
 pub(super) use listing::{all, begun_before, canonical, find, history, suspects};
-pub(super) use projection::{as_count, text};
+pub(super) use projection::text;
 pub(super) use verify::{evidence_rows, evidence_writers, guard, reread, shared_keys, verify};

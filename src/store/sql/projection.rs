@@ -371,8 +371,3 @@ fn newest_heartbeat(spec: &QueueSpec, signs: &[Sign], owner: Reading) -> Reading
 pub fn text(row: &[Cell], n: usize) -> String {
     row.get(n).and_then(Cell::to_text).unwrap_or_default()
 }
-
-/// The number in a cell that holds a count.
-pub fn as_count(cell: &Cell) -> Option<u64> {
-    cell.as_integer().and_then(|count| u64::try_from(count).ok())
-}
