@@ -2,8 +2,7 @@
 //! process ends. Safety does not rest on it; it keeps two runs from doing the same work twice.
 
 use super::{Directory, JournalError};
-use crate::model::Timestamp;
-use crate::model::value::hex;
+use crate::model::{Timestamp, hex};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::fs::{File, TryLockError};

@@ -1,36 +1,31 @@
-//! A stored value, as the database returned it.
+//! A stored value, as the database returned it, and as JSON, exactly: NULL, '' and 0 differ, and so do a text, a blob
+//! and a broken text with the same bytes.
 
-use super::value::hex;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Value, json};
 use std::fmt;
 
 /// A value exactly as the database returned it, not yet decoded.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
-    /// SQL NULL.
     Null,
     /// An integer; booleans arrive as 0 and 1.
     Integer(i64),
-    /// A floating point number.
     Real(f64),
-    /// Text.
     Text(String),
     /// Text that is not UTF-8, as bytes: a key must be found again as it is stored. Printed with replacement
     /// characters.
     BrokenText(Vec<u8>),
-    /// A blob.
     Bytes(Vec<u8>),
     /// A native timestamp with time zone, in microseconds since 1970-01-01T00:00:00Z.
     Instant(i64),
     /// A native timestamp without time zone, in microseconds since 1970-01-01T00:00:00 on its own wall clock.
     WallClock(i64),
-    /// Postgres' `infinity`.
     Infinity,
-    /// Postgres' `-infinity`.
     NegativeInfinity,
 }
 
 impl Cell {
-    /// The number in a cell that holds an integer.
     pub fn as_integer(&self) -> Option<i64> {
         match self {
             Cell::Integer(number) => Some(*number),
@@ -38,12 +33,6 @@ impl Cell {
         }
     }
 
-    /// The number in a cell that holds a count.
-    pub fn as_count(&self) -> Option<u64> {
-        self.as_integer().and_then(|count| u64::try_from(count).ok())
-    }
-
-    /// True for SQL NULL.
     pub fn is_null(&self) -> bool {
         matches!(self, Cell::Null)
     }
@@ -104,6 +93,75 @@ impl fmt::Display for Cell {
             Cell::NegativeInfinity => f.write_str("-infinity"),
         }
     }
+}
+
+/// A value as JSON. Integers are numbers and texts are strings; what JSON has no word for is an object that says what
+/// it is.
+pub fn to_json(cell: &Cell) -> Value {
+    match cell {
+        Cell::Null => Value::Null,
+        Cell::Integer(n) => json!(n),
+        // As text that reads back as the same number; JSON knows no infinities either.
+        Cell::Real(n) => json!({ "real": format!("{n:?}") }),
+        Cell::Text(text) => json!(text),
+        Cell::BrokenText(bytes) => json!({ "broken_text": hex(bytes) }),
+        Cell::Bytes(bytes) => json!({ "bytes": hex(bytes) }),
+        Cell::Instant(micros) => json!({ "instant": micros }),
+        Cell::WallClock(micros) => json!({ "wall_clock": micros }),
+        Cell::Infinity => json!({ "infinity": true }),
+        Cell::NegativeInfinity => json!({ "infinity": false }),
+    }
+}
+
+/// The value back; `None` if it is not one that [`to_json`] makes.
+pub fn from_json(value: &Value) -> Option<Cell> {
+    Some(match value {
+        Value::Null => Cell::Null,
+        Value::Number(n) => Cell::Integer(n.as_i64()?),
+        Value::String(text) => Cell::Text(text.clone()),
+        Value::Object(fields) if fields.len() == 1 => {
+            let (kind, value) = fields.iter().next()?;
+            match kind.as_str() {
+                "real" => Cell::Real(value.as_str()?.parse().ok()?),
+                "broken_text" => Cell::BrokenText(unhex(value.as_str()?)?),
+                "bytes" => Cell::Bytes(unhex(value.as_str()?)?),
+                "instant" => Cell::Instant(value.as_i64()?),
+                "wall_clock" => Cell::WallClock(value.as_i64()?),
+                "infinity" if value.as_bool()? => Cell::Infinity,
+                "infinity" => Cell::NegativeInfinity,
+                _ => return None,
+            }
+        }
+        Value::Object(_) | Value::Array(_) | Value::Bool(_) => return None,
+    })
+}
+
+impl Serialize for Cell {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        to_json(self).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Cell {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Cell, D::Error> {
+        let json = Value::deserialize(deserializer)?;
+        from_json(&json).ok_or_else(|| serde::de::Error::custom("a cell is no stored value"))
+    }
+}
+
+/// The bytes as hexadecimal digits in lower case, two a byte.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The bytes of hexadecimal digits in either case, two a byte; `None` if it is anything else.
+pub fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes();
+    if !digits.len().is_multiple_of(2) || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    let pair = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    digits.chunks(2).map(pair).collect()
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use std::time::Duration;
 /// A job that is in flight, as one snapshot saw it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
-    /// What identifies it.
     pub key: Key,
     /// The stored state, in the queue's own words.
     pub state: String,
@@ -16,17 +15,14 @@ pub struct Claim {
     pub queue: Option<String>,
     /// What kind of work it is, where the table says.
     pub kind: Option<String>,
-    /// Who holds it.
     pub owner: Option<Owner>,
     /// The owner's own row, where the preset joins one.
     pub owner_row: OwnerRow,
-    /// When it was claimed.
     pub claimed_at: Reading,
     /// The newest of the heartbeats the preset knows, on the row or on the owner's.
     pub heartbeat: Reading,
     /// What each liveness source said, in the order of the preset.
     pub signs: Vec<Sign>,
-    /// Attempts as stored.
     pub attempts: Cell,
     /// The most attempts it may have; NULL is no limit.
     pub max_attempts: Cell,
@@ -34,9 +30,7 @@ pub struct Claim {
     pub stalls: Option<i64>,
     /// The instant after which the job is of no use.
     pub deadline: Reading,
-    /// True if a cancel was requested.
     pub cancel_requested: bool,
-    /// The longest it may run, where the row says.
     pub max_runtime: Option<Duration>,
     /// For each `skip` of the preset, whether it applies to this row.
     pub skips: Vec<bool>,
@@ -53,7 +47,6 @@ pub struct Claim {
 /// Who holds a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owner {
-    /// The stored owner.
     pub id: String,
     /// The name people know it by; the id where there is no better one.
     pub name: String,
@@ -107,7 +100,6 @@ impl HostSpelling {
 pub enum OwnerRow {
     /// The preset has no owners' table.
     NotAsked,
-    /// The claim names no owner.
     Unset,
     /// The claim names an owner that has no row.
     Missing,
@@ -125,11 +117,9 @@ pub enum OwnerRow {
 pub enum Reading {
     /// NULL, or a sentinel that stands for it.
     Absent,
-    /// An instant.
     At(Timestamp),
     /// A value that does not fit the column's declared encoding. It is never guessed at.
     Unfit {
-        /// The stored value, for people.
         raw: String,
         /// Why it does not fit, as the end of a sentence: "is text, not an integer".
         why: String,
@@ -137,7 +127,6 @@ pub enum Reading {
 }
 
 impl Reading {
-    /// The instant, if there is one.
     pub fn at(&self) -> Option<Timestamp> {
         match self {
             Reading::At(time) => Some(*time),
@@ -162,9 +151,7 @@ pub struct Sign {
 pub enum LockSign {
     /// Nothing: this claim, or this source, has none.
     Absent,
-    /// A session holds it.
     Held,
-    /// No session holds it.
     Free,
     /// It cannot be seen from here: this server is a standby, and the locks are held on its primary.
     OutOfSight,
@@ -189,13 +176,10 @@ impl fmt::Debug for Precondition {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EvidenceRow {
-    /// The preset asks no other table.
     None,
     /// There was no such row; its absence is part of the evidence.
     Absent,
-    /// The row, by its key, as it was.
     Row {
-        /// Its key.
         key: Cell,
         /// Its image, made like a [`Precondition`].
         image: Precondition,

@@ -26,7 +26,6 @@ impl Engine {
         }
     }
 
-    /// The engine of that name.
     pub fn from_name(name: &str) -> Option<Engine> {
         Engine::ALL.into_iter().find(|engine| engine.name() == name)
     }
@@ -123,7 +122,6 @@ pub struct Standby {
 pub type Difference = (&'static str, String, String);
 
 impl Target {
-    /// True if the database is a file.
     pub fn is_file(&self) -> bool {
         Engine::from_name(&self.engine).is_some_and(Engine::is_file)
     }

@@ -1,7 +1,6 @@
 //! What identifies a job, and how that is spelled.
 
-use super::cell::Cell;
-use super::value::hex;
+use super::cell::{Cell, hex, to_json};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +10,6 @@ use std::fmt;
 pub struct Key(pub Vec<Cell>);
 
 impl Key {
-    /// A key of one text cell.
     pub fn from_text(id: &str) -> Key {
         Key(vec![Cell::Text(id.to_owned())])
     }
@@ -24,6 +22,12 @@ impl Key {
             cell => cell.to_string(),
         };
         self.0.iter().map(part).collect()
+    }
+
+    /// The key as a text that no other key has: 42 and '42' differ, and so do the pairs a/b, c and a, b/c. For people
+    /// there is [`Display`](std::fmt::Display).
+    pub fn exact(&self) -> String {
+        serde_json::Value::Array(self.0.iter().map(to_json).collect()).to_string()
     }
 }
 

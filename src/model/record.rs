@@ -57,7 +57,6 @@ pub struct LedgerRow {
     pub moved_at: Timestamp,
     /// The run.
     pub head: RunHead,
-    /// What it did.
     pub step: Step<End>,
 }
 
@@ -66,22 +65,16 @@ pub struct LedgerRow {
 pub struct LedgerRun {
     /// Which run; its time is that of one of its rows.
     pub head: RunHead,
-    /// How many jobs it moved.
     pub moved: u64,
-    /// How many of them could be reverted.
     pub undoable: u64,
 }
 
 /// One job that one run requeued, as far as its losses are counted by it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loss {
-    /// Which job.
     pub key: Key,
-    /// Its kind of work.
     pub kind: Option<String>,
-    /// Attempts before.
     pub attempts: Option<i64>,
-    /// Attempts after.
     pub attempts_after: Option<i64>,
     /// True if the run reverted another one, so that the job was not lost after all.
     pub reverted: bool,
@@ -98,7 +91,6 @@ pub struct RowImage {
     /// The values of the columns that were asked for, in that order: exact text on Postgres, on SQLite the value in its
     /// own storage class.
     pub values: Vec<Cell>,
-    /// Of the whole row.
     pub fingerprint: Fingerprint,
 }
 

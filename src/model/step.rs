@@ -61,7 +61,6 @@ pub enum AttemptsChange {
     Keep,
     /// The lost run costs one attempt, and nothing else would count it.
     Add(i64),
-    /// Back to zero.
     Zero,
     /// Up to the maximum: how a queue without a failed state marks a job that shall not run again.
     ToMax,
@@ -145,7 +144,6 @@ pub struct End {
 }
 
 impl<S> Step<S> {
-    /// Returns the step at another stage.
     pub fn at<T>(&self, stage: T) -> Step<T> {
         Step {
             id: self.id.clone(),
@@ -221,7 +219,6 @@ impl Step<End> {
 pub struct Batch<'a> {
     /// What is done.
     pub action: Action,
-    /// The steps, all of that action.
     pub steps: &'a [Step],
     /// Why, for the column where the queue keeps its last error.
     pub reason: &'a str,
@@ -265,7 +262,6 @@ impl Outcome {
         Outcome::Unknown,
     ];
 
-    /// The name used in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Outcome::Moved => "moved",
@@ -299,12 +295,10 @@ impl RowError {
 }
 
 impl End {
-    /// An end that needs no reason.
     pub fn of(outcome: Outcome) -> End {
         End { outcome, error: None, row: None }
     }
 
-    /// The end of a row that the database refused.
     pub fn refused(error: RowError) -> End {
         End { error: Some(error), ..End::of(Outcome::Refused) }
     }
@@ -313,7 +307,6 @@ impl End {
 /// What became of a batch: exactly one end a step, in order, whatever happened.
 #[derive(Debug)]
 pub struct BatchReport<E> {
-    /// One end for each step.
     pub results: Vec<End>,
     /// Why no further batch should be tried, if so.
     pub stop: Option<E>,

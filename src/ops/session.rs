@@ -7,7 +7,7 @@ use crate::output::advice::{self, UnfamiliarStates};
 use crate::preset::ident::qualified;
 use crate::preset::{
     Catalog, LEDGER, LiveColumn, LiveIndex, LiveSchema, LiveTable, Place, Preset, QueueSpec, ResolveError, SpecError,
-    Table, Waits, WrittenAt, detect, did_you_mean, near_miss, resolve, resolve_waiting, telling_columns,
+    Table, Waits, WrittenAt, detect, did_you_mean, near_miss, resolve, telling_columns,
 };
 use crate::store::{Caution, Limits, Reader, Store, StoreError, catalog};
 use std::collections::BTreeSet;
@@ -107,13 +107,7 @@ impl Session<'_> {
             None => detect(self.catalog, &live, self.place)
                 .map_err(|error| with_seen(error, reader.as_mut(), self.catalog, engine, self.place))?,
         };
-        let resolved = {
-            let mut ask = |sql: &str| reader.ask(sql);
-            match waits {
-                None => resolve::<StoreError>(preset, &live, self.place, &mut ask),
-                Some(waits) => resolve_waiting::<StoreError>(preset, &live, self.place, waits, &mut ask),
-            }
-        };
+        let resolved = resolve::<StoreError>(preset, &live, self.place, waits, &mut |sql| reader.ask(sql));
         let spec = match resolved {
             Err(ResolveError::Spec(error)) => return Err(with_near_miss(reader.as_mut(), engine, error)?.into()),
             resolved => resolved?,

@@ -88,7 +88,7 @@ impl Diagnosis {
     /// The document of a diagnosis, with its sentence as of `now`.
     pub fn of(diagnosis: policy::Diagnosis, now: Timestamp) -> Diagnosis {
         Diagnosis {
-            diagnosis: diagnosis.what.name().to_owned(),
+            diagnosis: diagnosis.what.to_string(),
             text: text(&diagnosis, now),
             host: diagnosis.host,
             owner: diagnosis.owner,

@@ -178,7 +178,7 @@ pub fn preset_page(preset: &Preset, toml: String) -> Result<PresetPage, SpecErro
         home: preset.home.clone(),
         engines: preset.engines.iter().map(ToString::to_string).collect(),
         checked: preset.checked.clone(),
-        proof: preset.proof.name().to_owned(),
+        proof: preset.proof.to_string(),
         proof_detail: proof(preset),
         built_in: preset.built_in,
         detected: preset.is_detectable(),
@@ -244,11 +244,11 @@ fn proof(preset: &Preset) -> String {
 }
 
 fn option(option: &PresetOption) -> PresetNote {
-    let values = match &option.kind {
+    let values = match option.kind {
         OptionKind::Integer => "integer".to_owned(),
         OptionKind::Duration => "duration".to_owned(),
         OptionKind::Text => "text".to_owned(),
-        OptionKind::Word(words) => words.join(" or "),
+        OptionKind::Word => option.words.join(" or "),
     };
     let default = match &option.default {
         Some(default) => format!("{default} unless --option says otherwise"),

@@ -74,7 +74,7 @@ impl RuleCheck {
             rule: check.rule.to_owned(),
             column: check.column.clone(),
             value: wording.value(&check.value),
-            result: check.result.name().to_owned(),
+            result: check.result.to_string(),
             detail: wording.check(&check),
             check,
         }

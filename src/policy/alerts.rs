@@ -136,19 +136,11 @@ impl fmt::Display for Range {
             f.write_str("@")?;
         }
         match (self.start, self.end) {
-            (start, end) if start == f64::NEG_INFINITY => write!(f, "~:{}", Finite(end)),
-            (start, end) if end == f64::INFINITY => write!(f, "{start}:"),
+            (f64::NEG_INFINITY, f64::INFINITY) => f.write_str("~:"),
+            (f64::NEG_INFINITY, end) => write!(f, "~:{end}"),
+            (start, f64::INFINITY) => write!(f, "{start}:"),
             (0.0, end) => write!(f, "{end}"),
             (start, end) => write!(f, "{start}:{end}"),
         }
-    }
-}
-
-/// No end is written as nothing.
-struct Finite(f64);
-
-impl fmt::Display for Finite {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_finite() { write!(f, "{}", self.0) } else { Ok(()) }
     }
 }

@@ -5,6 +5,9 @@ use super::thresholds::Policy;
 use super::verdict::{Judgement, Proves, Rule, Verdict};
 use crate::model::{Action, AttemptsChange, Cell, Claim, Step, Write};
 use crate::preset::{ActionSpec, Exhausted, MaxCounts, QueueSpec};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::fmt;
 use std::time::Duration;
 
 /// What is to be done about one job.
@@ -13,6 +16,59 @@ pub enum Draft {
     /// One action, with its precondition.
     Step(Box<Step>),
     Skipped(Skipped),
+}
+
+/// Why a job is not acted on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    pub reason: SkipReason,
+    /// What that rests on; none where the reason says it all.
+    pub findings: Vec<Finding>,
+}
+
+/// Why a job is not acted on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SkipReason {
+    /// It cannot be judged.
+    Unknown,
+    /// It was named, and it is healthy.
+    Healthy,
+    /// It was named, and it is not in flight.
+    NotInFlight,
+    /// It is in trouble, but its owner shows life.
+    OwnerAlive,
+    /// A requeue was due, and it has no attempt left.
+    AttemptsExhausted,
+    /// Its attempts cannot be read as a number.
+    AttemptsUnreadable,
+    /// A requeue was due, and its stall budget is spent.
+    StallsExhausted,
+    /// A stall budget is set, and nothing tells how often it was lost.
+    StallsUnreadable,
+    /// The preset does not have this action.
+    ActionNotOffered,
+    /// The preset refuses this action.
+    ActionRefused,
+    /// A condition of the preset skips it.
+    Preset,
+    /// It has changed since the saved plan, or since the run that is reverted.
+    Changed,
+    /// It changed between two snapshots.
+    ChangedBetweenSnapshots,
+    /// Its run cannot be reverted for it: its row is not recorded.
+    Unrecorded,
+    /// Its row is already what it was before the run that is reverted.
+    AsBefore,
+    /// Its row no longer exists.
+    Gone,
+}
+
+/// The name in documents.
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
 }
 
 /// Drafts what to do about one claim. The same draft serves the dry run and the apply.
@@ -63,7 +119,7 @@ fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Polic
         // A requeue counts attempts and losses, also if a rule asks for it.
         (None, Some(by_rule)) if by_rule != Action::Requeue => by_rule,
         (None, None) if reason.rule == Rule::DeadlinePassed => Action::Fail,
-        (None, _) if is_exhausted(spec, claim, Action::Requeue)? => Action::Fail,
+        (None, _) if is_exhausted(spec, claim)? => Action::Fail,
         (None, _) => {
             lost = spent(claim, policy)?;
             if lost.is_some() { Action::Fail } else { Action::Requeue }
@@ -76,7 +132,7 @@ fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Polic
     if let Some(why) = &moved.refused {
         return skipped(SkipReason::ActionRefused, lost.into_iter().chain([Finding::Preset(why.clone())]));
     }
-    if action == Action::Requeue && is_exhausted(spec, claim, Action::Requeue)? {
+    if action == Action::Requeue && is_exhausted(spec, claim)? {
         return skipped(SkipReason::AttemptsExhausted, None);
     }
     if let (Action::Requeue, Some(lost)) = (action, spent(claim, policy)?) {
@@ -114,16 +170,11 @@ fn attempts_after(spec: &QueueSpec, claim: &Claim, moved: &ActionSpec) -> Result
     }
     let before = match (&claim.attempts, moved.attempts) {
         (Cell::Integer(n), _) => *n,
-        (Cell::Null, AttemptsChange::Keep) => return Ok(None),
+        (_, AttemptsChange::Keep) => return Ok(None),
         (Cell::Null, _) => 0,
-        (other, AttemptsChange::Keep) if !matches!(other, Cell::Integer(_)) => return Ok(None),
         (other, _) => return skipped(SkipReason::AttemptsUnreadable, [no_integer("attempts", other)]),
     };
-    let max = match claim.max_attempts {
-        Cell::Integer(max) => Some(max),
-        _ => None,
-    };
-    match moved.attempts.after(before, max) {
+    match moved.attempts.after(before, claim.max_attempts.as_integer()) {
         Some(after) => Ok(Some(after)),
         None => skipped(SkipReason::AttemptsUnreadable, [Finding::Uncountable(before)]),
     }
@@ -133,8 +184,8 @@ fn no_integer(what: &str, value: &Cell) -> Finding {
     Finding::NoInteger(what.to_owned(), value.type_name().to_owned(), value.to_string())
 }
 
-/// Whether the job would have used up its attempts after that action.
-fn is_exhausted(spec: &QueueSpec, claim: &Claim, action: Action) -> Result<bool, Skipped> {
+/// Whether the job would have used up its attempts after a requeue.
+fn is_exhausted(spec: &QueueSpec, claim: &Claim) -> Result<bool, Skipped> {
     if spec.attempts.exhausted == Exhausted::Leave {
         return Ok(false);
     }
@@ -143,8 +194,8 @@ fn is_exhausted(spec: &QueueSpec, claim: &Claim, action: Action) -> Result<bool,
         Cell::Integer(max) => *max,
         other => return skipped(SkipReason::AttemptsUnreadable, [no_integer("the maximum of attempts", other)]),
     };
-    let Some(moved) = spec.actions.get(&action) else { return Ok(false) };
-    let Some(after) = attempts_after(spec, claim, moved)? else { return Ok(false) };
+    let Some(requeue) = spec.actions.get(&Action::Requeue) else { return Ok(false) };
+    let Some(after) = attempts_after(spec, claim, requeue)? else { return Ok(false) };
     Ok(match spec.attempts.max_counts {
         MaxCounts::Runs => after >= max,
         MaxCounts::Retries => after > max,

@@ -1,7 +1,6 @@
 //! What a claim looked like in earlier snapshots, and since when its signs of life are unchanged.
 
-use crate::model::value::hex;
-use crate::model::{Claim, EvidenceRow, Step, Timestamp};
+use crate::model::{Claim, EvidenceRow, Step, Timestamp, hex};
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -136,17 +135,12 @@ impl Digest {
 
 /// The fingerprint of a list of texts.
 pub(super) fn print<'t>(parts: impl Iterator<Item = &'t str>) -> Print {
-    let mut half = Print::default();
-    half.copy_from_slice(&sha256(parts)[..16]);
-    half
-}
-
-fn sha256<'t>(parts: impl Iterator<Item = &'t str>) -> [u8; 32] {
-    let mut hash = Sha256::new();
+    let (mut hash, mut half) = (Sha256::new(), Print::default());
     for part in parts {
         // The length first, so that no two lists of parts run together to the same bytes.
         hash.update((part.len() as u64).to_be_bytes());
         hash.update(part.as_bytes());
     }
-    hash.finalize().into()
+    half.copy_from_slice(&hash.finalize()[..16]);
+    half
 }

@@ -98,12 +98,10 @@ pub enum Proves {
     Trouble,
 }
 
+/// The name in documents.
 impl fmt::Display for Proves {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Proves::Death => "death",
-            Proves::Trouble => "trouble",
-        })
+        self.serialize(f)
     }
 }
 
@@ -207,7 +205,8 @@ pub enum Value {
 }
 
 /// What came of a [`Check`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CheckResult {
     /// The rule calls the claim stuck.
     Fires,
@@ -221,15 +220,10 @@ pub enum CheckResult {
     NotAsked,
 }
 
-impl CheckResult {
-    pub fn name(self) -> &'static str {
-        match self {
-            CheckResult::Fires => "fires",
-            CheckResult::Clear => "clear",
-            CheckResult::NoValue => "no_value",
-            CheckResult::Unusable => "unusable",
-            CheckResult::NotAsked => "not_asked",
-        }
+/// The name in documents.
+impl fmt::Display for CheckResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
 }
 

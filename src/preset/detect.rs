@@ -91,10 +91,8 @@ fn out_of_reach(document: &Document, live: &LiveSchema, tables: &Tables<'_>) -> 
     let (Some(table), Some(state)) = (&document.claim.table, &document.claim.state) else { return None };
     let table = tables.get(&table.text).copied().flatten()?;
     let column = table.column(&state.text)?;
-    match live.states_out_of_reach(column, &document.states.in_flight) {
-        lacking if lacking.is_empty() => None,
-        lacking => Some(format!("{} of table {} is {}", column.name, table.name, live.type_without(column, &lacking))),
-    }
+    let type_name = live.type_without(column, &document.states.in_flight)?;
+    Some(format!("{} of table {} is {type_name}", column.name, table.name))
 }
 
 impl Preset {

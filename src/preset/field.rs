@@ -368,7 +368,7 @@ pub(crate) struct Fragment {
 impl<'de> Deserialize<'de> for Fragment {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Fragment, D::Error> {
         let written = Written::deserialize(from)?;
-        let sql = Template::parse(&written.text).map_err(|why| D::Error::custom(why.0))?;
+        let sql = Template::parse(&written.text).map_err(D::Error::custom)?;
         Ok(Fragment { written, sql })
     }
 }

@@ -124,21 +124,18 @@ impl LiveSchema {
         self.enums.get(name).map(Vec::as_slice)
     }
 
-    /// Those of these states that a column can never hold, because its type is an enum without them, or a number, say.
-    pub fn states_out_of_reach<'s>(&self, column: &LiveColumn, states: &'s [StateValue]) -> Vec<&'s str> {
+    /// A column's type, in words, where it can never hold some of these states: an enum without them, or a number, say.
+    pub fn type_without(&self, column: &LiveColumn, states: &[StateValue]) -> Option<String> {
         let holds = |state: &&StateValue| match self.labels(column) {
             Some(labels) => labels.contains(&state.stored.to_string()),
             None => !self.engine.has_strict_types() || has_text_of(&column.type_name, &state.stored.to_string()),
         };
-        states.iter().filter(|state| !holds(state)).map(|state| state.name.as_str()).collect()
-    }
-
-    /// A column's type where it cannot hold these states, in words.
-    pub fn type_without(&self, column: &LiveColumn, lacking: &[&str]) -> String {
-        let lacking = lacking.join(", ");
+        let lacking: Vec<&str> = states.iter().filter(|state| !holds(state)).map(|state| state.name.as_str()).collect();
+        let (lacking, type_name) = (lacking.join(", "), &column.type_name);
         match self.labels(column) {
-            Some(_) => format!("the enum {} without {lacking}", column.type_name),
-            None => format!("of type {}, which cannot hold {lacking}", column.type_name),
+            _ if lacking.is_empty() => None,
+            Some(_) => Some(format!("the enum {type_name} without {lacking}")),
+            None => Some(format!("of type {type_name}, which cannot hold {lacking}")),
         }
     }
 

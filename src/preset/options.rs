@@ -8,23 +8,27 @@ use super::ident::literal;
 use super::node::{Node, Value};
 use super::{SpecError, WrittenAt, did_you_mean};
 use crate::model::parse_duration;
+use serde::Deserialize;
 use std::collections::BTreeMap;
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct PresetOption {
     pub name: String,
     pub kind: OptionKind,
+    /// Those that a [`OptionKind::Word`] may be.
+    pub words: Vec<String>,
     /// The value it has unless the operator gives another; without one, it must be given.
     pub default: Option<Value>,
     pub help: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum OptionKind {
     Integer,
     /// A duration as on the command line: `90s`, `4h`.
     Duration,
-    Word(Vec<String>),
+    Word,
     /// Whatever the place where it is put understands.
     Text,
 }
@@ -37,63 +41,63 @@ fn as_sql(value: &Value) -> Value {
     })
 }
 
-impl OptionKind {
+impl PresetOption {
     /// Reads a value; else says what it should have been.
-    fn read(&self, text: &str) -> Result<Value, String> {
-        match self {
+    fn value(&self, text: &str) -> Result<Value, String> {
+        match self.kind {
             OptionKind::Integer => match text.parse::<i64>() {
                 Ok(number) if number >= 0 => Ok(Value::Integer(number)),
                 _ => Err(format!("`{text}` is not a number of 0 or more")),
             },
-            OptionKind::Text => Ok(Value::Text(text.to_owned())),
             OptionKind::Duration => parse_duration(text).map(|_| Value::Text(text.to_owned())),
-            OptionKind::Word(words) if words.iter().any(|word| word == text) => Ok(Value::Text(text.to_owned())),
-            OptionKind::Word(words) => Err(format!("`{text}` is not one of {}", words.join(", "))),
+            OptionKind::Word if !self.words.iter().any(|word| word == text) => {
+                Err(format!("`{text}` is not one of {}", self.words.join(", ")))
+            }
+            OptionKind::Word | OptionKind::Text => Ok(Value::Text(text.to_owned())),
         }
     }
 
-    /// Some value, so that a document can be read without the operator's.
+    /// The default, or some value, so that a document can be read without the operator's.
     fn sample(&self) -> Value {
-        match self {
+        let sample = || match self.kind {
             OptionKind::Integer => Value::Integer(1),
             OptionKind::Duration => Value::Text("1h".to_owned()),
-            OptionKind::Text => Value::Text(String::new()),
-            OptionKind::Word(words) => Value::Text(words.first().cloned().unwrap_or_default()),
-        }
+            OptionKind::Text | OptionKind::Word => Value::Text(self.words.first().cloned().unwrap_or_default()),
+        };
+        self.default.clone().unwrap_or_else(sample)
     }
+}
+
+#[derive(Deserialize)]
+struct OptionDoc {
+    kind: OptionKind,
+    #[serde(default)]
+    values: Vec<String>,
+    help: String,
 }
 
 /// Reads `[options]` of a document's root.
 pub(super) fn options(root: &Field<'_>) -> Result<Vec<PresetOption>, SpecError> {
     let entries = root.child("options").map_or_else(|| Ok(Vec::new()), |field| field.entries())?;
-    entries.into_iter().map(|(name, field)| option(name, &field)).collect()
+    entries.into_iter().map(|(name, field)| option(name, field)).collect()
 }
 
-fn option(name: &str, field: &Field<'_>) -> Result<PresetOption, SpecError> {
-    field.knows(&["kind", "values", "default", "help"])?;
-    let words: Vec<String> = field.get("values")?.unwrap_or_default();
-    let plain = [
-        ("integer", Some(&OptionKind::Integer)),
-        ("duration", Some(&OptionKind::Duration)),
-        ("text", Some(&OptionKind::Text)),
-        ("word", None),
-    ];
-    let kind = match field.need("kind")?.word(&plain)? {
-        None if words.is_empty() => return Err(field.error("a `word` needs `values`: which words?")),
-        None => OptionKind::Word(words),
-        Some(_) if !words.is_empty() => return Err(field.error("`values` belong to a `word`")),
-        Some(plain) => plain.clone(),
+fn option(name: &str, field: Field<'_>) -> Result<PresetOption, SpecError> {
+    let field = field.except(&["default"]);
+    let OptionDoc { kind, values: words, help } = field.read()?;
+    match (kind == OptionKind::Word, words.is_empty()) {
+        (true, true) => return Err(field.error("a `word` needs `values`: which words?")),
+        (false, false) => return Err(field.error("`values` belong to a `word`")),
+        _ => {}
+    }
+    let option = PresetOption { name: name.to_owned(), kind, words, default: None, help };
+    let read = |field: Field<'_>| match &field.node.value {
+        value @ (Value::Text(_) | Value::Integer(_)) => {
+            option.value(&value.to_string()).map_err(|why| field.error(why))
+        }
+        _ => Err(field.error("must be text or an integer")),
     };
-    let default = |field: Field<'_>| {
-        let text = match &field.node.value {
-            Value::Integer(number) => number.to_string(),
-            Value::Text(text) => text.clone(),
-            _ => return Err(field.error("must be text or an integer")),
-        };
-        kind.read(&text).map_err(|why| field.error(why))
-    };
-    let default = field.child("default").map(default).transpose()?;
-    Ok(PresetOption { name: name.to_owned(), kind, default, help: field.need("help")?.read()? })
+    Ok(PresetOption { default: field.child("default").map(read).transpose()?, ..option })
 }
 
 /// The values in force: given ones, else defaults.
@@ -112,7 +116,7 @@ pub(super) fn chosen(
     let mut values = BTreeMap::new();
     for option in options {
         let value = match (given.get(&option.name), &option.default) {
-            (Some(text), _) => option.kind.read(text).map_err(|why| wrong(format!("option {}: {why}", option.name)))?,
+            (Some(text), _) => option.value(text).map_err(|why| wrong(format!("option {}: {why}", option.name)))?,
             (None, Some(default)) => default.clone(),
             (None, None) => {
                 return Err(wrong(format!(
@@ -129,8 +133,7 @@ pub(super) fn chosen(
 
 /// Values with which a document can be read without the operator's.
 pub(super) fn samples(options: &[PresetOption]) -> BTreeMap<String, Value> {
-    let sample = |option: &PresetOption| option.default.clone().unwrap_or_else(|| option.kind.sample());
-    options.iter().map(|option| (option.name.clone(), sample(option))).collect()
+    options.iter().map(|option| (option.name.clone(), option.sample())).collect()
 }
 
 /// Puts the values where the document says `option NAME`, spelled so, and within names and spellings of times.

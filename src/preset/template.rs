@@ -78,50 +78,40 @@ pub enum Marker {
     Moved,
 }
 
+/// The names of the markers that ask for no column's encoding.
+const MARKERS: [(&str, Marker); 8] = [
+    ("ids", Marker::Ids),
+    ("now", Marker::Now(None)),
+    ("now.rfc3339", Marker::NowRfc3339),
+    ("run_at", Marker::RunAt(None)),
+    ("reason", Marker::Reason),
+    ("schema", Marker::Schema),
+    ("queue", Marker::Queue),
+    ("moved", Marker::Moved),
+];
+
 impl fmt::Display for Marker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Marker::Ids => f.write_str(":ids"),
-            Marker::Now(None) => f.write_str(":now"),
             Marker::Now(Some(column)) => write!(f, ":now.{column}"),
-            Marker::NowRfc3339 => f.write_str(":now.rfc3339"),
-            Marker::RunAt(None) => f.write_str(":run_at"),
             Marker::RunAt(Some(column)) => write!(f, ":run_at.{column}"),
-            Marker::Reason => f.write_str(":reason"),
-            Marker::Schema => f.write_str(":schema"),
-            Marker::Queue => f.write_str(":queue"),
-            Marker::Moved => f.write_str(":moved"),
+            plain => {
+                MARKERS.iter().filter(|(_, marker)| marker == plain).try_for_each(|(name, _)| write!(f, ":{name}"))
+            }
         }
     }
 }
 
 impl Marker {
     fn parse(name: &str) -> Option<Marker> {
-        Some(match name {
-            "ids" => Marker::Ids,
-            "now" => Marker::Now(None),
-            "now.rfc3339" => Marker::NowRfc3339,
-            "run_at" => Marker::RunAt(None),
-            "reason" => Marker::Reason,
-            "schema" => Marker::Schema,
-            "queue" => Marker::Queue,
-            "moved" => Marker::Moved,
-            _ => match name.split_once('.').filter(|(_, column)| is_name(column))? {
-                ("now", column) => Marker::Now(Some(column.to_owned())),
-                ("run_at", column) => Marker::RunAt(Some(column.to_owned())),
-                _ => return None,
-            },
-        })
-    }
-}
-
-/// Why a fragment cannot be read, as a fragment of a sentence.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TemplateError(pub String);
-
-impl fmt::Display for TemplateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        if let Some((_, marker)) = MARKERS.into_iter().find(|(known, _)| *known == name) {
+            return Some(marker);
+        }
+        match name.split_once('.').filter(|(_, column)| is_name(column))? {
+            ("now", column) => Some(Marker::Now(Some(column.to_owned()))),
+            ("run_at", column) => Some(Marker::RunAt(Some(column.to_owned()))),
+            _ => None,
+        }
     }
 }
 
@@ -146,8 +136,8 @@ impl Template {
         Template(pieces)
     }
 
-    /// Cuts a fragment at its markers.
-    pub fn parse(text: &str) -> Result<Template, TemplateError> {
+    /// Cuts a fragment at its markers. The error is the end of a sentence.
+    pub fn parse(text: &str) -> Result<Template, String> {
         Scanner { text, at: 0, plain: String::new(), pieces: Vec::new() }.run()
     }
 
@@ -183,7 +173,7 @@ struct Scanner<'a> {
 }
 
 impl Scanner<'_> {
-    fn run(mut self) -> Result<Template, TemplateError> {
+    fn run(mut self) -> Result<Template, String> {
         while let Some(c) = self.rest().chars().next() {
             match c {
                 '\'' | '"' => self.quoted(c)?,
@@ -192,10 +182,10 @@ impl Scanner<'_> {
                 ':' if self.rest().starts_with("::") => self.keep(2),
                 ':' => self.marker()?,
                 '{' => self.braces()?,
-                '}' => return Err(TemplateError("has a `}` without a `{`".into())),
-                ';' => return Err(TemplateError("holds a `;`: one statement each".into())),
+                '}' => return Err("has a `}` without a `{`".to_owned()),
+                ';' => return Err("holds a `;`: one statement each".to_owned()),
                 '$' if self.rest().starts_with("$$") => {
-                    return Err(TemplateError("holds a `$$` string, which is not understood here".into()));
+                    return Err("holds a `$$` string, which is not understood here".to_owned());
                 }
                 _ => self.keep(c.len_utf8()),
             }
@@ -227,13 +217,13 @@ impl Scanner<'_> {
     }
 
     /// A doubled quote inside is two quoted texts in a row to this scanner, which comes to the same.
-    fn quoted(&mut self, quote: char) -> Result<(), TemplateError> {
+    fn quoted(&mut self, quote: char) -> Result<(), String> {
         match self.rest().get(1..).and_then(|inner| inner.find(quote)) {
             Some(end) => {
                 self.keep(end + 2);
                 Ok(())
             }
-            None => Err(TemplateError(format!("has an unclosed {quote}"))),
+            None => Err(format!("has an unclosed {quote}")),
         }
     }
 
@@ -242,19 +232,19 @@ impl Scanner<'_> {
         self.keep(length);
     }
 
-    fn braces(&mut self) -> Result<(), TemplateError> {
-        let Some(end) = self.rest().find('}') else { return Err(TemplateError("has an unclosed `{`".into())) };
+    fn braces(&mut self) -> Result<(), String> {
+        let Some(end) = self.rest().find('}') else { return Err("has an unclosed `{`".to_owned()) };
         let name = self.rest().get(1..end).unwrap_or_default().to_owned();
         let piece = match name.strip_prefix("sql.") {
             Some(fragment) if is_name(fragment) => Piece::Fragment(fragment.to_owned()),
             None if is_name(&name) => Piece::Name(name),
-            _ => return Err(TemplateError(format!("`{{{name}}}` is neither a {{name}} nor a {{sql.name}}"))),
+            _ => return Err(format!("`{{{name}}}` is neither a {{name}} nor a {{sql.name}}")),
         };
         self.push(piece, end + 1);
         Ok(())
     }
 
-    fn marker(&mut self) -> Result<(), TemplateError> {
+    fn marker(&mut self) -> Result<(), String> {
         let after = self.rest().get(1..).unwrap_or_default();
         let length = after.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')).unwrap_or(after.len());
         let name = after.get(..length).unwrap_or_default().trim_end_matches('.').to_owned();
@@ -268,10 +258,10 @@ impl Scanner<'_> {
                 self.push(Piece::Marker(marker), name.len() + 1);
                 Ok(())
             }
-            None => Err(TemplateError(format!(
+            None => Err(format!(
                 "`:{name}` is not a marker; known are :ids, :now, :now.column, :now.rfc3339, :run_at, :run_at.column, \
                  :reason, :schema, :queue, :moved"
-            ))),
+            )),
         }
     }
 }

@@ -71,7 +71,7 @@ impl<S: ReadSession> Explaining<'_, S> {
     fn wake_ups(&mut self) -> Result<(), StoreError> {
         let statements = sql::notifications(self.spec, self.session.dialect(), Some("queue"), 1);
         let mut both = statements.iter().zip(&self.spec.notify);
-        both.try_for_each(|(statement, notify)| self.explain(None, notify.at(), statement))
+        both.try_for_each(|(statement, notify)| self.explain(None, &notify.at, statement))
     }
 
     fn explain(

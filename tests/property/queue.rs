@@ -30,7 +30,7 @@ pub fn table(name: &str, columns: &[(&str, &str)]) -> LiveTable {
 pub fn resolved(preset: &Preset, tables: Vec<LiveTable>) -> QueueSpec {
     let live = LiveSchema { engine: Engine::Sqlite, tables, role: None, enums: BTreeMap::new() };
     let mut never = |_: &str| -> Result<bool, Infallible> { Ok(false) };
-    match resolve(preset, &live, &Place::default(), &mut never) {
+    match resolve(preset, &live, &Place::default(), None, &mut never) {
         Ok(spec) => spec,
         Err(error) => panic!("the preset does not resolve: {error:?}"),
     }

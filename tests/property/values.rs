@@ -1,7 +1,6 @@
 //! Stored values as JSON: each comes back as it was.
 
-use jobdoctor::model::value::{from_json, to_json};
-use jobdoctor::model::{Cell, Key};
+use jobdoctor::model::{Cell, Key, from_json, to_json};
 use serde_json::json;
 
 #[test]

@@ -50,7 +50,7 @@ pub fn try_resolve(store: &dyn Store, preset: &Preset, place: &Place) -> Result<
     let mut names = preset.table_names(store.engine(), &place.options);
     names.extend(place.table.clone());
     let live = reader.live_schema(&names).unwrap();
-    match resolve(preset, &live, place, &mut |sql| reader.ask(sql)) {
+    match resolve(preset, &live, place, None, &mut |sql| reader.ask(sql)) {
         Ok(spec) => Ok(spec),
         Err(ResolveError::Spec(error)) => Err(error),
         Err(ResolveError::Ask(error)) => panic!("{error}"),

@@ -340,7 +340,7 @@ fn skipped<'a>(now: Timestamp, times: Times) -> Columns<'a, SkippedJob> {
         .add(columns::names("kind", 4, 12), "kind", |skipped| columns::text(skipped.job.kind.as_deref()))
         .add(columns::names("owner", 0, 10), "owner", |skipped| columns::text(skipped.job.owner.as_deref()))
         .add(columns::column("state", 3, Some(7)), "state", |skipped| skipped.job.state.as_str().into())
-        .add(columns::column("reason", 1, None), "reason", |skipped| skipped.skipped.reason.name().into())
+        .add(columns::column("reason", 1, None), "reason", |skipped| skipped.skipped.reason.to_string().into())
         .add(columns::column("why", 0, Some(20)), "detail", move |SkippedJob { skipped, .. }| {
             wording.skipped(skipped.reason, &skipped.findings).into()
         })

@@ -56,7 +56,7 @@ pub fn left_behind(outcomes: &Outcomes) -> Option<String> {
 /// How many jobs were examined and skipped, by reason.
 pub fn skipped_by_reason(document: &Reclaim) -> Option<String> {
     let counts = document.summary.skipped_by_reason.iter();
-    let mut counts: Vec<(String, u64)> = counts.map(|(reason, n)| (reason.name().to_owned(), *n)).collect();
+    let mut counts: Vec<(String, u64)> = counts.map(|(reason, n)| (reason.to_string(), *n)).collect();
     counts.sort_by_key(|(reason, n)| (std::cmp::Reverse(*n), reason.clone()));
     (!counts.is_empty()).then(|| format!("Skipped: {}.", listed(&counts)))
 }

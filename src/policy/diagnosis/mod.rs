@@ -9,7 +9,9 @@ use super::verdict::{Judgement, Rule, Verdict};
 use crate::model::{Claim, Owner, Timestamp};
 use crate::preset::{Liveness, QueueSpec};
 use holder::{Holder, Tally};
+use serde::Serialize;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// The most owners, and the most hosts, that are kept apart: those of a large fleet, in bounded memory.
 const HOLDERS: usize = 10_000;
@@ -65,7 +67,8 @@ pub struct Diagnosis {
     pub claims: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum DiagnosisKind {
     /// Everything in flight went silent within minutes: `since` and `until` are the last signs of life of the first and
     /// the last holder that went silent.
@@ -89,19 +92,10 @@ pub enum DiagnosisKind {
     NoClaimTime,
 }
 
-impl DiagnosisKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            DiagnosisKind::AllSilent => "all_silent",
-            DiagnosisKind::Vanished => "vanished",
-            DiagnosisKind::OneByOne => "one_by_one",
-            DiagnosisKind::Silent => "silent",
-            DiagnosisKind::Hangs => "hangs",
-            DiagnosisKind::NoOwner => "no_owner",
-            DiagnosisKind::OwnerMissing => "owner_missing",
-            DiagnosisKind::OwnerRestarted => "owner_restarted",
-            DiagnosisKind::NoClaimTime => "no_claim_time",
-        }
+/// The name in documents.
+impl fmt::Display for DiagnosisKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
 }
 

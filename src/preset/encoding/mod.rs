@@ -46,12 +46,6 @@ enum Side {
     After,
 }
 
-/// A value for a pre-filter, `column < value` or `column > value`, in the column's own encoding.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Bound {
-    pub value: Cell,
-}
-
 /// Two instants at which zones that differ do.
 const SEASONS: [&str; 2] = ["2026-01-15T12:34:56Z", "2026-07-15T12:34:56Z"];
 
@@ -176,27 +170,27 @@ impl Encodings {
         }
     }
 
-    /// Bounds for `column < bound`, one for each kind of value in which the encodings store time.
+    /// Bounds for `column < bound` in a pre-filter, one for each kind of value in which the encodings store time.
     ///
     /// Every stored value that reads as an instant before `cut` is below at least one of them. Others may be too.
     /// Text must be compared by its bytes, and [`Encoding::Native`] with a zone supposes a column without time zone.
-    pub fn before(&self, cut: Timestamp) -> Vec<Bound> {
+    pub fn before(&self, cut: Timestamp) -> Vec<Cell> {
         self.bounds(cut, Side::Before)
     }
 
     /// Bounds for `column > bound`: the mirror image of [`Encodings::before`].
-    pub fn after(&self, cut: Timestamp) -> Vec<Bound> {
+    pub fn after(&self, cut: Timestamp) -> Vec<Cell> {
         self.bounds(cut, Side::After)
     }
 
-    fn bounds(&self, cut: Timestamp, side: Side) -> Vec<Bound> {
+    fn bounds(&self, cut: Timestamp, side: Side) -> Vec<Cell> {
         let wider = if side == Side::Before { Ordering::Greater } else { Ordering::Less };
-        let mut bounds: Vec<Bound> = Vec::new();
-        for value in self.iter().map(|encoding| encoding.bound(cut, side)) {
-            match bounds.iter_mut().find_map(|known| Some((compare(&value, &known.value)?, known))) {
-                Some((order, known)) if order == wider => known.value = value,
+        let mut bounds: Vec<Cell> = Vec::new();
+        for bound in self.iter().map(|encoding| encoding.bound(cut, side)) {
+            match bounds.iter_mut().find_map(|known| Some((compare(&bound, known)?, known))) {
+                Some((order, known)) if order == wider => *known = bound,
                 Some(_) => {}
-                None => bounds.push(Bound { value }),
+                None => bounds.push(bound),
             }
         }
         bounds

@@ -84,22 +84,9 @@ fn every_action() -> Vec<Action> {
 
 /// A wake-up, sent once for each distinct queue after the commit.
 #[derive(Debug, Clone)]
-pub enum Notify {
-    Channel { channel: Template, payload: Template, at: WrittenAt },
-    Sql { sql: Template, at: WrittenAt },
-}
-
-impl Notify {
-    pub fn at(&self) -> &WrittenAt {
-        match self {
-            Notify::Channel { at, .. } | Notify::Sql { at, .. } => at,
-        }
-    }
-
-    /// A statement that the preset or mapping wrote.
-    pub fn sql(&self) -> Option<&Template> {
-        if let Notify::Sql { sql, .. } = self { Some(sql) } else { None }
-    }
+pub struct Notify {
+    pub sql: Template,
+    pub at: WrittenAt,
 }
 
 /// Jobs that never run, or not for hours, although no worker holds them, so that no listing has them: `[check.NAME]`.

@@ -13,8 +13,9 @@ pub use utc::UtcEvidence;
 pub use super::template::Column;
 use crate::model::{Action, Engine};
 use LedgerKind::{Instant, Json, MaybeInteger, MaybeText, Text};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// Why tables of these names do not count.
 pub type Ignored = BTreeMap<String, String>;
@@ -108,7 +109,7 @@ impl QueueSpec {
 }
 
 /// How a preset was checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Proof {
     /// Against the real library, run.
@@ -119,13 +120,10 @@ pub enum Proof {
     Facts,
 }
 
-impl Proof {
-    pub fn name(self) -> &'static str {
-        match self {
-            Proof::Live => "live",
-            Proof::Schema => "schema",
-            Proof::Facts => "facts",
-        }
+/// The name in documents.
+impl fmt::Display for Proof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
 }
 

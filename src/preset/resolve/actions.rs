@@ -30,14 +30,13 @@ impl Binder<'_> {
     /// on a table with a conflict clause of its own into the table's triggers, in the place of what these say.
     pub(super) fn unwritable(&self, spec: &QueueSpec) -> Option<String> {
         let steps = spec.actions.values().chain(spec.waiting.values()).flat_map(|action| &action.steps);
-        let wakes = spec.notify.iter().filter_map(Notify::sql);
+        let wakes = spec.notify.iter().map(|notify| &notify.sql);
         let touches = steps.filter_map(StepSpec::sql).chain(wakes).flat_map(Template::touches);
         let written =
             touches.filter(|(touch, _)| matches!(touch, Touch::Insert | Touch::Update)).map(|(_, table)| table);
-        let written = written.chain([self.lock_table.as_str()]).filter_map(|table| self.tables.get(table).copied());
-        let ledger = self.tables.get(&self.lock_table).and_then(|own| self.live.table(Some(&own.schema), LEDGER));
+        let written = written.filter_map(|table| self.tables.get(table).copied()).chain([self.own]);
         let (table, trigger) = written
-            .chain(ledger)
+            .chain(self.live.table(Some(&self.own.schema), LEDGER))
             .filter(|table| table.declares_conflict)
             .find_map(|table| Some((table, table.conflict_triggers.first()?)))?;
         Some(format!(
@@ -88,8 +87,7 @@ impl Binder<'_> {
             for (column, Fragment { written, sql }) in &step.set {
                 self.assign(&mut assignments, written, column, sql)?;
             }
-            let keys = &self.tables.get(&self.lock_table).map(|table| &table.key_columns);
-            locks_for_update |= assignments.iter().any(|a| keys.is_some_and(|keys| keys.contains(&a.column.name)));
+            locks_for_update |= assignments.iter().any(|a| self.own.key_columns.contains(&a.column.name));
             // Columns that this table lacks may have been all of it.
             if !assignments.is_empty() {
                 steps.push(StepSpec::Update(assignments));

@@ -62,18 +62,17 @@ impl Binder<'_> {
             // An expression may read any column of the claim's row.
             _ => (&self.lock, None),
         };
-        let columns = self.aliases.get(alias).copied().flatten().into_iter().flat_map(|table| &table.columns);
+        let columns = self.table_of(alias).into_iter().flat_map(|table| &table.columns);
         let is_readable = columns.filter(|column| name.is_none_or(|name| *name == column.name)).all(|c| c.readable);
         Ok(expr.filter(|_| is_readable))
     }
 
     /// Refuses a type that cannot hold a state in flight: no comparison with such a state is valid.
     fn holds_the_states(&self, written: &Written, column: &Column) -> Result<(), SpecError> {
-        let live = self.aliases.get(&column.alias).copied().flatten().and_then(|table| table.column(&column.name));
-        let Some(live) = live else { return Ok(()) };
-        match self.live.states_out_of_reach(live, &self.document.states.in_flight) {
-            lacking if lacking.is_empty() => Ok(()),
-            lacking => Err(written.error(format!("`{}` is {}", column.name, self.live.type_without(live, &lacking)))),
+        let live = self.table_of(&column.alias).and_then(|table| table.column(&column.name));
+        match live.and_then(|live| self.live.type_without(live, &self.document.states.in_flight)) {
+            Some(type_name) => Err(written.error(format!("`{}` is {type_name}", column.name))),
+            None => Ok(()),
         }
     }
 
@@ -168,8 +167,7 @@ impl Binder<'_> {
                 "preset {name} does not say where the end of a run is kept ([finished] in a mapping)"
             )));
         };
-        let table = || self.tables.get(&self.lock_table).map_or(self.lock_table.as_str(), |table| table.name.as_str());
-        let lacks = |column: &str| Ok(Finished::Untold(format!("table {} has no column {column}", table())));
+        let lacks = |column: &str| Ok(Finished::Untold(format!("table {} has no column {column}", self.own.name)));
         let Some(end) = self.time(at, &self.lock)? else { return lacks(&at.text) };
         let started = match &doc.started {
             Some(began) => match self.time(began, &self.lock)? {

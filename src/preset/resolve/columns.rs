@@ -21,15 +21,8 @@ impl Binder<'_> {
         self.live.engine.has_strict_types().then(|| Encodings::new(Encoding::Native(None), Vec::new()))
     }
 
-    pub(super) fn optional_time(
-        &self,
-        written: &Option<Written>,
-        alias: &str,
-    ) -> Result<Option<TimeColumn>, SpecError> {
-        match written {
-            Some(written) => self.time(written, alias),
-            None => Ok(None),
-        }
+    pub(super) fn optional_time(&self, time: &Option<Written>, alias: &str) -> Result<Option<TimeColumn>, SpecError> {
+        time.as_ref().map_or(Ok(None), |time| self.time(time, alias))
     }
 
     /// A column that holds an instant; `None` for an optional one that this table lacks.
@@ -85,10 +78,7 @@ impl Binder<'_> {
     }
 
     pub(super) fn optional_expr(&self, written: &Option<Written>) -> Result<Option<Expr>, SpecError> {
-        match written {
-            Some(written) => self.expr(written, &self.lock),
-            None => Ok(None),
-        }
+        written.as_ref().map_or(Ok(None), |written| self.expr(written, &self.lock))
     }
 
     /// A column or an expression; `None` for an optional column that this table lacks.
@@ -96,7 +86,7 @@ impl Binder<'_> {
         if self.column_of(&written.text, alias).is_some() {
             return Ok(self.column(written, alias)?.map(Expr::Column));
         }
-        let template = Template::parse(&written.text).map_err(|why| written.error(why.0))?;
+        let template = Template::parse(&written.text).map_err(|why| written.error(why))?;
         self.expand(written, &template, Within::Snapshot).map(|sql| Some(Expr::Sql(sql)))
     }
 
@@ -144,7 +134,7 @@ impl Binder<'_> {
     }
 
     fn has_column(&self, alias: &str, name: &str) -> bool {
-        self.aliases.get(alias).copied().flatten().is_some_and(|table| table.column(name).is_some())
+        self.table_of(alias).is_some_and(|table| table.column(name).is_some())
     }
 
     /// A column's name where only a column of that alias can be meant: as it stands, or in double quotes.
@@ -166,7 +156,7 @@ impl Binder<'_> {
     }
 
     pub(super) fn no_column(&self, written: &Written, alias: &str, name: &str) -> SpecError {
-        match self.aliases.get(alias).copied().flatten() {
+        match self.table_of(alias) {
             Some(table) => {
                 let hint = did_you_mean(name, table.columns.iter().map(|column| column.name.as_str()));
                 written.error(format!("table {} has no column `{name}`{hint}", table.name))
@@ -307,21 +297,14 @@ pub(in crate::preset) fn ignored(name: &str, why: &str, maker: &str) -> String {
 impl Binder<'_> {
     /// The columns of the claim's own table, as far as this role may read them.
     pub(super) fn row(&self) -> Vec<Column> {
-        let live = self.tables.get(&self.lock_table);
-        let columns = live.into_iter().flat_map(|live| &live.columns).filter(|column| column.readable);
-        let bound = columns.map(|column| Column {
-            alias: self.lock.clone(),
-            name: column.name.clone(),
-            type_name: column.type_name.clone(),
-        });
-        bound.collect()
+        let columns = self.own.columns.iter().filter(|column| column.readable);
+        columns.filter_map(|column| self.lookup(&self.lock, &column.name)).collect()
     }
 
     /// The ledger in the schema of the claim's own table, if there is one that counts.
     pub(super) fn ledger(&self, ignored: &mut Ignored) -> Option<LedgerSpec> {
-        let own = self.tables.get(&self.lock_table)?;
-        let live = self.live.table(Some(&own.schema), LEDGER)?;
-        if let Some(why) = distrusted(live, own) {
+        let live = self.live.table(Some(&self.own.schema), LEDGER)?;
+        if let Some(why) = distrusted(live, self.own) {
             ignored.insert(LEDGER.to_owned(), why);
             return None;
         }

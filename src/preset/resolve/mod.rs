@@ -16,7 +16,8 @@ use super::field::{Fragment, Written};
 use super::ident::meanings;
 use super::live::{LiveSchema, LiveTable};
 use super::queue::*;
-use super::variant::{Ask, choose};
+use super::template::Template;
+use super::variant::{Ask, Tables, choose};
 use super::{SpecError, WrittenAt, did_you_mean};
 use crate::model::{Action, AttemptsChange};
 use columns::missing_table;
@@ -56,27 +57,8 @@ impl<E> From<SpecError> for ResolveError<E> {
     }
 }
 
+/// Resolves a preset; where it `waits`, for jobs that wait in one state.
 pub fn resolve<E>(
-    preset: &Preset,
-    live: &LiveSchema,
-    place: &Place,
-    ask: Ask<'_, E>,
-) -> Result<QueueSpec, ResolveError<E>> {
-    resolved(preset, live, place, None, ask)
-}
-
-/// Resolves a preset for jobs that wait in one state.
-pub fn resolve_waiting<E>(
-    preset: &Preset,
-    live: &LiveSchema,
-    place: &Place,
-    waits: &Waits,
-    ask: Ask<'_, E>,
-) -> Result<QueueSpec, ResolveError<E>> {
-    resolved(preset, live, place, Some(waits), ask).map(Waits::complete)
-}
-
-fn resolved<E>(
     preset: &Preset,
     live: &LiveSchema,
     place: &Place,
@@ -98,7 +80,7 @@ fn resolved<E>(
     }
     let spec = Binder::new(&preset.document, &document, live, schema, tables.clone())?.bind(variants, ignored)?;
     preset.columns_are_there(&document, &tables)?;
-    Ok(spec)
+    Ok(if waits.is_some() { Waits::complete(spec) } else { spec })
 }
 
 struct Binder<'a> {
@@ -111,6 +93,8 @@ struct Binder<'a> {
     aliases: BTreeMap<String, Option<&'a LiveTable>>,
     lock: String,
     lock_table: String,
+    /// The claim's own table.
+    own: &'a LiveTable,
     /// The keys of expressions that were read.
     computed: RefCell<BTreeSet<String>>,
 }
@@ -146,15 +130,14 @@ impl<'a> Binder<'a> {
         };
         let lock_table = aliases.iter().find(|(alias, _)| *alias == lock).and_then(|(_, table)| table.clone());
         let lock_table = lock_table.ok_or_else(|| SpecError::whole(name, "the locked alias has no table"))?;
+        let table = |logical: &String| {
+            let unknown = || SpecError::whole(name, format!("`{{{logical}}}` is not one of the tables in [tables]"));
+            tables.get(logical).copied().ok_or_else(unknown)
+        };
+        let own = table(&lock_table)?;
         let mut by_alias = BTreeMap::new();
         for (alias, logical) in aliases {
-            let table = match logical {
-                Some(logical) => Some(*tables.get(&logical).ok_or_else(|| {
-                    SpecError::whole(name, format!("`{{{logical}}}` is not one of the tables in [tables]"))
-                })?),
-                None => None,
-            };
-            by_alias.insert(alias, table);
+            by_alias.insert(alias, logical.as_ref().map(table).transpose()?);
         }
         if let Some(owner) = &document.owner.table {
             by_alias.insert("o".to_owned(), tables.get(&owner.text).copied());
@@ -168,8 +151,14 @@ impl<'a> Binder<'a> {
             aliases: by_alias,
             lock,
             lock_table,
+            own,
             computed: RefCell::default(),
         })
+    }
+
+    /// The live table behind an alias: none for that of a sub-select.
+    fn table_of(&self, alias: &str) -> Option<&'a LiveTable> {
+        self.aliases.get(alias).copied().flatten()
     }
 
     fn bind(&self, variants: Vec<String>, mut ignored: Ignored) -> Result<QueueSpec, SpecError> {
@@ -181,8 +170,7 @@ impl<'a> Binder<'a> {
         let mut claim = self.claim()?;
         claim.may_repeat |= owner.row.as_ref().is_some_and(|row| !row.is_unique);
         let key: Vec<&str> = claim.key.iter().map(|column| column.name.as_str()).collect();
-        claim.has_unique_key =
-            !claim.may_repeat && self.tables.get(&claim.lock_table).is_some_and(|table| table.is_unique(&key));
+        claim.has_unique_key = !claim.may_repeat && self.own.is_unique(&key);
         claim.precondition = self.precondition(&claim, &owner, &liveness, &attempts, &rules)?;
         if liveness.iter().any(|source| matches!(source, Liveness::Owner { .. })) && owner.row.is_none() {
             return Err(SpecError::whole(self.name, "liveness by `owner` needs an [owner] `table`"));
@@ -204,7 +192,7 @@ impl<'a> Binder<'a> {
             tables: self.tables.iter().map(|(logical, table)| (logical.clone(), table.place())).collect(),
             finished: self.finished(&claim)?,
             unwritable: None,
-            filled: self.tables.get(&self.lock_table).map(|table| table.filled.clone()).unwrap_or_default(),
+            filled: self.own.filled.clone(),
             actions,
             waiting: self.actions(&document.waiting, &claim, &attempts)?,
             states: document.states.clone(),
@@ -250,16 +238,17 @@ impl<'a> Binder<'a> {
     fn wake_ups(&self) -> Result<Vec<Notify>, SpecError> {
         let expand = |fragment: &Fragment| self.expand(&fragment.written, &fragment.sql, Within::WakeUp);
         let mut wake_ups = Vec::new();
-        for (_, NotifyDoc { channel, payload, sql }) in &self.document.notify {
-            if let (Some(channel), Some(payload)) = (channel, payload) {
-                let at = channel.written.at.clone();
-                wake_ups.push(Notify::Channel { channel: expand(channel)?, payload: expand(payload)?, at });
-            }
-            if let Some(fragment) = sql {
-                let (sql, at) = (expand(fragment)?, fragment.written.at.clone());
-                self.names_tables(&sql, &at)?;
-                wake_ups.push(Notify::Sql { sql, at });
-            }
+        for (_, doc) in &self.document.notify {
+            let (sql, at) = match doc {
+                NotifyDoc { channel: Some(channel), payload: Some(payload), .. } => {
+                    let (name, payload) = (expand(channel)?, expand(payload)?);
+                    (Template::around("SELECT pg_catalog.pg_notify(?, ?)", &[&name.0, &payload.0]), &channel.written.at)
+                }
+                NotifyDoc { sql: Some(fragment), .. } => (expand(fragment)?, &fragment.written.at),
+                _ => continue,
+            };
+            self.names_tables(&sql, at)?;
+            wake_ups.push(Notify { sql, at: at.clone() });
         }
         Ok(wake_ups)
     }

@@ -11,72 +11,73 @@ use crate::preset::queue::*;
 impl Binder<'_> {
     pub(super) fn owner(&self) -> Result<OwnerSpec, SpecError> {
         let owner = &self.document.owner;
-        let row = match &owner.table {
-            None => None,
-            Some(table) => {
-                let mut matches = Vec::new();
-                for (name, written) in &owner.matches {
-                    let column = self.owner_column(table, name)?;
-                    let equals = self.expr(written, &self.lock)?;
-                    let equals = equals.ok_or_else(|| written.error("a matched column cannot be optional"))?;
-                    self.compares_alike(table, written, (&column, &equals))?;
-                    matches.push((column, equals));
-                }
-                let matched: Vec<&str> = matches.iter().map(|(column, _)| column.name.as_str()).collect();
-                let is_unique =
-                    owner.on.is_none() && self.tables.get(&table.text).is_some_and(|live| live.is_unique(&matched));
-                let is_log = owner.rows == OwnerRows::Newest;
-                let live = self.tables.get(&table.text).filter(|live| !live.is_view && owner.on.is_none());
-                if let Some(live) = live.filter(|_| !is_log).filter(|live| !live.is_unique(&matched)) {
-                    // Two rows would be two heartbeats of one owner, and by the older one a living owner would look
-                    // dead.
-                    return Err(table.error(format!(
-                        "table {} has no unique index on {}, so an owner may have several rows there; match a unique \
-                         column; or say `rows = \"newest\"` if it is a log of heartbeats",
-                        live.name,
-                        matched.join(", ")
-                    )));
-                }
-                let key = match (&owner.key, matches.first()) {
-                    (Some(key), _) => self.owner_column(key, &key.text)?,
-                    (None, Some((column, _))) => column.clone(),
-                    (None, None) => return Err(table.error("needs `key`")),
-                };
-                let heartbeat = self.optional_time(&owner.heartbeat, "o")?;
-                Some(OwnerRowSpec {
-                    table: table.text.clone(),
-                    on: match (&owner.on, heartbeat.as_ref().filter(|_| is_log)) {
-                        (Some(on), _) => JoinOn::Sql(self.read_sql(on)?),
-                        (None, Some(heartbeat)) => self.newest(table, matches, heartbeat)?,
-                        (None, None) => JoinOn::Match(matches),
-                    },
-                    key,
-                    is_unique: is_unique || is_log,
-                    can_lock: !is_log && !self.tables.get(&table.text).is_some_and(|live| live.is_derived),
-                    heartbeat,
-                    started: self
-                        .optional_time(&owner.started, "o")?
-                        .map(|time| TimeColumn { encodings: time.encodings.earliest(), ..time }),
-                    missing: owner.missing,
-                    unset: owner.unset,
-                })
-            }
-        };
+        let host_alias = if owner.table.is_some() { "o" } else { &self.lock };
         Ok(OwnerSpec {
             id: self.optional_expr(&owner.id)?,
             name: self.optional_expr(&owner.name)?,
-            host: match &owner.host {
-                Some(host) => self.expr(host, if owner.table.is_some() { "o" } else { &self.lock })?,
-                None => None,
-            },
+            host: owner.host.as_ref().map_or(Ok(None), |host| self.expr(host, host_alias))?,
             host_spelling: owner.host_spelling,
-            row,
+            row: match (&owner.table, self.table_of("o")) {
+                (Some(table), Some(live)) => Some(self.owner_row(table, live)?),
+                _ => None,
+            },
+        })
+    }
+
+    fn owner_row(&self, table: &Written, live: &LiveTable) -> Result<OwnerRowSpec, SpecError> {
+        let owner = &self.document.owner;
+        let mut matches = Vec::new();
+        for (name, written) in &owner.matches {
+            let column = self.owner_column(table, name)?;
+            let equals = self.expr(written, &self.lock)?;
+            let equals = equals.ok_or_else(|| written.error("a matched column cannot be optional"))?;
+            self.compares_alike(live, written, (&column, &equals))?;
+            matches.push((column, equals));
+        }
+        let matched: Vec<&str> = matches.iter().map(|(column, _)| column.name.as_str()).collect();
+        let is_unique = owner.on.is_none() && live.is_unique(&matched);
+        let is_log = owner.rows == OwnerRows::Newest;
+        if !is_unique && !is_log && !live.is_view && owner.on.is_none() {
+            // Two rows would be two heartbeats of one owner, and by the older one a living owner would look dead.
+            return Err(table.error(format!(
+                "table {} has no unique index on {}, so an owner may have several rows there; match a unique \
+                 column; or say `rows = \"newest\"` if it is a log of heartbeats",
+                live.name,
+                matched.join(", ")
+            )));
+        }
+        let key = match (&owner.key, matches.first()) {
+            (Some(key), _) => self.owner_column(key, &key.text)?,
+            (None, Some((column, _))) => column.clone(),
+            (None, None) => return Err(table.error("needs `key`")),
+        };
+        let heartbeat = self.optional_time(&owner.heartbeat, "o")?;
+        let started = self.optional_time(&owner.started, "o")?;
+        Ok(OwnerRowSpec {
+            table: table.text.clone(),
+            on: match (&owner.on, heartbeat.as_ref().filter(|_| is_log)) {
+                (Some(on), _) => JoinOn::Sql(self.read_sql(on)?),
+                (None, Some(heartbeat)) => self.newest(table, live, matches, heartbeat)?,
+                (None, None) => JoinOn::Match(matches),
+            },
+            key,
+            is_unique: is_unique || is_log,
+            can_lock: !is_log && !live.is_derived,
+            heartbeat,
+            started: started.map(|time| TimeColumn { encodings: time.encodings.earliest(), ..time }),
+            missing: owner.missing,
+            unset: owner.unset,
         })
     }
 
     /// The join of a log of heartbeats, if its rows can be sorted by time.
-    fn newest(&self, table: &Written, pairs: Vec<(Column, Expr)>, beat: &TimeColumn) -> Result<JoinOn, SpecError> {
-        let live = self.tables.get(&table.text);
+    fn newest(
+        &self,
+        table: &Written,
+        live: &LiveTable,
+        pairs: Vec<(Column, Expr)>,
+        beat: &TimeColumn,
+    ) -> Result<JoinOn, SpecError> {
         if beat.column.is_expression() || !beat.encodings.are_sorted() {
             return Err(table.error(format!(
                 "`rows = \"newest\"` sorts by the heartbeat, and the order of `{}` is not that of time: match a view that has the \
@@ -84,15 +85,13 @@ impl Binder<'_> {
                 beat.column
             )));
         }
-        let hides_rowid = |live: &LiveTable| {
-            live.is_view || live.columns.iter().any(|column| column.name.eq_ignore_ascii_case("rowid"))
-        };
-        if self.live.engine.has_rowids() && live.is_some_and(|live| hides_rowid(live)) {
+        let hides_rowid = live.is_view || live.columns.iter().any(|column| column.name.eq_ignore_ascii_case("rowid"));
+        if self.live.engine.has_rowids() && hides_rowid {
             return Err(table.error(
                 "has no rowid of SQLite's: `rows = \"newest\"` needs one; match a view that has one row of each owner",
             ));
         }
-        let nullable = live.is_none_or(|live| !live.not_null.contains(&beat.column.name));
+        let nullable = !live.not_null.contains(&beat.column.name);
         Ok(JoinOn::Newest { pairs, beat: beat.column.clone(), nullable })
     }
 
@@ -100,23 +99,24 @@ impl Binder<'_> {
     /// does not.
     fn compares_alike(
         &self,
-        table: &Written,
+        live: &LiveTable,
         written: &Written,
         (column, equals): (&Column, &Expr),
     ) -> Result<(), SpecError> {
-        let equality = |live: Option<&LiveTable>, column: &Column| {
-            live.and_then(|live| live.column(&column.name)).map_or("", |column| column.equality.as_str()).to_owned()
+        let equality = |live: &LiveTable, column: &Column| {
+            live.column(&column.name).map_or_else(String::new, |column| column.equality.clone())
         };
-        let owners = equality(self.tables.get(&table.text).copied(), column);
+        let owners = equality(live, column);
         let claims = match equals {
-            Expr::Column(claims) => equality(self.aliases.get(&claims.alias).copied().flatten(), claims),
+            Expr::Column(claims) => {
+                self.table_of(&claims.alias).map_or_else(String::new, |live| equality(live, claims))
+            }
             Expr::Sql(_) => owners.clone(),
         };
         // A type's own comparison may differ by direction, a collation's does not.
         let by_type = self.live.engine.has_strict_types();
         // SQLite does not say how a view compares, which is the operator's own.
-        let is_view = self.tables.get(&table.text).is_some_and(|live| live.is_view);
-        if owners == claims && (!by_type || owners.is_empty()) || !by_type && is_view {
+        if owners == claims && (!by_type || owners.is_empty()) || !by_type && live.is_view {
             return Ok(());
         }
         let by = if owners.is_empty() { claims } else { owners };
@@ -135,13 +135,8 @@ impl Binder<'_> {
     }
 
     pub(super) fn liveness(&self) -> Result<Vec<Liveness>, SpecError> {
-        let mut sources = Vec::new();
-        for source in &self.document.claim.liveness {
-            if let Some(source) = self.source(source)? {
-                sources.push(source);
-            }
-        }
-        Ok(sources)
+        let sources = self.document.claim.liveness.iter().map(|source| self.source(source));
+        sources.filter_map(Result::transpose).collect()
     }
 
     /// `None` if the source's column is an optional one that this table lacks.
@@ -188,9 +183,7 @@ impl Binder<'_> {
     pub(super) fn unlocked(&self, liveness: &[Liveness]) -> Result<Option<String>, SpecError> {
         let place = &self.document.claim.from.written;
         let mut unlocked = None;
-        if let Some(table) = &self.document.owner.table
-            && let Some(live) = self.tables.get(&table.text)
-        {
+        if let (Some(table), Some(live)) = (&self.document.owner.table, self.table_of("o")) {
             is_current(table, live)?;
             unlocked = match self.document.owner.rows {
                 OwnerRows::Newest => Some(format!("the newest row of table {}", live.name)),
@@ -208,7 +201,7 @@ impl Binder<'_> {
                 }
                 continue;
             }
-            let read: Vec<&LiveTable> = match self.aliases.get(&column.alias).copied().flatten() {
+            let read: Vec<&LiveTable> = match self.table_of(&column.alias) {
                 Some(live) => vec![live],
                 None => match sub_selects_read(&self.document.claim.from.sql) {
                     Some(names) => names.iter().filter_map(|name| self.tables.get(*name).copied()).collect(),
@@ -220,9 +213,7 @@ impl Binder<'_> {
         }
         Ok(unlocked.filter(|_| !self.live.engine.has_one_writer()))
     }
-}
 
-impl Binder<'_> {
     /// True if an expression may read more than the job's own row and the owner's.
     fn reads_other_rows(&self, sql: &str) -> bool {
         let words = sql.split(|c: char| !(c.is_alphanumeric() || c == '_'));

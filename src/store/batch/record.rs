@@ -1,7 +1,8 @@
 //! Step three of a batch: records what was done, in the transaction that did it and before it commits.
 
-use crate::model::value::hex;
-use crate::model::{Cell, End, Fingerprint, Key, Remedy, RowChange, RowImage, RunHead, Step, Timestamp, ValueChange};
+use crate::model::{
+    Cell, End, Fingerprint, Key, Remedy, RowChange, RowImage, RunHead, Step, Timestamp, ValueChange, hex,
+};
 use crate::preset::{Column, LedgerSpec, QueueSpec};
 use crate::store::session::Session;
 use crate::store::sql;

@@ -1,7 +1,6 @@
 //! Values on their way from and to the driver.
 
-use crate::model::value::hex;
-use crate::model::{Cell, Timestamp};
+use crate::model::{Cell, Timestamp, hex};
 use crate::store::sql::Param;
 use ::postgres::types::{FromSql, IsNull, Kind, ToSql, Type, private::BytesMut, to_sql_checked};
 use std::error::Error;

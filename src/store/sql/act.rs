@@ -5,7 +5,7 @@ use super::builder::{Param, Sql, Statement, Values, column_sql, literal_sql};
 use super::dialect::Dialect;
 use crate::model::{Cell, Engine, Key, RowChange, Timestamp};
 use crate::preset::ident::quoted;
-use crate::preset::{ActionSpec, Column, Notify, QueueSpec, Rows, StateSource, StepSpec};
+use crate::preset::{ActionSpec, Column, QueueSpec, Rows, StateSource, StepSpec};
 
 /// A statement of an action and the number of rows that it must touch.
 pub struct Act {
@@ -98,16 +98,7 @@ pub fn notifications(spec: &QueueSpec, dialect: &dyn Dialect, queue: Option<&str
         .iter()
         .map(|notify| {
             let mut sql = Sql::new(dialect);
-            match notify {
-                Notify::Sql { sql: template, .. } => sql.template(spec, template, &values()),
-                Notify::Channel { channel, payload, .. } => {
-                    sql.push("SELECT pg_catalog.pg_notify(");
-                    sql.template(spec, channel, &values());
-                    sql.push(", ");
-                    sql.template(spec, payload, &values());
-                    sql.push(")");
-                }
-            }
+            sql.template(spec, &notify.sql, &values());
             sql.finish()
         })
         .collect()

@@ -294,18 +294,18 @@ fn has_value(sql: &mut Sql<'_>, time: &TimeColumn) {
 }
 
 pub(super) fn before(sql: &mut Sql<'_>, time: &TimeColumn, cut: Timestamp) {
-    compare(sql, time, "<", time.encodings.before(cut).into_iter().map(|bound| bound.value));
+    compare(sql, time, "<", time.encodings.before(cut));
 }
 
 pub(super) fn after(sql: &mut Sql<'_>, time: &TimeColumn, cut: Timestamp) {
-    compare(sql, time, ">", time.encodings.after(cut).into_iter().map(|bound| bound.value));
+    compare(sql, time, ">", time.encodings.after(cut));
 }
 
-fn compare(sql: &mut Sql<'_>, time: &TimeColumn, operator: &str, bounds: impl Iterator<Item = Cell>) {
+fn compare(sql: &mut Sql<'_>, time: &TimeColumn, operator: &str, bounds: Vec<Cell>) {
     sql.push("(");
     let column = column_sql(&time.column);
     let column = if time.encodings.is_text() { sql.dialect.bytewise(&column) } else { column };
-    for (n, bound) in bounds.enumerate() {
+    for (n, bound) in bounds.into_iter().enumerate() {
         sql.push(&format!("{}{column} {operator} ", if n > 0 { " OR " } else { "" }));
         sql.bind(Param::Cell(bound));
     }
@@ -330,7 +330,7 @@ fn overdue(sql: &mut Sql<'_>, time: &TimeColumn, seconds: &Column, now: Timestam
     sql.push("CASE WHEN ");
     is_span(sql, seconds, LONGEST_SPAN);
     sql.push(&format!(" THEN {column} < "));
-    sql.bind(Param::Cell(bound.value.clone()));
+    sql.bind(Param::Cell(bound.clone()));
     let span = sql.dialect.span(&column_sql(seconds), per_second);
     sql.push(&format!(" - {span} ELSE false END"));
 }

@@ -2,7 +2,7 @@
 //! column may hand out.
 
 use jobdoctor::model::{Cell, Reading, Timestamp};
-use jobdoctor::preset::encoding::{Bound, Encoding, Encodings};
+use jobdoctor::preset::encoding::{Encoding, Encodings};
 use std::cmp::Ordering;
 use std::mem::discriminant;
 use std::time::Duration;
@@ -69,14 +69,14 @@ fn read(encodings: &Encodings, cell: &Cell, at: Timestamp) {
 }
 
 #[track_caller]
-fn is_within(cell: &Cell, bounds: &[Bound], side: Ordering) {
+fn is_within(cell: &Cell, bounds: &[Cell], side: Ordering) {
     // A column hands out instants or readings of a clock, never both; the spelling has to fit it.
     let is_native = |cell: &Cell| matches!(cell, Cell::Instant(_) | Cell::WallClock(_));
-    let fits = |bound: &&Bound| discriminant(&bound.value) == discriminant(cell);
+    let fits = |bound: &&Cell| discriminant(*bound) == discriminant(cell);
     if is_native(cell) && !bounds.iter().any(|bound| fits(&bound)) {
         return;
     }
-    let within = bounds.iter().any(|bound| compared(cell, &bound.value) == Some(side));
+    let within = bounds.iter().any(|bound| compared(cell, bound) == Some(side));
     assert!(within, "{cell:?} is not {side:?} than any of {bounds:?}");
 }
 
