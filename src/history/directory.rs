@@ -59,6 +59,14 @@ impl Directory {
         Ok(file.into())
     }
 
+    /// Opens the directory for reading, if it is there.
+    fn opened(&self) -> Result<Option<OwnedFd>, JournalError> {
+        match self.open(false) {
+            Err(JournalError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            opened => opened.map(Some),
+        }
+    }
+
     /// Makes the file of a run, which must not be there yet.
     pub(super) fn create(&self, run_id: &str) -> Result<File, JournalError> {
         self.ready()?;
@@ -96,10 +104,7 @@ impl Directory {
 
     /// Opens the file of a run for reading; `None` if there is none.
     pub(super) fn read(&self, run_id: &str) -> Result<Option<File>, JournalError> {
-        let directory = match self.open(false) {
-            Err(JournalError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            other => other?,
-        };
+        let Some(directory) = self.opened()? else { return Ok(None) };
         let path = self.file(run_id);
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         match sys::openat(&directory, format!("{run_id}.jsonl"), flags, Mode::empty()) {
@@ -115,10 +120,9 @@ impl Directory {
 
     /// The runs that have a file, newest first; none where there is no directory.
     pub fn runs(&self) -> Result<Vec<String>, JournalError> {
-        match self.open(false) {
-            Err(JournalError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            other => other?,
-        };
+        if self.opened()?.is_none() {
+            return Ok(Vec::new());
+        }
         let failed = |error| JournalError::io("read the directory", &self.0, error);
         let mut runs = Vec::new();
         for entry in std::fs::read_dir(&self.0).map_err(failed)? {
@@ -149,35 +153,20 @@ fn is_private(file: &File, path: &Path, for_writing: bool) -> Result<(), Journal
     Ok(())
 }
 
-/// Why a journal could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// A file operation failed.
     #[error("cannot {what} {}: {error}", path.display())]
     Io {
         /// What was to be done, as in "make".
         what: &'static str,
-        /// With which file or directory.
         path: PathBuf,
         #[source]
         error: io::Error,
     },
-    /// Another user could have written it, so it is not believed.
     #[error("journal {}: {why}", path.display())]
-    NotPrivate {
-        path: PathBuf,
-        /// What is wrong with it, as a fragment.
-        why: String,
-    },
-    /// It is not what this program writes.
+    NotPrivate { path: PathBuf, why: String },
     #[error("journal {}, line {line}: {why}", path.display())]
-    Malformed {
-        path: PathBuf,
-        /// The line, counted from 1.
-        line: u64,
-        /// What is wrong with it, as a fragment.
-        why: String,
-    },
+    Malformed { path: PathBuf, line: u64, why: String },
 }
 
 impl JournalError {

@@ -25,7 +25,6 @@ pub struct LockNote {
     pub last_sweep_at: Option<Timestamp>,
 }
 
-/// The file of a lock, not locked yet.
 pub struct LockFile {
     file: File,
     path: PathBuf,

@@ -9,13 +9,11 @@
 //! The lock files of this host are in the same state directory, one a queue.
 
 mod directory;
+mod journal;
 mod lock;
-mod reader;
 mod recording;
-mod writer;
 
 pub use directory::{Directory, JournalError, is_run_id};
+pub use journal::{Counts, JournalLine, JournalLines, JournalWriter, RunEnd, SCHEMA, Summary, read, steps, summary};
 pub use lock::{LockFile, LockNote, Locked};
-pub use reader::{Counts, JournalLine, JournalLines, RunEnd, SCHEMA, Summary, read, steps, summary};
 pub use recording::{BatchRecorder, Keep, RecordOptions, Recording};
-pub use writer::JournalWriter;

@@ -1,7 +1,7 @@
 //! One record of a run, for two sinks: the journal of this host, and the ledger where the queue has one.
 
-use super::reader::{Counts, JournalLine, RunEnd};
-use super::{Directory, JournalError, JournalWriter};
+use super::journal::{Counts, JournalLine, JournalWriter, RunEnd};
+use super::{Directory, JournalError};
 use crate::model::{Action, Actor, End, RunHead, Step, Timestamp};
 
 /// Whether a run keeps a journal.
@@ -22,13 +22,10 @@ pub struct RecordOptions {
     pub actor: Actor,
     pub host: Option<String>,
     pub reason: Option<String>,
-    /// Whether a journal is kept.
     pub keep: Keep,
-    /// The directory of the journals; `None` if none is known.
     pub directory: Option<Directory>,
 }
 
-/// The record of a run that is under way.
 pub struct Recording {
     head: RunHead,
     keep: Keep,
@@ -110,7 +107,6 @@ impl Recording {
         (self.moved > 0 || self.path().is_some()).then(|| self.head.run_id.clone())
     }
 
-    /// The journal's file, if there is one.
     pub fn path(&self) -> Option<String> {
         let journal = self.journal.as_ref().filter(|journal| journal.is_begun());
         journal.map(|journal| journal.path().display().to_string())
@@ -155,7 +151,6 @@ pub struct BatchRecorder<'r> {
     wakes: bool,
     /// Whether the transaction got as far as its intent.
     has_intent: bool,
-    /// Whether the intent is in the journal.
     is_in_journal: bool,
     /// Jobs of the batch that no record can restore.
     lost: u64,

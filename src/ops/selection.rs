@@ -124,7 +124,7 @@ impl Selection {
             ids: self.ids.clone(),
             limit: self.limit.map(|limit| limit as u64),
             restart: policy.restart.is_some(),
-            living_owners: policy.list().map(|living| living.live_owners.len() as u64),
+            living_owners: policy.list().map(|living| living.live_owners.count() as u64),
             compared_with_at: policy.earlier.as_ref().map(|earlier| earlier.taken_at),
         }
     }

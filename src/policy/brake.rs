@@ -1,7 +1,7 @@
 //! The brake: if a large share of the queue looks dead at once, the plan is not applied.
 
+use super::Policy;
 use super::plan::is_acted_on;
-use super::thresholds::Policy;
 use super::verdict::{CheckResult, Judgement, Verdict};
 use crate::model::{Claim, age};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! What became of a job after it was requeued.
 
+use super::Policy;
 use super::judge::judge;
-use super::thresholds::Policy;
 use super::verdict::Verdict;
 use crate::model::{Claim, Timestamp};
 use crate::preset::{QueueSpec, StateSource, StepSpec, Touch};

@@ -35,10 +35,8 @@ pub struct LiveOwners {
     resembled: Mutex<HashMap<String, Option<usize>>>,
 }
 
-/// A list that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LiveOwnersError {
-    /// No entry at all.
     #[error("is empty, and would call every owner dead")]
     Empty,
     /// It is a table with a line of column titles.
@@ -90,8 +88,8 @@ impl LiveOwners {
         if live_owners.whole.is_empty() { Err(LiveOwnersError::Empty) } else { Ok(live_owners) }
     }
 
-    /// How many different entries there are, words and whole lines.
-    pub fn len(&self) -> usize {
+    /// How many different entries there are.
+    pub fn count(&self) -> usize {
         self.whole.len()
     }
 
@@ -100,12 +98,6 @@ impl LiveOwners {
         &self.unread
     }
 
-    /// True if there is none; [`LiveOwners::parse`] never gives such a list.
-    pub fn is_empty(&self) -> bool {
-        self.whole.is_empty()
-    }
-
-    /// A few entries, for messages.
     pub fn examples(&self) -> Vec<&str> {
         self.whole.keys().take(3).map(String::as_str).collect()
     }

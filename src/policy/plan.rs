@@ -1,7 +1,7 @@
 //! Drafts what to do about one claim: a step, or a reason to skip it.
 
-use super::finding::{Finding, SkipReason, Skipped};
-use super::thresholds::Policy;
+use super::Policy;
+use super::finding::Finding;
 use super::verdict::{Judgement, Proves, Rule, Verdict};
 use crate::model::{Action, AttemptsChange, Cell, Claim, Step, Write};
 use crate::preset::{ActionSpec, Exhausted, MaxCounts, QueueSpec};
@@ -10,10 +10,8 @@ use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
 
-/// What is to be done about one job.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Draft {
-    /// One action, with its precondition.
     Step(Box<Step>),
     Skipped(Skipped),
 }
@@ -64,7 +62,6 @@ pub enum SkipReason {
     Gone,
 }
 
-/// The name in documents.
 impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(f)
@@ -237,7 +234,6 @@ pub struct Delay {
 }
 
 impl Delay {
-    /// True if anything was asked for.
     pub fn is_asked(&self) -> bool {
         self.delay.is_some() || self.jitter.is_some()
     }

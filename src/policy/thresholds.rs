@@ -1,13 +1,8 @@
 //! The operator's limits: how long a claim may be silent or run, and how long a job may be in a state.
 
-use super::live_owners::Living;
-use super::scope::{Globs, Restart, RestartScope};
-use super::unchanged::EarlierSnapshot;
-use super::verdict::Rule;
+use super::scope::Globs;
 use crate::model::{Action, Claim};
-use crate::preset::{ActionSpec, Liveness, MaxRuntime, QueueSpec, SilentAfter, Written};
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use crate::preset::{Liveness, SilentAfter, Written};
 use std::time::Duration;
 
 /// The thresholds of a target in the config file; empty leaves each source its own.
@@ -76,7 +71,7 @@ impl Thresholds {
     }
 
     /// The first matching entry that has the value, counted from 1.
-    fn find(
+    pub(super) fn find(
         &self,
         queue: Option<&str>,
         kind: Option<&str>,
@@ -86,38 +81,6 @@ impl Thresholds {
         let mut known =
             matching.filter_map(|(n, entry)| Some(Allowed { span: value(entry)?, set_by: SetBy::Entry(n + 1) }));
         known.next()
-    }
-}
-
-impl Policy {
-    /// The policy with `--older`, which counts for every claim whatever the config file says.
-    #[must_use]
-    pub fn with_older(mut self, flag: Option<Duration>) -> Policy {
-        if flag.is_some() {
-            self.older = flag;
-            self.thresholds.overruled = true;
-        }
-        self
-    }
-
-    /// How long the operator allows claims of that queue and kind to be silent; `None` leaves each source its own.
-    pub fn older_for(&self, queue: Option<&str>, kind: Option<&str>) -> Option<Allowed> {
-        let thresholds = &self.thresholds;
-        let entry = thresholds.find(queue, kind, |entry| entry.older).filter(|_| !thresholds.overruled);
-        let is_of_target = !thresholds.overruled && !thresholds.target.is_empty();
-        let set_by = if is_of_target { SetBy::Target } else { SetBy::Flag };
-        entry.or(self.older.map(|span| Allowed { span, set_by }))
-    }
-
-    /// How long a claim may run: the row's own word, else an entry's, else the target's, else the preset's.
-    pub(super) fn max_runtime_for(&self, spec: &QueueSpec, claim: &Claim) -> Option<Allowed> {
-        let said = |set_by: SetBy| move |span: Duration| Allowed { span, set_by };
-        let on_row = matches!(spec.rules.max_runtime, Some(MaxRuntime::Column(_)));
-        let row = claim.max_runtime.filter(|_| on_row).map(said(SetBy::Row));
-        let find = || self.thresholds.find(claim.queue.as_deref(), claim.kind.as_deref(), |entry| entry.max_runtime);
-        row.or_else(find)
-            .or(self.thresholds.max_runtime.map(said(SetBy::Target)))
-            .or(claim.max_runtime.map(said(SetBy::Preset)))
     }
 }
 
@@ -177,56 +140,6 @@ const LATE: u128 = 80;
 /// allowed.
 pub(super) fn is_late(used: Duration, allowance: Duration) -> bool {
     used.as_nanos() * 100 >= allowance.as_nanos() * LATE
-}
-
-/// What the operator wants judged, and how.
-#[derive(Debug, Clone, Default)]
-pub struct Policy {
-    /// How long a claim must have been silent; `None` leaves each source its own threshold.
-    pub older: Option<Duration>,
-    /// The config file's thresholds for single queues and kinds, and for run times.
-    pub thresholds: Thresholds,
-    /// Rules about trouble that `reclaim` and `sweep` act on.
-    pub act_on: BTreeSet<Rule>,
-    /// The action for a rule that fires, if not the usual one.
-    pub actions: BTreeMap<Rule, Action>,
-    /// How long a job may be in a state, and the action after that.
-    pub too_long: TooLong,
-    /// The action the operator asked for; `None` lets the rules decide.
-    pub to: Option<Action>,
-    /// The stall budget: a job that was lost that often before is failed instead of requeued; `None` is no limit.
-    pub max_stalls: Option<u32>,
-    /// Whether a job is failed whose requeue a unique key refuses; `None` lets the requeue decide. A script cannot do
-    /// it.
-    pub fails_refused: Option<bool>,
-    /// A restart sweep: owners in the scope are dead, whatever their age.
-    pub restart: Option<Restart>,
-    /// The live-owner list, from outside the database.
-    pub living: Option<Living>,
-    pub earlier: Option<Arc<EarlierSnapshot>>,
-}
-
-impl Policy {
-    /// The live-owner list, whether it is one rule of several or the scope of a restart sweep.
-    pub fn list(&self) -> Option<&Living> {
-        match &self.restart {
-            Some(Restart { scope: RestartScope::NotListed(living), .. }) => Some(living),
-            _ => self.living.as_ref(),
-        }
-    }
-
-    /// The fail of a job whose requeue a unique key refuses, if the operator or the requeue itself asks for it.
-    pub fn instead_of_requeue<'s>(&self, spec: &'s QueueSpec) -> Option<&'s ActionSpec> {
-        let asks = |requeue: &ActionSpec| self.fails_refused.unwrap_or(requeue.fails_refused);
-        let is_asked = !spec.waits && spec.actions.get(&Action::Requeue).is_some_and(asks);
-        spec.actions.get(&Action::Fail).filter(|fail| is_asked && fail.refused.is_none())
-    }
-
-    /// True if evidence from outside a claim's row can make it stuck or unknown: then no pre-filter by columns may
-    /// leave one out.
-    pub fn needs_every_claim(&self) -> bool {
-        self.restart.is_some() || self.living.is_some() || self.earlier.is_some()
-    }
 }
 
 #[cfg(test)]

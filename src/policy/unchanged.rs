@@ -124,7 +124,6 @@ impl Digest {
         self.steps.push(print(parts.into_iter()));
     }
 
-    /// In hexadecimal.
     pub fn finish(mut self) -> String {
         self.steps.sort_unstable();
         let mut hash = Sha256::new();

@@ -98,7 +98,6 @@ pub enum Proves {
     Trouble,
 }
 
-/// The name in documents.
 impl fmt::Display for Proves {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(f)
@@ -220,7 +219,6 @@ pub enum CheckResult {
     NotAsked,
 }
 
-/// The name in documents.
 impl fmt::Display for CheckResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(f)

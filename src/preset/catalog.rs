@@ -34,7 +34,6 @@ pub struct Preset {
     pub(super) document: String,
     pub(super) node: Node,
     pub(super) detect: Detection,
-    /// What only the operator knows.
     pub options: Vec<PresetOption>,
 }
 
@@ -49,7 +48,6 @@ pub(super) struct Detection {
 #[derive(Debug, Clone)]
 pub(super) struct Detect {
     pub(super) table: String,
-    /// Each is a list of alternatives.
     pub(super) columns: Vec<Vec<String>>,
 }
 
@@ -141,7 +139,7 @@ impl Preset {
     }
 
     /// With a sample for each option, so that it can be read without the operator's values.
-    pub(super) fn filled(&self, mut node: Node) -> Result<Node, SpecError> {
+    fn filled(&self, mut node: Node) -> Result<Node, SpecError> {
         let options = self.options_of(&node)?;
         fill(&self.document, &mut node, &samples(&options), Value::clone)?;
         Ok(node)

@@ -18,7 +18,6 @@ const PRODUCTS: &str = include_str!("known.toml");
 /// The fewest columns that tell a queue whose tables have other names: three are in many tables.
 const LEAST: usize = 4;
 
-/// The most tables that are named.
 const SHOWN: usize = 5;
 
 /// Words in the names of a queue's columns, by what such a column keeps. A table needs a column of the second or the
@@ -34,7 +33,6 @@ pub const QUEUE_WORDS: [&[&str]; 4] = [
 type Tables<'c> = BTreeMap<(&'c str, &'c str), Vec<&'c str>>;
 
 struct NearMiss {
-    /// How many columns tell it.
     score: usize,
     says: String,
     remedy: Option<Remedy>,

@@ -105,7 +105,7 @@ fn a_pod_whose_name_is_too_long_for_a_host() {
 #[test]
 fn what_is_in_the_list() {
     let live_owners = live_owners("\u{feff}# living\r\n\r\n  pod/web-1 \r\nweb-2\r\n\tweb-1:7\nweb-2\n");
-    assert_eq!((live_owners.len(), live_owners.examples()), (3, vec!["pod/web-1", "web-1:7", "web-2"]));
+    assert_eq!((live_owners.count(), live_owners.examples()), (3, vec!["pod/web-1", "web-1:7", "web-2"]));
     assert!(live_owners.unread().is_empty());
     assert!(live_owners.lists(&owner("web-1:99", Some("web-1"))));
     for line in ["web-2 # rack 4", "web-2   1/1   Running   0   3d", "web-2,", "\"web-2\"", "pod/web-2\tx"] {

@@ -22,7 +22,6 @@ struct Lost<'e> {
 }
 
 impl Diagnoses<'_> {
-    /// What is likely to have happened.
     pub fn finish(self) -> Grouped {
         let mut diagnoses = Vec::new();
         let lost = self.lost();
@@ -106,7 +105,6 @@ impl Diagnoses<'_> {
         }));
     }
 
-    /// Where the ownership data contradicts itself.
     fn inconsistencies(&self, diagnoses: &mut Vec<Diagnosis>) {
         for (kind, pick) in [
             (DiagnosisKind::OwnerMissing, (|holder| &holder.missing) as fn(&Holder) -> &Tally),
@@ -200,7 +198,6 @@ fn hangs(living: &[(&str, &Holder)], diagnoses: &mut Vec<Diagnosis>) {
 struct Hung<'e> {
     tally: Tally,
     owners: BTreeSet<&'e str>,
-    /// The hosts of owners that name one.
     hosts: BTreeSet<&'e str>,
     /// Nothing shows that some of the owners live.
     lacks_signs: bool,
@@ -229,7 +226,6 @@ fn gone_together(what: DiagnosisKind, lost: &[Lost<'_>], kind: Option<&str>) -> 
     }
 }
 
-/// A kind that hangs on several owners.
 fn kind_hangs(kind: &str, hung: &Hung<'_>) -> Diagnosis {
     let (owners, hosts) = (hung.owners.len() as u64, hung.hosts.len() as u64);
     Diagnosis {

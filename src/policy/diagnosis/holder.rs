@@ -8,7 +8,6 @@ const PARTS: usize = 64;
 /// What an owner, a host with all of its owners, or no owner at all holds in flight, and what of it is stuck.
 #[derive(Debug, Clone, Default)]
 pub struct Holder {
-    /// The host an owner runs on.
     pub host: Option<String>,
     pub claims: u64,
     /// Of them dead, listed or not.
@@ -65,7 +64,6 @@ impl Holder {
         }
     }
 
-    /// The stuck ones that are listed.
     pub fn tally(&self) -> Tally {
         Tally::of(self.parts.iter().map(|part| &part.tally))
     }

@@ -4,9 +4,8 @@
 mod find;
 mod holder;
 
-use super::inconsistencies::Inconsistency;
 use super::verdict::{Judgement, Rule, Verdict};
-use crate::model::{Claim, Owner, Timestamp};
+use crate::model::{Claim, Owner, OwnerRow, Timestamp};
 use crate::preset::{Liveness, QueueSpec};
 use holder::{Holder, Tally};
 use serde::Serialize;
@@ -27,7 +26,6 @@ pub struct Diagnoses<'s> {
     /// Claims that name no owner; all claims of a queue without owners.
     without_owner: Holder,
     no_claim_time: Tally,
-    /// Stuck jobs that are listed.
     listed: u64,
     room: usize,
     /// There were too many owners or hosts to keep apart.
@@ -40,11 +38,8 @@ pub struct Diagnoses<'s> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnosis {
     pub what: DiagnosisKind,
-    /// The host, if it is about one.
     pub host: Option<String>,
-    /// The owner, if it is about one.
     pub owner: Option<String>,
-    /// The kind of work, if it is about one.
     pub kind: Option<String>,
     /// The first instant; [`DiagnosisKind`] says of what.
     pub since: Option<Timestamp>,
@@ -61,7 +56,6 @@ pub struct Diagnosis {
     pub named_hosts: usize,
     /// Jobs by queue, most first; empty where that is not counted.
     pub queues: Vec<(Option<String>, u64)>,
-    /// Why the diagnosis is in doubt, if it is.
     pub doubt: Option<Doubt>,
     /// All claims of a living owner, of which some hang.
     pub claims: u64,
@@ -92,10 +86,56 @@ pub enum DiagnosisKind {
     NoClaimTime,
 }
 
-/// The name in documents.
 impl fmt::Display for DiagnosisKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(f)
+    }
+}
+
+/// A contradiction in the ownership data of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Inconsistency {
+    NoOwner,
+    /// Its owner has no row, where owners have one.
+    OwnerMissing,
+    /// Its owner started after the claim was made: it is another process under the same name.
+    OwnerRestarted,
+    NoClaimTime,
+}
+
+impl Inconsistency {
+    pub const ALL: [Inconsistency; 4] = [
+        Inconsistency::NoOwner,
+        Inconsistency::OwnerMissing,
+        Inconsistency::OwnerRestarted,
+        Inconsistency::NoClaimTime,
+    ];
+
+    pub fn is_shown_by(self, spec: &QueueSpec, claim: &Claim, judgement: &Judgement) -> bool {
+        match self {
+            Inconsistency::NoOwner => spec.owner.id.is_some() && claim.owner.is_none(),
+            Inconsistency::OwnerMissing => claim.owner_row == OwnerRow::Missing,
+            Inconsistency::OwnerRestarted => matches!(&judgement.verdict, Verdict::Stuck(reasons)
+                if reasons.iter().any(|reason| reason.rule == Rule::OwnerRestarted)),
+            Inconsistency::NoClaimTime => spec.claim.claimed_at.is_some() && claim.claimed_at.at().is_none(),
+        }
+    }
+}
+
+/// How many claims have which inconsistency; a claim may have several.
+#[derive(Debug, Clone, Default)]
+pub struct Inconsistencies([u64; 4]);
+
+impl Inconsistencies {
+    pub fn note(&mut self, spec: &QueueSpec, claim: &Claim, judgement: &Judgement) {
+        for (count, inconsistency) in self.0.iter_mut().zip(Inconsistency::ALL) {
+            *count += u64::from(inconsistency.is_shown_by(spec, claim, judgement));
+        }
+    }
+
+    /// The inconsistencies that some claim has, with how many claims have each.
+    pub fn found(&self) -> impl Iterator<Item = (Inconsistency, u64)> {
+        Inconsistency::ALL.into_iter().zip(self.0).filter(|(_, claims)| *claims > 0)
     }
 }
 
@@ -115,7 +155,6 @@ pub enum Doubt {
 pub struct Grouped {
     /// In no particular order, but always the same one.
     pub diagnoses: Vec<Diagnosis>,
-    /// Stuck jobs that are part of no diagnosis.
     pub alone: u64,
 }
 
@@ -212,7 +251,6 @@ fn known<'h>(holders: &'h mut BTreeMap<String, Holder>, name: &str) -> Option<&'
     holders.get_mut(name)
 }
 
-/// Counts a verdict for the claim's holder.
 fn count(holder: &mut Holder, judgement: &Judgement) {
     match &judgement.verdict {
         Verdict::Healthy => {}
@@ -223,7 +261,6 @@ fn count(holder: &mut Holder, judgement: &Judgement) {
     holder.has_signs |= judgement.liveness.is_some_and(|source| source != Liveness::AGE);
 }
 
-/// One job as a tally.
 fn of(claim: &Claim, judgement: &Judgement) -> Tally {
     let by_age = match &judgement.verdict {
         Verdict::Stuck(reasons) => reasons.iter().all(|reason| reason.rule == Rule::ClaimAge),

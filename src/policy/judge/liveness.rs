@@ -2,8 +2,9 @@
 
 use super::{Evaluation, evaluate, unfit};
 use crate::model::{Claim, Clocks, FUTURE_TOLERANCE, LockSign, OwnerRow, Reading, Sign, Timestamp, is_threshold};
+use crate::policy::Policy;
 use crate::policy::finding::{Finding, Limit};
-use crate::policy::thresholds::{Allowed, Policy, is_late, own_word};
+use crate::policy::thresholds::{Allowed, is_late, own_word};
 use crate::policy::verdict::{Check, CheckResult, Judgement, Rule, Value, Verdict};
 use crate::preset::encoding::Said;
 use crate::preset::{Absence, Free, LEASE_AHEAD, Liveness, QueueSpec, SilentAfter, silence_allowed};

@@ -4,8 +4,9 @@ mod external;
 mod liveness;
 mod trouble;
 
+use super::Policy;
 use super::finding::{Finding, Limit};
-use super::thresholds::{Allowed, Policy};
+use super::thresholds::Allowed;
 use super::verdict::{Check, CheckResult, Judgement, Reason, Rule, Value, Verdict};
 use crate::model::{Cell, Claim, Clocks, Reading, Timestamp};
 use crate::preset::encoding::Said;

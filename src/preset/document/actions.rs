@@ -44,9 +44,7 @@ pub(crate) struct StepDoc {
 #[derive(Debug, Clone, Default, serde::Deserialize)]
 #[serde(remote = "Self", default)]
 pub(crate) struct DelayedDoc {
-    /// Why there is no delay, if so.
     pub(crate) refused: Option<String>,
-    /// The state the job comes to instead.
     pub(crate) to: Option<Written>,
     /// Assignments besides those of the action, or in their place.
     #[serde(deserialize_with = "named")]

@@ -2,12 +2,10 @@
 //! live tables.
 
 mod actions;
-mod values;
 
-pub(crate) use actions::ActionDoc;
-pub(crate) use values::Times;
+pub(crate) use actions::{ActionDoc, StepDoc};
 
-use super::encoding::Zone;
+use super::encoding::{Encoding, Encodings, Zone};
 use super::field::{Field, Fragment, Written, complete_when_read, named};
 use super::node::Node;
 use super::queue::*;
@@ -61,7 +59,6 @@ pub(crate) struct Document {
     #[serde(deserialize_with = "named")]
     pub(crate) show: Vec<(String, Written)>,
     pub(crate) advice: Option<AdviceDoc>,
-    /// Why there can be no ledger beside these tables.
     pub(crate) no_ledger: Option<String>,
 }
 
@@ -125,7 +122,6 @@ pub(crate) enum OwnerRows {
 #[derive(Debug, Clone, serde::Deserialize)]
 #[serde(remote = "Self")]
 pub(crate) struct FinishedDoc {
-    /// Why they are not kept.
     pub(crate) none: Option<String>,
     pub(crate) at: Option<Written>,
     /// Absent, it is where the time of the claim is.
@@ -187,35 +183,6 @@ impl Document {
         Ok(read)
     }
 
-    /// A fragment with the fragments that it names put in.
-    pub(crate) fn expanded(&self, template: &Template) -> Result<Template, String> {
-        let mut pieces = Vec::new();
-        self.expand_into(template, &mut Vec::new(), &mut pieces)?;
-        Ok(Template(pieces))
-    }
-
-    fn expand_into<'d>(
-        &'d self,
-        template: &'d Template,
-        path: &mut Vec<&'d str>,
-        pieces: &mut Vec<Piece>,
-    ) -> Result<(), String> {
-        for piece in &template.0 {
-            let Piece::Fragment(name) = piece else {
-                pieces.push(piece.clone());
-                continue;
-            };
-            if path.contains(&name.as_str()) {
-                return Err(format!("`{{sql.{name}}}` contains itself"));
-            }
-            let inner = self.sql.get(name).ok_or_else(|| format!("there is no fragment `{name}` in [sql]"))?;
-            path.push(name);
-            self.expand_into(&inner.sql, path, pieces)?;
-            path.pop();
-        }
-        Ok(())
-    }
-
     /// A table's name in the database.
     pub(crate) fn table_name<'d>(&'d self, logical: &'d str) -> &'d str {
         self.tables.iter().find(|(known, _)| known == logical).map_or(logical, |(_, name)| name)
@@ -231,6 +198,52 @@ impl Document {
         let lock = self.claim.lock.as_ref().map(|lock| lock.text.as_str());
         let found = self.aliases().into_iter().find(|(alias, _)| lock.is_none_or(|lock| lock == alias));
         found.map_or_else(Default::default, |(alias, table)| (table.unwrap_or_default(), alias))
+    }
+}
+
+/// How time columns are spelled: `[time]`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Times {
+    pub(crate) default: Option<Encodings>,
+    pub(crate) columns: BTreeMap<String, Encodings>,
+    /// Stored values that stand for "no value", by column.
+    pub(crate) sentinels: BTreeMap<String, Vec<String>>,
+}
+
+impl Times {
+    fn read(field: &Field<'_>) -> Result<Times, SpecError> {
+        let mut times = Times::default();
+        for (key, field) in field.entries()? {
+            match key {
+                "default" => times.default = Some(encodings(&field)?),
+                "sentinels" => {
+                    for (column, field) in field.entries()? {
+                        let values = field.entries()?.into_iter();
+                        let raws = values.map(|(raw, field)| field.word(&[("none", ())]).map(|()| raw.to_owned()));
+                        times.sentinels.insert(column.to_owned(), raws.collect::<Result<_, _>>()?);
+                    }
+                }
+                column => {
+                    times.columns.insert(column.to_owned(), encodings(&field)?);
+                }
+            }
+        }
+        Ok(times)
+    }
+}
+
+fn encodings(field: &Field<'_>) -> Result<Encodings, SpecError> {
+    let written: Vec<Written> = field.read()?;
+    let parse = |text: &Written| Encoding::parse(&text.text).map_err(|why| text.error(why));
+    let mut parsed = written.iter().map(parse).collect::<Result<Vec<_>, _>>()?.into_iter();
+    let first = parsed.next().ok_or_else(|| field.error("is an empty list of encodings"))?;
+    let encodings = Encodings::new(first, parsed.collect());
+    match encodings.ambiguous().and_then(|at| written.get(at)) {
+        Some(text) => Err(text.error(format!(
+            "what is written as `{}` can be read in two ways as: {encodings}; leave out what the column does not hold",
+            text.text
+        ))),
+        None => Ok(encodings),
     }
 }
 

@@ -13,7 +13,6 @@ use std::collections::BTreeMap;
 pub struct ActionSpec {
     pub to: StateValue,
     pub attempts: AttemptsChange,
-    /// The statements, in order; none where the action is refused.
     pub steps: Vec<StepSpec>,
     /// Why it is never done, if so.
     pub refused: Option<String>,
@@ -52,7 +51,6 @@ impl StepSpec {
 pub struct Assignment {
     pub column: Column,
     pub value: Template,
-    /// How `:now` and `:run_at` are spelled in it.
     pub encodings: Option<Encodings>,
     pub at: WrittenAt,
 }
@@ -68,8 +66,6 @@ pub enum Rows {
 
 #[derive(Debug, Clone, Deserialize)]
 pub struct Skip<Q = Template> {
-    #[serde(skip)]
-    pub name: String,
     /// The condition, over the claim's aliases.
     #[serde(rename = "if")]
     pub condition: Q,

@@ -1,7 +1,10 @@
 //! What makes a row a claim, who holds it, and how its columns are read.
 
-use crate::model::{Cell, HostSpelling};
+use crate::model::{Cell, Engine, HostSpelling};
+use crate::preset::SpecError;
 use crate::preset::encoding::Encodings;
+use crate::preset::field::Field;
+use crate::preset::node::Value;
 use crate::preset::template::{Column, Template};
 use serde::Deserialize;
 
@@ -50,7 +53,6 @@ impl ClaimSpec {
     }
 }
 
-/// Where a job's state is to be read.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StateSource {
     /// In a column, whose in-flight values [`States`](super::States) names.
@@ -63,7 +65,6 @@ pub enum StateSource {
 pub struct OwnerSpec {
     /// Who holds the claim; `None` where the table does not say.
     pub id: Option<Expr>,
-    /// The name people know the owner by.
     pub name: Option<Expr>,
     pub host: Option<Expr>,
     pub host_spelling: HostSpelling,
@@ -75,7 +76,6 @@ pub struct OwnerSpec {
 pub struct OwnerRowSpec {
     /// The table, by its logical name.
     pub table: String,
-    /// The condition of the LEFT JOIN.
     pub on: JoinOn,
     /// A column of it that is never NULL.
     pub key: Column,
@@ -116,7 +116,6 @@ pub enum Absence {
     Unknown,
 }
 
-/// A state: what it is called and how it is stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StateValue {
     pub name: String,
@@ -126,9 +125,7 @@ pub struct StateValue {
 
 #[derive(Debug, Clone, Default)]
 pub struct States {
-    /// Not claimed yet.
     pub waiting: Vec<StateValue>,
-    /// Held by some owner.
     pub in_flight: Vec<StateValue>,
     /// Ended well.
     pub done: Vec<StateValue>,
@@ -146,27 +143,61 @@ impl States {
         all.into_iter().flatten()
     }
 
-    /// Whether a stored value is that of a state, spelled as the preset spells it.
-    pub fn has(&self, stored: &Cell) -> bool {
+    /// The state of a stored value that is spelled as the preset spells it.
+    pub fn find(&self, stored: &Cell) -> Option<&StateValue> {
         // As text: a state that is declared as an integer may arrive cast.
         let text = stored.to_text();
-        self.all().any(|state| state.stored.to_text() == text)
+        self.all().find(|state| state.stored.to_text() == text)
     }
 
     /// The queue's name for the stored value of a job that the database says is in flight. A collation may call a value
     /// one of the states that is spelled otherwise.
     pub fn in_flight_name(&self, stored: &Cell) -> String {
         let folded = |cell: &Cell| cell.to_text().map(|text| text.to_lowercase());
-        let meant =
-            self.in_flight.iter().filter(|_| !self.has(stored)).find(|state| folded(&state.stored) == folded(stored));
-        meant.map_or_else(|| self.name_of(stored), |state| state.name.clone())
+        let alike = || self.in_flight.iter().find(|state| folded(&state.stored) == folded(stored));
+        self.find(stored).or_else(alike).map_or_else(|| stored.to_string(), |state| state.name.clone())
     }
 
     /// The queue's name for a stored value; the value itself where it has none.
     pub fn name_of(&self, stored: &Cell) -> String {
-        // As text: a state that is declared as an integer may arrive cast.
-        let text = stored.to_text();
-        self.all().find(|state| state.stored.to_text() == text).map_or_else(|| stored.to_string(), |s| s.name.clone())
+        self.find(stored).map_or_else(|| stored.to_string(), |state| state.name.clone())
+    }
+}
+
+impl States {
+    /// Reads `[states]`. A truth value is what that engine stores for it.
+    pub(in crate::preset) fn read(field: &Field<'_>, engine: Engine) -> Result<States, SpecError> {
+        field.knows(&["waiting", "in_flight", "done", "failed", "cancelled", "ignored"])?;
+        let take = |key| field.child(key).map_or_else(|| Ok(Vec::new()), |field| state_values(&field, engine));
+        Ok(States {
+            waiting: take("waiting")?,
+            in_flight: take("in_flight")?,
+            done: take("done")?,
+            failed: take("failed")?,
+            cancelled: take("cancelled")?,
+            ignored: take("ignored")?,
+        })
+    }
+}
+
+/// Reads states by their names, with what is stored for each where that is not the name itself.
+fn state_values(field: &Field<'_>, engine: Engine) -> Result<Vec<StateValue>, SpecError> {
+    let stored = |field: &Field<'_>| match (&field.node.value, engine.has_strict_types()) {
+        (Value::Text(text), _) => Ok(Cell::Text(text.clone())),
+        (Value::Integer(number), _) => Ok(Cell::Integer(*number)),
+        (Value::Boolean(truth), true) => Ok(Cell::Text(truth.to_string())),
+        (Value::Boolean(truth), false) => Ok(Cell::Integer(i64::from(*truth))),
+        _ => Err(field.error("must be the stored value: text, an integer, true or false")),
+    };
+    let of_its_name = |field: &Field<'_>| Ok(StateValue { stored: stored(field)?, name: field.spelled()? });
+    match &field.node.value {
+        Value::Table(_) => {
+            let named =
+                |(name, field): (&str, Field<'_>)| Ok(StateValue { name: name.to_owned(), stored: stored(&field)? });
+            field.entries()?.into_iter().map(named).collect()
+        }
+        Value::Array(_) => field.items()?.iter().map(of_its_name).collect(),
+        _ => Ok(vec![of_its_name(field)?]),
     }
 }
 

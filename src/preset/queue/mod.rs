@@ -29,7 +29,6 @@ pub struct QueueSpec {
     pub engine: Engine,
     /// The schema its tables live in; `main` on SQLite.
     pub schema: String,
-    /// The tables by the name the preset gives them.
     pub tables: BTreeMap<String, Table>,
     pub states: States,
     /// True for jobs that wait ([`Waits`](super::Waits)): their one state stands for the ones in flight, and the time
@@ -51,7 +50,6 @@ pub struct QueueSpec {
     pub utc: UtcEvidence,
     pub attempts: Attempts,
     pub rules: Rules,
-    /// What the tables keep of jobs that have ended well.
     pub finished: Finished,
     pub actions: BTreeMap<Action, ActionSpec>,
     /// Why no statement can be written that does what an action says and no more, if so.
@@ -63,7 +61,6 @@ pub struct QueueSpec {
     pub notify: Vec<Notify>,
     /// What the dry run prints, by name.
     pub cautions: Vec<(String, String)>,
-    /// Extra evidence: name and expression.
     pub show: Vec<(String, Expr)>,
     /// The columns of the claim's own table that this role may read, in the catalog's order: what a row's fingerprint
     /// covers.
@@ -108,7 +105,6 @@ impl QueueSpec {
     }
 }
 
-/// How a preset was checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Proof {
@@ -120,7 +116,6 @@ pub enum Proof {
     Facts,
 }
 
-/// The name in documents.
 impl fmt::Display for Proof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(f)
@@ -146,7 +141,6 @@ pub enum Fencing {
 /// The name of the ledger's table. It is only ever looked for where the queue's own tables are.
 pub const LEDGER: &str = "jobdoctor_ledger";
 
-/// A column of the ledger, by what it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LedgerKind {
     /// Text that is always there.
@@ -188,14 +182,11 @@ pub const LEDGER_COLUMNS: [(&str, LedgerKind); 23] = [
     ("row", Json),
 ];
 
-/// The first column that is about a step.
 pub const LEDGER_STEP: usize = 11;
 
-/// The ledger in the schema of a queue's tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerSpec {
     pub table: Table,
-    /// The columns that it should have and has not.
     pub lacks: Vec<String>,
     pub may_insert: bool,
     pub may_read: bool,

@@ -24,7 +24,6 @@ pub enum Liveness<T = TimeColumn, C = Column, Q = Template> {
         silent_after: SilentAfter<C>,
     },
     Owner {
-        /// How long a silence of the owner means death.
         silent_after: SilentAfter<C>,
     },
     /// Nothing but the time since some instant, the claim as a rule.
@@ -41,12 +40,10 @@ pub enum Liveness<T = TimeColumn, C = Column, Q = Template> {
     },
 }
 
-/// What it means that a claim's lock is free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Free {
     Dead,
-    /// Nothing: the next source decides.
     Next,
 }
 
@@ -163,7 +160,6 @@ pub struct Attempts<E = Expr> {
     pub direction: Direction,
 }
 
-/// Where a counter of attempts goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
@@ -245,7 +241,6 @@ impl Counted {
     }
 }
 
-/// What becomes of a job that has used up its attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Exhausted {
@@ -255,7 +250,6 @@ pub enum Exhausted {
     Leave,
 }
 
-/// What the maximum of attempts counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MaxCounts {
@@ -293,7 +287,6 @@ impl<C: From<Written>> From<Written> for MaxRuntime<C> {
 /// What the tables keep of jobs that have ended well.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Finished {
-    /// When their last run began and ended.
     Kept(Box<Runs>),
     /// No run times, and why: "it deletes jobs that have ended well".
     Untold(String),

@@ -3,12 +3,11 @@
 use super::Binder;
 use super::fragments::Within;
 use crate::model::{Action, AttemptsChange, Cell};
-use crate::preset::document::ActionDoc;
+use crate::preset::document::{ActionDoc, StepDoc};
 use crate::preset::encoding::Encodings;
 use crate::preset::field::{Fragment, Written};
 use crate::preset::queue::*;
-use crate::preset::template::Touch;
-use crate::preset::template::{Marker, Piece, Template};
+use crate::preset::template::{Marker, Piece, Template, Touch};
 use crate::preset::{SpecError, WrittenAt, did_you_mean, qualified};
 use std::collections::BTreeMap;
 
@@ -131,30 +130,27 @@ impl Binder<'_> {
             let value = Template(vec![Piece::Literal(to.stored.clone())]);
             assignments.push(Assignment { column: column.clone(), value, encodings: None, at: to_at });
         }
-        if let Some(left) = attempts.left.as_ref().filter(|_| change != AttemptsChange::Keep) {
-            let value = still_left(change, left, attempts);
-            assignments.push(Assignment { column: left.clone(), value, encodings: None, at: at.clone() });
-            return Ok(assignments);
-        }
-        let column = match &attempts.column {
-            Some(Expr::Column(column)) if change != AttemptsChange::Keep => column,
-            Some(Expr::Sql(_)) if change != AttemptsChange::Keep => {
+        let (column, value) = match (&attempts.left, &attempts.column) {
+            _ if change == AttemptsChange::Keep => return Ok(assignments),
+            (None, None) => return Ok(assignments),
+            (Some(left), _) => (left, still_left(change, left, attempts)),
+            (None, Some(Expr::Sql(_))) => {
                 return Err(SpecError::whole(
                     self.name,
                     "attempts that are an expression cannot be changed: say `attempts = \"keep\"` in the action",
                 ));
             }
-            _ => return Ok(assignments),
-        };
-        let value = match (change, &attempts.max) {
-            (AttemptsChange::ToMax, None | Some(Max::Expr(Expr::Sql(_)))) => {
-                return Err(SpecError::whole(self.name, "`attempts = \"max\"` needs a `max` in [attempts]"));
-            }
-            (AttemptsChange::ToMax, _) => Template(attempts.max_sql()),
-            (AttemptsChange::Add(n), _) => {
-                Template::around(&format!("coalesce(?, 0) + ({n})"), &[&[Piece::Column(column.clone())]])
-            }
-            (AttemptsChange::Zero | AttemptsChange::Keep, _) => Template::around("0", &[]),
+            (None, Some(Expr::Column(column))) => match (change, &attempts.max) {
+                (AttemptsChange::ToMax, None | Some(Max::Expr(Expr::Sql(_)))) => {
+                    return Err(SpecError::whole(self.name, "`attempts = \"max\"` needs a `max` in [attempts]"));
+                }
+                (AttemptsChange::ToMax, _) => (column, Template(attempts.max_sql())),
+                (AttemptsChange::Add(n), _) => {
+                    let sum = Template::around(&format!("coalesce(?, 0) + ({n})"), &[&[Piece::Column(column.clone())]]);
+                    (column, sum)
+                }
+                (AttemptsChange::Zero | AttemptsChange::Keep, _) => (column, Template::around("0", &[])),
+            },
         };
         assignments.push(Assignment { column: column.clone(), value, encodings: None, at: at.clone() });
         Ok(assignments)
@@ -222,12 +218,9 @@ impl Binder<'_> {
         if delayed.to.is_some() {
             doc.to.clone_from(&delayed.to);
         }
-        let [step] = doc.steps.as_mut_slice() else {
+        let [step @ StepDoc { sql: None, .. }] = doc.steps.as_mut_slice() else {
             return Err(wrong("can be laid over an action of one UPDATE only"));
         };
-        if step.sql.is_some() {
-            return Err(wrong("can be laid over an action of one UPDATE only"));
-        }
         step.set.retain(|(column, _)| delayed.set.iter().all(|(other, _)| other != column));
         step.set.extend(delayed.set.iter().cloned());
         self.action_named(&doc, claim, attempts).map(Some)
@@ -243,17 +236,12 @@ impl Binder<'_> {
         let (Some(Expr::Column(stalls)), Some(written)) = (&attempts.stalls, &self.document.attempts.stalls) else {
             return Ok(());
         };
-        if stalls.alias != self.lock {
-            return Ok(());
-        }
-        let Some(requeue) = actions.get(&Action::Requeue).filter(|requeue| requeue.refused.is_none()) else {
-            return Ok(());
-        };
         let counts = |step: &StepSpec| match step {
             StepSpec::Update(assignments) => assignments.iter().any(|assignment| assignment.column == *stalls),
             StepSpec::Sql { .. } => true,
         };
-        if requeue.steps.iter().any(counts) {
+        let is_counted = |requeue: &ActionSpec| requeue.refused.is_some() || requeue.steps.iter().any(counts);
+        if stalls.alias != self.lock || actions.get(&Action::Requeue).is_none_or(is_counted) {
             return Ok(());
         }
         Err(written.error(format!(

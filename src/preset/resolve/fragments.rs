@@ -2,6 +2,7 @@
 
 use super::Binder;
 use crate::preset::SpecError;
+use crate::preset::document::Document;
 use crate::preset::field::{Fragment, Written};
 use crate::preset::template::{Marker, Piece, Template, is_name};
 
@@ -62,6 +63,37 @@ impl Binder<'_> {
             if let Some(live) = self.tables.get(table).filter(|live| live.column(column).is_none()) {
                 return Err(written.error(format!("table {} has no column `{column}`", live.name)));
             }
+        }
+        Ok(())
+    }
+}
+
+impl Document {
+    /// A fragment with the fragments that it names put in.
+    pub(crate) fn expanded(&self, template: &Template) -> Result<Template, String> {
+        let mut pieces = Vec::new();
+        self.expand_into(template, &mut Vec::new(), &mut pieces)?;
+        Ok(Template(pieces))
+    }
+
+    fn expand_into<'d>(
+        &'d self,
+        template: &'d Template,
+        path: &mut Vec<&'d str>,
+        pieces: &mut Vec<Piece>,
+    ) -> Result<(), String> {
+        for piece in &template.0 {
+            let Piece::Fragment(name) = piece else {
+                pieces.push(piece.clone());
+                continue;
+            };
+            if path.contains(&name.as_str()) {
+                return Err(format!("`{{sql.{name}}}` contains itself"));
+            }
+            let inner = self.sql.get(name).ok_or_else(|| format!("there is no fragment `{name}` in [sql]"))?;
+            path.push(name);
+            self.expand_into(&inner.sql, path, pieces)?;
+            path.pop();
         }
         Ok(())
     }

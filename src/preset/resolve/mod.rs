@@ -42,7 +42,6 @@ impl Place {
     }
 }
 
-/// Why a preset could not be resolved.
 #[derive(Debug)]
 pub enum ResolveError<E> {
     /// The preset or the tables are at fault.
@@ -95,7 +94,6 @@ struct Binder<'a> {
     lock_table: String,
     /// The claim's own table.
     own: &'a LiveTable,
-    /// The keys of expressions that were read.
     computed: RefCell<BTreeSet<String>>,
 }
 
@@ -220,17 +218,17 @@ impl<'a> Binder<'a> {
     }
 
     fn skips(&self) -> Result<Vec<Skip>, SpecError> {
-        let skip = |(name, Skip { condition, actions, reason, .. }): &(String, Skip<Fragment>)| {
-            let (condition, actions) = (self.read_sql(condition)?, actions.clone());
-            Ok(Skip { name: name.clone(), condition, actions, reason: reason.clone() })
+        let skip = |(_, skip): &(String, Skip<Fragment>)| {
+            let condition = self.read_sql(&skip.condition)?;
+            Ok(Skip { condition, actions: skip.actions.clone(), reason: skip.reason.clone() })
         };
         self.document.skips.iter().map(skip).collect()
     }
 
     fn checks(&self) -> Result<Vec<CheckSpec>, SpecError> {
-        let check = |(name, CheckSpec { sql, finds, remedy, .. }): &(String, CheckSpec<Fragment>)| {
-            let (finds, remedy) = (finds.clone(), remedy.clone());
-            Ok(CheckSpec { name: name.clone(), sql: self.read_sql(sql)?, finds, remedy })
+        let check = |(name, check): &(String, CheckSpec<Fragment>)| {
+            let (finds, remedy) = (check.finds.clone(), check.remedy.clone());
+            Ok(CheckSpec { name: name.clone(), sql: self.read_sql(&check.sql)?, finds, remedy })
         };
         self.document.checks.iter().map(check).collect()
     }

@@ -1,17 +1,153 @@
-//! The lines of a journal file, and how they are read.
+//! The journal file of a run: its lines, how they are written and how they are read.
 
 use super::{Directory, JournalError};
 use crate::model::{End, Outcome, RowChange, RunHead, Step, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
 
 /// No line of ours is longer: a batch has at most 5,000 jobs, and a foreign file must not fill the memory.
 const LONGEST_LINE: u64 = 1 << 30;
 
-/// What a whole journal comes to.
+/// The schema that a journal's first line names.
+pub const SCHEMA: &str = "jobdoctor.journal/v2";
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum JournalLine {
+    /// The first: which run this is.
+    Head {
+        /// Always [`SCHEMA`].
+        schema: String,
+        #[serde(flatten)]
+        head: Box<RunHead>,
+    },
+    /// What a batch is about to commit.
+    Intent {
+        /// The batch, counted from 1. A batch that is tried again writes another intent with the same number.
+        batch: u64,
+        at: Timestamp,
+        /// The jobs that it moves, with their rows; their outcome is unknown until the commit is answered.
+        steps: Vec<Step<End>>,
+    },
+    /// What became of a batch.
+    Result {
+        /// The batch, counted from 1.
+        batch: u64,
+        /// Every step of it, in order, without the rows, which the intent has.
+        steps: Vec<Step<End>>,
+        /// The places, counted from 0, of steps that a later batch tries once more: what becomes of them there counts.
+        tried_again: Vec<usize>,
+    },
+    /// The last: the run came to its end.
+    End(RunEnd),
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunEnd {
+    pub outcomes: Counts,
+    /// Jobs that were moved, or may have been, and that no intent names, because it could not be written.
+    pub unrecorded: u64,
+    /// Why it stopped early, if it did.
+    pub stop: Option<String>,
+}
+
+pub type Counts = BTreeMap<Outcome, u64>;
+
+/// The journal of one run, being written. The file is made with the first intent, because only a run that writes
+/// something to the database has anything to record.
+#[derive(Debug)]
+pub struct JournalWriter {
+    directory: Directory,
+    run_id: String,
+    path: PathBuf,
+    file: Option<File>,
+    /// What is to be written ahead of the next line that makes the file.
+    waiting: Vec<u8>,
+    /// How much of the file is whole lines.
+    length: u64,
+    /// Whether a piece of a line could not be removed. Behind it nothing more is written.
+    is_torn: bool,
+}
+
+impl JournalWriter {
+    /// One for that run. Nothing is made yet.
+    pub fn new(directory: Directory, head: RunHead) -> Result<JournalWriter, JournalError> {
+        let path = directory.file(&head.run_id);
+        let run_id = head.run_id.clone();
+        let mut writer =
+            JournalWriter { directory, run_id, path, file: None, waiting: Vec::new(), length: 0, is_torn: false };
+        writer.wait(&JournalLine::Head { schema: SCHEMA.to_owned(), head: Box::new(head) })?;
+        Ok(writer)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn is_begun(&self) -> bool {
+        self.file.is_some()
+    }
+
+    pub fn ready(&self) -> Result<(), JournalError> {
+        self.directory.ready()
+    }
+
+    /// Writes a line now, and what waited for it. With `sync` it is on the disk when this returns. A line that was
+    /// written in part only is removed, so that the file stays readable; with the first line, the file is.
+    pub fn write(&mut self, line: &JournalLine, sync: bool) -> Result<(), JournalError> {
+        let before = self.waiting.len();
+        self.wait(line)?;
+        let written = self.flush(sync);
+        if written.is_err() {
+            self.waiting.truncate(before);
+        }
+        written
+    }
+
+    /// Writes a line if there is a file, and keeps it for later if there is none yet.
+    pub fn write_if_begun(&mut self, line: &JournalLine, sync: bool) -> Result<(), JournalError> {
+        if self.is_begun() { self.write(line, sync) } else { self.wait(line) }
+    }
+
+    fn wait(&mut self, line: &JournalLine) -> Result<(), JournalError> {
+        let spelled = serde_json::to_writer(&mut self.waiting, line);
+        spelled.map_err(|error| JournalError::io("spell a line of", &self.path, error))?;
+        self.waiting.push(b'\n');
+        Ok(())
+    }
+
+    fn flush(&mut self, sync: bool) -> Result<(), JournalError> {
+        if self.file.is_none() {
+            self.file = Some(self.directory.create(&self.run_id)?);
+        }
+        if self.is_torn {
+            return Err(JournalError::io("write to", &self.path, std::io::ErrorKind::WriteZero));
+        }
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let written = file.write_all(&self.waiting).and_then(|()| if sync { file.sync_data() } else { Ok(()) });
+        match written {
+            Ok(()) => {
+                self.length += self.waiting.len() as u64;
+                self.waiting.clear();
+                Ok(())
+            }
+            Err(error) => {
+                if self.length == 0 {
+                    self.file = None;
+                    self.directory.remove(&self.run_id);
+                } else {
+                    // If this fails too, the torn line is the last one, and readers know what that means.
+                    self.is_torn = file.set_len(self.length).is_err();
+                }
+                Err(JournalError::io("write to", &self.path, error))
+            }
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
     pub head: RunHead,
@@ -176,49 +312,3 @@ pub fn summary(directory: &Directory, run_id: &str) -> Result<Option<Summary>, J
     })?;
     Ok(Some(Summary { head, recorded, undoable, end }))
 }
-
-/// The schema that a journal's first line names.
-pub const SCHEMA: &str = "jobdoctor.journal/v2";
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub enum JournalLine {
-    /// The first: which run this is.
-    Head {
-        /// Always [`SCHEMA`].
-        schema: String,
-        #[serde(flatten)]
-        head: Box<RunHead>,
-    },
-    /// What a batch is about to commit.
-    Intent {
-        /// The batch, counted from 1. A batch that is tried again writes another intent with the same number.
-        batch: u64,
-        /// The clock of the transaction.
-        at: Timestamp,
-        /// The jobs that it moves, with their rows; their outcome is unknown until the commit is answered.
-        steps: Vec<Step<End>>,
-    },
-    /// What became of a batch.
-    Result {
-        /// The batch, counted from 1.
-        batch: u64,
-        /// Every step of it, in order, without the rows, which the intent has.
-        steps: Vec<Step<End>>,
-        /// The places, counted from 0, of steps that a later batch tries once more: what becomes of them there counts.
-        tried_again: Vec<usize>,
-    },
-    /// The last: the run came to its end.
-    End(RunEnd),
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunEnd {
-    pub outcomes: Counts,
-    /// Jobs that were moved, or may have been, and that no intent names, because it could not be written.
-    pub unrecorded: u64,
-    /// Why it stopped early, if it did.
-    pub stop: Option<String>,
-}
-
-pub type Counts = BTreeMap<Outcome, u64>;
