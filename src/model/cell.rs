@@ -33,6 +33,12 @@ impl Cell {
         }
     }
 
+    /// The number in a cell that holds a count.
+    pub fn as_count(&self) -> Option<u64> {
+        self.as_integer().and_then(|count| u64::try_from(count).ok())
+    }
+
+    /// True for SQL NULL.
     pub fn is_null(&self) -> bool {
         matches!(self, Cell::Null)
     }

@@ -108,7 +108,7 @@ fn entry(preset: &Preset) -> Result<PresetEntry, SpecError> {
         home: preset.home.clone(),
         engines: preset.engines.iter().map(ToString::to_string).collect(),
         checked: preset.checked.clone(),
-        proof: preset.proof.name().to_owned(),
+        proof: preset.proof.to_string(),
         built_in: preset.built_in,
         detected: preset.is_detectable(),
         liveness,

@@ -6,6 +6,7 @@ use super::thresholds::Allowed;
 use crate::model::{Action, LockSign, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::fmt;
 use std::time::Duration;
 
 /// One finding about a claim.
@@ -165,25 +166,8 @@ pub enum SkipReason {
     Gone,
 }
 
-impl SkipReason {
-    pub fn name(self) -> &'static str {
-        match self {
-            SkipReason::Unknown => "unknown",
-            SkipReason::Healthy => "healthy",
-            SkipReason::NotInFlight => "not_in_flight",
-            SkipReason::OwnerAlive => "owner_alive",
-            SkipReason::AttemptsExhausted => "attempts_exhausted",
-            SkipReason::AttemptsUnreadable => "attempts_unreadable",
-            SkipReason::StallsExhausted => "stalls_exhausted",
-            SkipReason::StallsUnreadable => "stalls_unreadable",
-            SkipReason::ActionNotOffered => "action_not_offered",
-            SkipReason::ActionRefused => "action_refused",
-            SkipReason::Preset => "preset",
-            SkipReason::Changed => "changed",
-            SkipReason::ChangedBetweenSnapshots => "changed_between_snapshots",
-            SkipReason::Unrecorded => "unrecorded",
-            SkipReason::AsBefore => "as_before",
-            SkipReason::Gone => "gone",
-        }
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
 }

@@ -1,71 +1,16 @@
 //! Drafts what to do about one claim: a step, or a reason to skip it.
 
 use super::Policy;
-use super::finding::Finding;
+use super::finding::{Finding, SkipReason, Skipped};
 use super::verdict::{Judgement, Proves, Rule, Verdict};
 use crate::model::{Action, AttemptsChange, Cell, Claim, Step, Write};
 use crate::preset::{ActionSpec, Exhausted, MaxCounts, QueueSpec};
-use schemars::JsonSchema;
-use serde::Serialize;
-use std::fmt;
 use std::time::Duration;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Draft {
     Step(Box<Step>),
     Skipped(Skipped),
-}
-
-/// Why a job is not acted on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skipped {
-    pub reason: SkipReason,
-    /// What that rests on; none where the reason says it all.
-    pub findings: Vec<Finding>,
-}
-
-/// Why a job is not acted on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SkipReason {
-    /// It cannot be judged.
-    Unknown,
-    /// It was named, and it is healthy.
-    Healthy,
-    /// It was named, and it is not in flight.
-    NotInFlight,
-    /// It is in trouble, but its owner shows life.
-    OwnerAlive,
-    /// A requeue was due, and it has no attempt left.
-    AttemptsExhausted,
-    /// Its attempts cannot be read as a number.
-    AttemptsUnreadable,
-    /// A requeue was due, and its stall budget is spent.
-    StallsExhausted,
-    /// A stall budget is set, and nothing tells how often it was lost.
-    StallsUnreadable,
-    /// The preset does not have this action.
-    ActionNotOffered,
-    /// The preset refuses this action.
-    ActionRefused,
-    /// A condition of the preset skips it.
-    Preset,
-    /// It has changed since the saved plan, or since the run that is reverted.
-    Changed,
-    /// It changed between two snapshots.
-    ChangedBetweenSnapshots,
-    /// Its run cannot be reverted for it: its row is not recorded.
-    Unrecorded,
-    /// Its row is already what it was before the run that is reverted.
-    AsBefore,
-    /// Its row no longer exists.
-    Gone,
-}
-
-impl fmt::Display for SkipReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.serialize(f)
-    }
 }
 
 /// Drafts what to do about one claim. The same draft serves the dry run and the apply.

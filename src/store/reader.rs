@@ -63,16 +63,8 @@ impl<S: ReadSession> Reader for SqlReader<S> {
     fn states_in_use(&mut self, spec: &QueueSpec) -> Result<Vec<Cell>, StoreError> {
         let Some(statement) = sql::states_in_use(spec, self.session.dialect()) else { return Ok(Vec::new()) };
         let states = self.session.query(&statement)?.into_iter().filter_map(|row| row.into_iter().next());
-        let mut odd = 0;
-        states
-            .map(|state| {
-                odd += usize::from(spec.states.find(&state).is_none());
-                if spec.states.find(&state).is_some() || odd > ODD_STATES {
-                    return Ok(state);
-                }
-                Ok(self.state_meant(spec, &state)?.unwrap_or(state))
-            })
-            .collect()
+        let mut meant = Vec::new();
+        states.map(|state| self.state_meant(spec, state, &mut meant)).collect()
     }
 
     fn count_in_states(&mut self, spec: &QueueSpec, states: &[String], most: u64) -> Result<u64, StoreError> {
@@ -149,24 +141,12 @@ impl<S: ReadSession> Reader for SqlReader<S> {
     }
 
     fn count_by_state(&mut self, spec: &QueueSpec, by_kind: bool) -> Result<Vec<RowCount>, StoreError> {
-        let Some(counting) = sql::count_by_state(spec, self.session.dialect(), by_kind) else { return Ok(Vec::new()) };
-        let rows = self.session.query(&counting.statement).map_err(|error| error.of_expressions(spec))?;
-        let mut counts: Vec<RowCount> = rows.iter().map(|row| counting.read(row)).collect();
-        let mut meant: Vec<(Cell, Option<Cell>)> = Vec::new();
-        let is_odd =
-            |count: &&mut RowCount| matches!(count.state, Cell::Text(_)) && spec.states.find(&count.state).is_none();
-        for count in counts.iter_mut().filter(is_odd) {
-            let known = meant.iter().find(|(stored, _)| *stored == count.state).map(|(_, state)| state.clone());
-            let state = match known {
-                Some(state) => state,
-                None if meant.len() == ODD_STATES => None,
-                None => {
-                    let state = self.state_meant(spec, &count.state)?;
-                    meant.push((count.state.clone(), state.clone()));
-                    state
-                }
-            };
-            count.state = state.unwrap_or_else(|| count.state.clone());
+        let Some(statement) = sql::count_by_state(spec, self.session.dialect(), by_kind) else { return Ok(Vec::new()) };
+        let rows = self.session.query(&statement).map_err(|error| error.of_expressions(spec))?;
+        let mut counts: Vec<RowCount> = rows.iter().map(|row| sql::row_count(row)).collect();
+        let mut meant = Vec::new();
+        for count in counts.iter_mut().filter(|count| matches!(count.state, Cell::Text(_))) {
+            count.state = self.state_meant(spec, count.state.clone(), &mut meant)?;
         }
         Ok(counts)
     }
@@ -305,7 +285,7 @@ impl<S: ReadSession> SqlReader<S> {
         if let Some((_, meant)) = known.iter().find(|(other, _)| *other == stored) {
             return Ok(meant.clone());
         }
-        if spec.states.has(&stored) || known.len() == ODD_STATES {
+        if spec.states.find(&stored).is_some() || known.len() == ODD_STATES {
             return Ok(stored);
         }
         let Some(statement) = sql::state_meant(spec, self.session.dialect(), &stored) else { return Ok(stored) };

@@ -17,7 +17,7 @@ use super::ident::meanings;
 use super::live::{LiveSchema, LiveTable};
 use super::queue::*;
 use super::template::Template;
-use super::variant::{Ask, Tables, choose};
+use super::variant::{Ask, choose};
 use super::{SpecError, WrittenAt, did_you_mean};
 use crate::model::{Action, AttemptsChange};
 use columns::missing_table;
