@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// No line of ours is longer: a batch has at most 5,000 jobs, and a foreign file must not fill the memory.
 const LONGEST_LINE: u64 = 1 << 30;
@@ -62,7 +62,6 @@ pub type Counts = BTreeMap<Outcome, u64>;
 pub struct JournalWriter {
     directory: Directory,
     run_id: String,
-    path: PathBuf,
     file: Option<File>,
     /// What is to be written ahead of the next line that makes the file.
     waiting: Vec<u8>,
@@ -75,16 +74,15 @@ pub struct JournalWriter {
 impl JournalWriter {
     /// One for that run. Nothing is made yet.
     pub fn new(directory: Directory, head: RunHead) -> Result<JournalWriter, JournalError> {
-        let path = directory.file(&head.run_id);
         let run_id = head.run_id.clone();
         let mut writer =
-            JournalWriter { directory, run_id, path, file: None, waiting: Vec::new(), length: 0, is_torn: false };
+            JournalWriter { directory, run_id, file: None, waiting: Vec::new(), length: 0, is_torn: false };
         writer.wait(&JournalLine::Head { schema: SCHEMA.to_owned(), head: Box::new(head) })?;
         Ok(writer)
     }
 
-    pub fn path(&self) -> &Path {
-        &self.path
+    pub fn path(&self) -> PathBuf {
+        self.directory.file(&self.run_id)
     }
 
     pub fn is_begun(&self) -> bool {
@@ -114,7 +112,7 @@ impl JournalWriter {
 
     fn wait(&mut self, line: &JournalLine) -> Result<(), JournalError> {
         let spelled = serde_json::to_writer(&mut self.waiting, line);
-        spelled.map_err(|error| JournalError::io("spell a line of", &self.path, error))?;
+        spelled.map_err(|error| JournalError::io("spell a line of", &self.path(), error))?;
         self.waiting.push(b'\n');
         Ok(())
     }
@@ -124,7 +122,7 @@ impl JournalWriter {
             self.file = Some(self.directory.create(&self.run_id)?);
         }
         if self.is_torn {
-            return Err(JournalError::io("write to", &self.path, std::io::ErrorKind::WriteZero));
+            return Err(JournalError::io("write to", &self.path(), std::io::ErrorKind::WriteZero));
         }
         let Some(file) = &mut self.file else { return Ok(()) };
         let written = file.write_all(&self.waiting).and_then(|()| if sync { file.sync_data() } else { Ok(()) });
@@ -142,7 +140,7 @@ impl JournalWriter {
                     // If this fails too, the torn line is the last one, and readers know what that means.
                     self.is_torn = file.set_len(self.length).is_err();
                 }
-                Err(JournalError::io("write to", &self.path, error))
+                Err(JournalError::io("write to", &self.path(), error))
             }
         }
     }

@@ -181,9 +181,7 @@ impl Evaluation<'_> {
         });
         named.collect::<Vec<_>>().join(", ")
     }
-}
 
-impl Evaluation<'_> {
     pub(super) fn restart(&mut self) {
         let Some(restart) = &self.policy.restart else { return };
         if let RestartScope::NotListed(living) = &restart.scope {

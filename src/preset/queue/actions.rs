@@ -118,16 +118,7 @@ impl QueueSpec {
         let of_row = |name: &str| self.row.iter().find(|column| column.name == name);
         assignments.iter().map(|assignment| of_row(&assignment.column.name)).collect()
     }
-}
 
-impl ActionSpec {
-    /// True if it does no more than one UPDATE of the claim's own table.
-    pub fn is_one_update(&self) -> bool {
-        matches!(self.steps.as_slice(), [StepSpec::Update(_)])
-    }
-}
-
-impl QueueSpec {
     /// How a job is requeued that is to run later.
     /// The error is a clause that says why that is impossible: the job would run at once, or never.
     pub fn delayed_requeue(&self) -> Result<ActionSpec, String> {
@@ -149,6 +140,11 @@ impl QueueSpec {
 }
 
 impl ActionSpec {
+    /// True if it does no more than one UPDATE of the claim's own table.
+    pub fn is_one_update(&self) -> bool {
+        matches!(self.steps.as_slice(), [StepSpec::Update(_)])
+    }
+
     /// True if something that it writes says when the job may run again.
     pub fn says_when(&self) -> bool {
         let asks = |sql: &Template| sql.markers().any(|marker| matches!(marker, Marker::RunAt(_)));

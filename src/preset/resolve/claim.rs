@@ -157,30 +157,24 @@ impl Binder<'_> {
 
     /// Where run times are read. A table without both instants is no error: nothing but statistics needs them.
     pub(super) fn finished(&self, claim: &ClaimSpec) -> Result<Finished, SpecError> {
-        let name = &self.document.name;
         let finished = self.document.finished.as_ref();
+        let untold = |why: String| Ok(Finished::Untold(format!("preset {}{why}", self.document.name)));
         if let Some(why) = finished.and_then(|doc| doc.none.as_ref()) {
-            return Ok(Finished::Untold(format!("preset {name}: {why}")));
+            return untold(format!(": {why}"));
         }
         let Some((doc, at)) = finished.and_then(|doc| Some((doc, doc.at.as_ref()?))) else {
-            return Ok(Finished::Untold(format!(
-                "preset {name} does not say where the end of a run is kept ([finished] in a mapping)"
-            )));
+            return untold(" does not say where the end of a run is kept ([finished] in a mapping)".to_owned());
         };
         let lacks = |column: &str| Ok(Finished::Untold(format!("table {} has no column {column}", self.own.name)));
         let Some(end) = self.time(at, &self.lock)? else { return lacks(&at.text) };
         let started = match &doc.started {
-            Some(began) => match self.time(began, &self.lock)? {
-                Some(started) => started,
-                None => return lacks(&began.text),
-            },
-            None => match (&claim.claimed_at, &self.document.claim.claimed_at) {
-                (Some(claimed_at), _) => claimed_at.clone(),
-                (None, Some(written)) => return lacks(&written.text),
-                (None, None) => {
-                    return Ok(Finished::Untold(format!("preset {name} does not say when a run began")));
-                }
-            },
+            Some(began) => self.time(began, &self.lock)?,
+            None => claim.claimed_at.clone(),
+        };
+        let started = match (started, doc.started.as_ref().or(self.document.claim.claimed_at.as_ref())) {
+            (Some(started), _) => started,
+            (None, Some(written)) => return lacks(&written.text),
+            (None, None) => return untold(" does not say when a run began".to_owned()),
         };
         let states = match &claim.state {
             StateSource::Column(_) => doc.states.clone(),
