@@ -1,11 +1,10 @@
 //! Files that jobdoctor replaces as a whole where a flag names them, each only by one of its own kind.
 
-use crate::cli::error::CliError;
-use crate::cli::exit::Exit;
+use super::{CliError, Exit};
 use crate::output::{FileMode, directory_of, replace_file, temporary_beside};
 use rustix::process::geteuid;
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -23,7 +22,6 @@ const SIDECARS: [&str; 3] = ["-journal", "-shm", "-wal"];
 /// A kind of file, by its purpose.
 #[derive(Debug)]
 pub struct FileKind {
-    /// The flag that names the file.
     pub flag: &'static str,
     pub name: &'static str,
     /// What it holds, in messages.
@@ -54,10 +52,7 @@ impl AtomicFile {
         self.read(LARGEST)
     }
 
-    /// Replaces the file.
-    ///
-    /// # Errors
-    /// When it cannot be written, or a file of another kind now has that name; that file stays unchanged.
+    /// Replaces the file, unless a file of another kind now has that name.
     pub fn write(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
         self.ensure_replaceable()?;
         replace_file(&self.path, self.kind.mode, write).map_err(|error| self.write_error(&error))
@@ -73,7 +68,7 @@ impl AtomicFile {
             return Ok(());
         }
         let FileKind { flag, holds, .. } = self.kind;
-        Err(CliError::new(Exit::Usage, format!("{flag} {}: another file has that name", self.path.display()))
+        Err(CliError::usage(format!("{flag} {}: another file has that name", self.path.display()))
             .hint(format!("name a file that does not exist; jobdoctor replaces only its own {holds}")))
     }
 
@@ -113,15 +108,6 @@ impl AtomicFile {
     }
 }
 
-/// True if both paths lead to the same file, which need not exist yet.
-pub fn is_same(one: &Path, other: &Path) -> bool {
-    let place = |path: &Path| {
-        let directory = fs::canonicalize(directory_of(path)).ok()?;
-        path.file_name().map(|name| directory.join(name))
-    };
-    one == other || place(one).is_some_and(|one| Some(one) == place(other))
-}
-
 /// Whether SQLite would take a file of that name for a part of the database next to it.
 fn is_of_a_database(path: &Path) -> bool {
     let bytes = path.as_os_str().as_bytes();
@@ -132,6 +118,7 @@ fn is_of_a_database(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     static KIND: FileKind = FileKind {
         flag: "--file",
@@ -189,14 +176,5 @@ mod tests {
             assert_eq!((error.exit, error.message), (exit, format!("the file metrics/a cannot be written: {message}")));
             assert!(error.hints[0].contains(hint), "{:?}", error.hints);
         }
-    }
-
-    #[test]
-    fn one_file_may_have_several_paths() {
-        let directory = tempfile::TempDir::new().unwrap();
-        fs::create_dir(directory.path().join("d")).unwrap();
-        let path = |name: &str| directory.path().join(name);
-        assert!(is_same(&path("a"), &path("d/../a")) && is_same(Path::new("a"), Path::new("./a")));
-        assert!(!is_same(&path("a"), &path("d/a")) && !is_same(&path("no/a"), &path("no/b")));
     }
 }

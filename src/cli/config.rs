@@ -2,12 +2,11 @@
 //! runs with the operator's rights.
 
 use super::environment::Environment;
-use super::error::{CliError, OrEnd};
-use super::exit::Exit;
-use super::input::{LONGEST_FILE, PATIENCE, Source};
+use super::input::{PATIENCE, Source};
 use super::next_command::shell_word;
 use super::secret::may_hold_password;
 use super::setting::{SETTINGS, Target};
+use super::{CliError, Exit, OrEnd};
 use crate::preset::{Field, Node, Preset, SpecError, Written, did_you_mean};
 use anyhow::Context;
 use nix::unistd::{Gid, Group, Uid, User, geteuid};
@@ -18,7 +17,6 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// A config file, read and checked.
 #[derive(Debug, Default)]
 pub struct Config {
     /// The target when none is named.
@@ -37,9 +35,7 @@ impl Config {
         let text = match environment.config.get() {
             Some(text) => text,
             None => {
-                let exits = (Exit::Config, Exit::Config);
-                let source =
-                    Source { what: "config file", flag: "--config", path, most: LONGEST_FILE, identity: None, exits };
+                let source = Source::settings("config file", "--config", path);
                 let place = if source.is_stdin() { Path::new("/dev/stdin") } else { path };
                 let found = find_trusted(place).with_context(|| unreadable(path)).or_end(Exit::Config)?;
                 let found = found.map_err(|Stranger { who, fix }| {

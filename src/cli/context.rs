@@ -1,9 +1,9 @@
 //! What every command gets besides its own arguments: environment, output, signals and the way to a snapshot.
 
+use super::CliError;
 use super::args::ToneArgs;
 use super::database::Database;
 use super::environment::Environment;
-use super::error::CliError;
 use super::next_command::{next_command, same_queue};
 use super::progress::Drawn;
 use super::settings::{READING, Settings};
@@ -19,13 +19,9 @@ use std::time::Duration;
 
 pub struct Context {
     pub environment: Environment,
-    /// The writer to stdout and stderr.
     pub ui: Ui,
-    /// The format of the report.
     pub format: Format,
-    /// Raised by a signal.
     pub interrupt: Interrupt,
-    /// The signal that raised it.
     pub caught: Caught,
     /// The words of the command line, the command first.
     pub words: Vec<String>,
@@ -73,7 +69,6 @@ impl Context {
         (self.program)()
     }
 
-    /// The store of the database that the settings name.
     pub fn store(&self, settings: &Settings) -> Result<Box<dyn Store>, CliError> {
         let database = settings.database()?;
         self.report_setup(&database);
@@ -85,7 +80,6 @@ impl Context {
         self.snapshot_of(self.store(settings)?.as_ref(), settings, command)
     }
 
-    /// Begins a snapshot of a store.
     pub fn snapshot_of(&self, store: &dyn Store, settings: &Settings, command: &str) -> Result<Snapshot, CliError> {
         let limits = settings.limits(command, READING, &self.interrupt, false);
         let mut snapshot = settings.session(store, &limits).snapshot()?;

@@ -2,11 +2,10 @@
 
 use super::args::StoreArgs;
 use super::environment::Environment;
-use super::error::CliError;
-use super::exit::Exit;
-use super::input::{LONGEST_FILE, PATIENCE, Source};
+use super::input::{PATIENCE, Source};
 use super::setting::Target;
 use super::settings::first;
+use super::{CliError, Exit};
 use crate::store::{Address, Interrupt, Password, Store, Surroundings, open};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -14,7 +13,6 @@ use std::path::Path;
 
 /// A database, if one is named.
 pub struct Database {
-    /// Its address; `None` if none is named.
     pub address: Option<Address>,
     /// The targets that could have been named.
     pub targets: Vec<String>,
@@ -23,7 +21,7 @@ pub struct Database {
 impl Database {
     pub fn store(&self) -> Result<Box<dyn Store>, CliError> {
         let address = self.address.as_ref().ok_or_else(|| {
-            let error = CliError::new(Exit::Usage, "no database is named");
+            let error = CliError::usage("no database is named");
             if !self.targets.is_empty() {
                 let names = self.targets.join(", ");
                 return error
@@ -90,7 +88,7 @@ impl ConfiguredAddress {
                     let path = text.as_bytes();
                     Ok(Address::file(OsStr::from_bytes(path.strip_prefix(b"sqlite:").unwrap_or(path))))
                 }
-                _ => Err(CliError::new(Exit::Usage, "the address is neither UTF-8 nor a path (it is not shown)")),
+                _ => Err(CliError::usage("the address is neither UTF-8 nor a path (it is not shown)")),
             },
         }
     }
@@ -99,10 +97,7 @@ impl ConfiguredAddress {
 /// Reads a password: the first line of a file. The file's mode is not checked, because containers mount secrets
 /// readable for all.
 pub fn read_password(path: &Path, interrupt: &Interrupt) -> Result<Password, CliError> {
-    let exits = (Exit::Config, Exit::Config);
-    let source =
-        Source { what: "password file", flag: "--password-file", path, most: LONGEST_FILE, identity: None, exits };
-    let bytes = source.bytes(interrupt, PATIENCE)?.text;
+    let bytes = Source::settings("password file", "--password-file", path).bytes(interrupt, PATIENCE)?.text;
     let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if line.is_empty() {

@@ -132,7 +132,6 @@ pub fn host() -> Option<String> {
     (!host.is_empty()).then_some(host)
 }
 
-/// The user who runs the program.
 pub fn actor() -> Actor {
     let user = geteuid();
     Actor { user: User::from_uid(user).ok().flatten().map(|user| user.name), uid: Some(user.as_raw()) }

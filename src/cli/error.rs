@@ -1,6 +1,6 @@
 //! Errors that end the program, each with its exit code.
 
-use super::exit::Exit;
+use super::Exit;
 use super::secret::masked;
 use crate::history::JournalError;
 use crate::ops::OpsError;
@@ -23,6 +23,10 @@ impl CliError {
         CliError { exit, message: message.into(), hints: Vec::new() }
     }
 
+    pub fn usage(message: impl Into<String>) -> CliError {
+        CliError::new(Exit::Usage, message)
+    }
+
     /// The error document. A message may quote a password, which is hidden.
     pub fn document(&self) -> ErrorDocument {
         ErrorDocument {
@@ -35,7 +39,6 @@ impl CliError {
     }
 
     /// The error after a signal, if one came: the signal is why the program ends.
-    #[must_use]
     pub fn after(self, signal: Option<i32>) -> CliError {
         match (signal, self.exit) {
             (None, _) => self,
@@ -44,7 +47,6 @@ impl CliError {
         }
     }
 
-    #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> CliError {
         self.hints.push(hint.into());
         self
@@ -110,7 +112,7 @@ impl From<OpsError> for CliError {
         match error {
             OpsError::Store(error) => error.into(),
             OpsError::Spec(error) => error.into(),
-            OpsError::Usage { message, hint } => CliError::new(Exit::Usage, message).hint(hint),
+            OpsError::Usage { message, hint } => CliError::usage(message).hint(hint),
             OpsError::File { message, hint } => {
                 CliError { exit: Exit::Config, message, hints: hint.into_iter().collect() }
             }

@@ -2,12 +2,10 @@
 
 use super::args::EvidenceArgs;
 use super::atomic_file::{AtomicFile, FileKind};
-use super::context::Context;
-use super::error::{CliError, OrEnd};
-use super::exit::Exit;
 use super::input::{Input, Source};
 use super::settings::Settings;
-use crate::model::{Timestamp, age};
+use super::{CliError, Context, Exit, OrEnd};
+use crate::model::age;
 use crate::ops::{self, OddList, Snapshot, SnapshotFile};
 use crate::output::format::{count, json};
 use crate::output::{FileMode, SavedPlan};
@@ -15,8 +13,8 @@ use crate::policy::{LiveOwners, LiveOwnersError, Living, Policy};
 use crate::preset::{Liveness, QueueSpec};
 use crate::store::Interrupt;
 use anyhow::Context as _;
-use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, BufReader};
+use std::fs::OpenOptions;
+use std::io::{self, BufReader, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -88,15 +86,13 @@ impl EvidenceFiles {
     /// Refuses `--rule no_progress` where it could never fire.
     pub fn check_progress(&self, snapshot: &Snapshot) -> Result<(), CliError> {
         if self.snapshot_file.is_none() {
-            return Err(CliError::new(Exit::Usage, "--rule no_progress needs two snapshots to compare")
+            return Err(CliError::usage("--rule no_progress needs two snapshots to compare")
                 .hint("add --snapshot-file FILE, the same in each run"));
         }
         if snapshot.spec.claim.progress.is_empty() {
             let preset = &snapshot.spec.preset;
             let message = format!("--rule no_progress: preset {preset} names no columns that show progress");
-            return Err(
-                CliError::new(Exit::Usage, message).hint("name them with `progress` in the [claim] of a mapping")
-            );
+            return Err(CliError::usage(message).hint("name them with `progress` in the [claim] of a mapping"));
         }
         Ok(())
     }
@@ -138,7 +134,8 @@ impl LiveOwnerList {
 
     /// The list with its instant by the database's clock: its age is subtracted from the snapshot's `now`.
     pub fn living(&self, snapshot: &Snapshot) -> Living {
-        Living { live_owners: Arc::clone(&self.live_owners), made_at: self.made_at(snapshot.now()) }
+        let made_at = snapshot.now().minus(self.began.elapsed()).minus(self.age);
+        Living { live_owners: Arc::clone(&self.live_owners), made_at }
     }
 
     /// The warnings about the list: lines that name no owner, and a great age.
@@ -157,10 +154,6 @@ impl LiveOwnerList {
             .then(|| format!("the live-owner list is {} old: later claims are not judged by it", age(self.age)));
         unread.into_iter().chain(old).collect()
     }
-
-    fn made_at(&self, now: Timestamp) -> Timestamp {
-        now.minus(self.began.elapsed()).minus(self.age)
-    }
 }
 
 /// A larger file is no plan: a step takes about 400 bytes.
@@ -178,17 +171,13 @@ static PLAN: FileKind = FileKind {
 /// Reads a plan. Whether it fits the queue is checked later.
 pub(super) fn read_plan(path: &Path) -> Result<SavedPlan, CliError> {
     let name = plan_name(path);
-    let opened = open(path);
+    // Without waiting for the writer of a pipe.
+    let flags = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+    let opened = OpenOptions::new().read(true).custom_flags(flags).open(path);
     let is_missing = opened.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
     let exit = if is_missing { Exit::NoInput } else { Exit::Config };
-    let (file, metadata) = opened.with_context(|| format!("{name} cannot be read")).or_end(exit)?;
-    if !metadata.is_file() {
-        return Err(CliError::new(Exit::Config, format!("{name} is not a file")));
-    }
-    if metadata.len() > LARGEST {
-        return Err(CliError::new(Exit::Config, format!("{name} is too large to be a plan: {} bytes", metadata.len())));
-    }
-    let plan: SavedPlan = serde_json::from_reader(BufReader::new(file)).map_err(|error| {
+    let file = opened.with_context(|| format!("{name} cannot be read")).or_end(exit)?;
+    let plan: SavedPlan = serde_json::from_reader(BufReader::new(file.take(LARGEST))).map_err(|error| {
         CliError::new(Exit::Config, format!("{name} is not a plan: {error}"))
             .hint("make one with `jobdoctor reclaim --save-plan FILE`")
     })?;
@@ -202,13 +191,6 @@ pub(super) fn read_plan(path: &Path) -> Result<SavedPlan, CliError> {
 /// Writes a plan; it replaces only another plan.
 pub(super) fn write_plan(path: &Path, plan: &SavedPlan) -> Result<(), CliError> {
     AtomicFile::at(path, &PLAN)?.write(|out| json(plan, out))
-}
-
-/// Opens a file without waiting for the writer of a pipe.
-fn open(path: &Path) -> io::Result<(File, Metadata)> {
-    let file = OpenOptions::new().read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32).open(path)?;
-    let metadata = file.metadata()?;
-    Ok((file, metadata))
 }
 
 pub(super) fn plan_name(path: &Path) -> String {

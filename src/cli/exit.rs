@@ -64,8 +64,13 @@ pub static ENDS: [End; 14] = [
         .meaning("ended by SIGTERM, after the batch in hand; a second SIGTERM rolls it back"),
 ];
 
-/// The last of [`ENDS`], for signals that are not listed.
-const SIGNALLED: &End = &ENDS[13];
+/// The exits of `health`. Among them a known problem is worse than an unknown state.
+static HEALTH_ENDS: [End; 4] = [
+    end(Exit::Health(State::Ok), 0, 0, "ok", "ok"),
+    end(Exit::Health(State::Unknown), 3, 1, "unknown", "unknown"),
+    end(Exit::Health(State::Warning), 1, 2, "warning", "warning"),
+    end(Exit::Health(State::Critical), 2, 3, "critical", "critical"),
+];
 
 const fn end(exit: Exit, code: u8, severity: u8, name: &'static str, of_target: &'static str) -> End {
     End { exit, code, severity, name, of_target, meaning: "" }
@@ -78,31 +83,23 @@ impl End {
 }
 
 impl Exit {
+    /// Its row in the tables. Of signals, no others are caught than those that have one.
     fn end(self) -> &'static End {
-        ENDS.iter().find(|end| end.exit == self).unwrap_or(SIGNALLED)
+        ENDS.iter().chain(&HEALTH_ENDS).find(|end| end.exit == self).unwrap_or(&ENDS[13])
     }
 
     pub fn code(self) -> u8 {
-        match self {
-            Exit::Signal(signal) => u8::try_from(128 + signal).unwrap_or(u8::MAX),
-            Exit::Health(State::Ok) => 0,
-            Exit::Health(State::Warning) => 1,
-            Exit::Health(State::Critical) => 2,
-            Exit::Health(State::Unknown) => 3,
-            _ => self.end().code,
-        }
+        self.end().code
     }
 
     pub fn name(self) -> &'static str {
-        if let Exit::Health(state) = self { state.name() } else { self.end().name }
+        self.end().name
     }
 
-    /// The end of a target, in a summary of several.
     pub fn of_target(self) -> &'static str {
-        if let Exit::Health(state) = self { state.name() } else { self.end().of_target }
+        self.end().of_target
     }
 
-    /// The state of a monitoring plugin.
     pub fn state(self) -> State {
         match self {
             Exit::Health(state) => state,
@@ -116,16 +113,8 @@ impl Exit {
         if self.severity() >= other.severity() { self } else { other }
     }
 
-    /// How bad it is; the worst has the highest number.
     pub(super) fn severity(self) -> u8 {
-        match self {
-            // Among states of a plugin, a known problem is worse than an unknown state.
-            Exit::Health(State::Ok) => 0,
-            Exit::Health(State::Unknown) => 1,
-            Exit::Health(State::Warning) => 2,
-            Exit::Health(State::Critical) => 3,
-            _ => self.end().severity,
-        }
+        self.end().severity
     }
 }
 

@@ -54,7 +54,6 @@ fn render(command: Command, page: &mut dyn Write) -> io::Result<()> {
     man.render_version_section(page)
 }
 
-/// The manual page of a topic.
 fn manual(topic: &Topic, mut out: &mut dyn Write) -> io::Result<()> {
     let version = concat!("jobdoctor ", env!("CARGO_PKG_VERSION"));
     let title = format!("jobdoctor-{}", topic.name);
@@ -85,7 +84,6 @@ fn manual(topic: &Topic, mut out: &mut dyn Write) -> io::Result<()> {
     roff.to_writer(&mut out)
 }
 
-/// The section with the examples of a command.
 fn examples_section(examples: &Examples, mut out: &mut dyn Write) -> io::Result<()> {
     let mut roff = Roff::new();
     roff.control("SH", ["EXAMPLES"]);

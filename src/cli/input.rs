@@ -1,8 +1,7 @@
 //! Files and pipes that the operator names, read as a whole within a time limit, and the job ids in a list.
 
 use super::config::Identity;
-use super::error::CliError;
-use super::exit::Exit;
+use super::{CliError, Exit};
 use crate::model::FUTURE_TOLERANCE;
 use crate::store::{Interrupt, StoreError, StoreErrorKind};
 use serde::Deserialize;
@@ -17,16 +16,14 @@ use std::time::{Duration, Instant};
 /// The longest list that is read: a million names of 16 letters.
 const MOST_BYTES: u64 = 16 << 20;
 /// The longest file of settings that is read, and how long a pipe in its place may take.
-pub(super) const LONGEST_FILE: u64 = 1 << 20;
+const LONGEST_FILE: u64 = 1 << 20;
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// How soon a signal or the time limit is noticed while a pipe is silent.
 const NOTICE: Duration = Duration::from_millis(20);
 
-/// A file or a pipe.
 pub(super) struct Source<'a> {
     /// What messages call it before they name its place, such as "the live-owner list in".
     pub(super) what: &'static str,
-    /// The flag that names it.
     pub(super) flag: &'static str,
     /// The file; `-` is standard input.
     pub(super) path: &'a Path,
@@ -57,6 +54,11 @@ impl Source<'_> {
         self.path == Path::new("-")
     }
 
+    /// A small file of settings that a flag names.
+    pub(super) fn settings<'p>(what: &'static str, flag: &'static str, path: &'p Path) -> Source<'p> {
+        Source { what, flag, path, most: LONGEST_FILE, identity: None, exits: (Exit::Config, Exit::Config) }
+    }
+
     /// A list that a flag names.
     pub(super) fn list<'p>(what: &'static str, flag: &'static str, path: &'p Path) -> Source<'p> {
         Source { what, flag, path, most: MOST_BYTES, identity: None, exits: (Exit::NoInput, Exit::Usage) }
@@ -82,35 +84,43 @@ impl Source<'_> {
             return Err(wrong(Exit::Usage, "is a terminal: pipe the list in, or name a file").hint(hint));
         }
         let began = Instant::now();
-        let (sender, receiver) = channel();
         let (path, most, identity) = (self.path.to_owned(), self.most, self.identity);
-        // Opening or reading a pipe may block for ever; a thread does it, so that a signal can still end the run.
-        std::thread::spawn(move || {
-            let _ = sender.send(if is_stdin { all(io::stdin().lock(), most) } else { file(&path, most, identity) });
-        });
-        let (bytes, age) = loop {
-            if interrupt.is_raised() {
-                return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted").into());
-            }
-            if began.elapsed() >= patience {
-                return Err(wrong(Exit::TryAgain, "did not end within the time limit"));
-            }
-            match receiver.recv_timeout(NOTICE) {
-                Ok(read) => break read.map_err(unreadable)?,
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(wrong(Exit::Internal, "could not be read: the reading thread ended early"));
-                }
-            }
+        let read = move || if is_stdin { all(io::stdin().lock(), most) } else { file(&path, most, identity) };
+        let Some(read) = unless_interrupted(read, interrupt, patience)? else {
+            return Err(wrong(Exit::TryAgain, "did not end within the time limit"));
         };
-        // A signal may have ended the writer in the middle of the list.
-        if interrupt.is_raised() {
-            return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted").into());
-        }
+        let (bytes, age) = read.map_err(unreadable)?;
         if bytes.len() as u64 > self.most {
             return Err(wrong(self.exits.1, &format!("is longer than {} MiB", self.most >> 20)));
         }
         Ok(Input { text: bytes, began, age })
+    }
+}
+
+/// What a read gives that may block for ever; `None` once the time is up. A thread reads, so that a signal can still end
+/// the run.
+pub(super) fn unless_interrupted<T: Send + 'static>(
+    read: impl FnOnce() -> T + Send + 'static,
+    interrupt: &Interrupt,
+    patience: Duration,
+) -> Result<Option<T>, CliError> {
+    let began = Instant::now();
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || sender.send(read()));
+    loop {
+        let read = receiver.recv_timeout(NOTICE);
+        // A signal may have ended the writer of a pipe in the middle of the list.
+        if interrupt.is_raised() {
+            return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted").into());
+        }
+        match read {
+            Ok(read) => return Ok(Some(read)),
+            Err(RecvTimeoutError::Timeout) if began.elapsed() < patience => {}
+            Err(RecvTimeoutError::Timeout) => return Ok(None),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(CliError::new(Exit::Internal, "the reading thread ended early"));
+            }
+        }
     }
 }
 
@@ -154,7 +164,7 @@ pub(super) fn read_ids(path: &Path, interrupt: &Interrupt, patience: Duration) -
     let source = Source::list("the list of jobs in", "--from-file", path);
     let text = source.read(interrupt, patience)?.text;
     parse_ids(&text).map_err(|(line, why)| {
-        CliError::new(Exit::Usage, format!("{}, line {line}: {why}", source.name()))
+        CliError::usage(format!("{}, line {line}: {why}", source.name()))
             .hint("give one id a line, as `jobdoctor stale -o name` prints them, or the lines of `-o jsonl`")
     })
 }

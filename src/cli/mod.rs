@@ -18,30 +18,27 @@ mod leading_options;
 mod monitor;
 mod next_command;
 mod progress;
-mod recorded_database;
-mod rules;
 mod secret;
 mod setting;
 mod settings;
-mod settings_view;
 mod signal;
 mod streams;
 mod targets;
 mod ui;
 mod usage_error;
 mod watch;
-mod wrapping;
 
 pub use commands::{Cli, command};
+pub use completion::script as completions;
 pub use config::check as check_config;
 pub use environment::VARIABLES;
 pub use generated::preset_pages;
 pub use input::parse_ids as parse_id_list;
 
 use args::ToneArgs;
-use clap_complete::Shell;
 use commands::plain_command;
 use context::Context;
+use error::{CliError, OrEnd};
 use exit::Exit;
 use leading_options::behind_command;
 use monitor::plugin;
@@ -95,11 +92,6 @@ fn run(arguments: &[OsString], is_plugin: bool) -> Exit {
         Exit::Health(_) => exit,
         _ => context.caught.signal().map_or(exit, Exit::Signal),
     }
-}
-
-/// The completion script of a shell, which asks the program for the values.
-pub fn completions(shell: Shell) -> Vec<u8> {
-    completion::script(shell)
 }
 
 /// The manual pages: file name and roff text.

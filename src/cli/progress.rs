@@ -1,11 +1,11 @@
 //! Terminals: a progress bar on stderr for work that takes longer than a second, and questions to a person, during
 //! which signals are still noticed.
 
-use super::error::CliError;
-use super::exit::Exit;
+use super::input::unless_interrupted;
+use super::{CliError, Exit};
 use crate::ops::{Progress, Work};
 use crate::output::format::grouped;
-use crate::store::{Interrupt, StoreError, StoreErrorKind};
+use crate::store::Interrupt;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::RefCell;
 use std::io::{self, IsTerminal};
@@ -91,9 +91,6 @@ fn bar(work: Work) -> ProgressBar {
     }
 }
 
-/// How soon a signal is noticed.
-const NOTICE: Duration = Duration::from_millis(20);
-
 /// True if a person can be asked.
 pub(super) fn can_ask() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
@@ -101,24 +98,11 @@ pub(super) fn can_ask() -> bool {
 
 /// The next line that the person types, without blanks around it; `None` at the end of the input.
 pub(super) fn read_line(interrupt: &Interrupt) -> Result<Option<String>, CliError> {
-    let (sender, receiver) = channel();
-    // Reading a terminal blocks; a thread does it, so that a signal can still end the run.
-    std::thread::spawn(move || {
+    let read = || {
         let mut line = String::new();
-        let _ = sender.send(io::stdin().read_line(&mut line).map(|bytes| (bytes, line)));
-    });
-    loop {
-        if interrupt.is_raised() {
-            return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted").into());
-        }
-        match receiver.recv_timeout(NOTICE) {
-            Ok(Ok((0, _))) => return Ok(None),
-            Ok(Ok((_, line))) => return Ok(Some(line.trim().to_owned())),
-            Ok(Err(error)) => {
-                return Err(CliError::new(Exit::NoInput, format!("the terminal cannot be read: {error}")));
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return Ok(None),
-        }
-    }
+        io::stdin().read_line(&mut line).map(|bytes| (bytes > 0).then(|| line.trim().to_owned()))
+    };
+    let line = unless_interrupted(read, interrupt, Duration::MAX)?.transpose();
+    let unreadable = |error| CliError::new(Exit::NoInput, format!("the terminal cannot be read: {error}"));
+    Ok(line.map_err(unreadable)?.flatten())
 }

@@ -1,11 +1,10 @@
 //! The settings in force for one run: flags over environment over config file over defaults.
 
+use super::CliError;
 use super::args::StoreArgs;
 use super::config::Config;
 use super::database::{ConfiguredAddress, Database, read_password};
 use super::environment::{Environment, actor, host};
-use super::error::CliError;
-use super::exit::Exit;
 use super::setting::Target;
 use crate::history::{Keep, RecordOptions};
 use crate::ops::Session;
@@ -26,18 +25,14 @@ const LOCKED: Duration = Duration::from_secs(5);
 
 pub struct Settings {
     pub catalog: Catalog,
-    /// The preset or mapping, if one was named.
     pub preset: Option<String>,
     /// The schema, table and options of the queue.
     pub place: Place,
-    /// The target's name, if there is one.
     pub target_name: Option<String>,
     pub target: Target,
     /// The config file that was read, and what named it.
     pub(super) config: Option<(PathBuf, &'static str)>,
-    /// Where a config file is looked for that nothing names.
-    pub(super) config_places: Vec<PathBuf>,
-    targets: Vec<String>,
+    pub(super) targets: Vec<String>,
     pub(super) args: StoreArgs,
     pub(super) address: Option<ConfiguredAddress>,
     pub(super) target_origin: &'static str,
@@ -52,7 +47,7 @@ pub struct Settings {
 impl Settings {
     pub fn resolve(args: &StoreArgs, environment: &Environment) -> Result<Settings, CliError> {
         if args.target.len() > 1 {
-            return Err(CliError::new(Exit::Usage, "this command takes one --target").hint("run it once for each"));
+            return Err(CliError::usage("this command takes one --target").hint("run it once for each"));
         }
         let path = config_path(args, environment);
         let config =
@@ -103,7 +98,6 @@ impl Settings {
             address,
             targets,
             config: path,
-            config_places: config_places(environment),
             args: args.clone(),
             password_file,
             target_origin,
@@ -120,16 +114,14 @@ impl Settings {
     pub fn targets(args: &StoreArgs, environment: &Environment) -> Result<(Vec<String>, Vec<SpecError>), CliError> {
         let path = config_path(args, environment).map(|(path, _)| path);
         let Some(file) = &path else {
-            return Err(CliError::new(Exit::Usage, "several targets need a config file, but there is none").hint(
+            return Err(CliError::usage("several targets need a config file, but there is none").hint(
                 "name one with --config, or create ~/.config/jobdoctor/config.toml: see `jobdoctor help config`",
             ));
         };
         let config = Config::read(file, environment)?;
         if config.order.is_empty() {
             let message = format!("config file {} has no targets", file.display());
-            return Err(
-                CliError::new(Exit::Usage, message).hint("add [target.NAME] with db = \"...\" for each database")
-            );
+            return Err(CliError::usage(message).hint("add [target.NAME] with db = \"...\" for each database"));
         }
         if let Some(name) = args.target.iter().find(|name| !config.targets.contains_key(*name)) {
             return Err(no_such_target(name, &config, path.as_deref()));
@@ -151,7 +143,7 @@ impl Settings {
         if let Some(Address::Sqlite { network_files, second_name, foreign_keys, .. }) = &mut address {
             *network_files = self.args.network_files || self.target.network_files;
             *second_name = self.args.second_name || self.target.second_name;
-            *foreign_keys = self.foreign_keys();
+            *foreign_keys = self.target.foreign_keys.unwrap_or(true);
         }
         Ok(Database { address, targets: self.targets.clone() })
     }
@@ -161,9 +153,22 @@ impl Settings {
         self.address.as_ref()?.read(&self.surroundings).ok().map(|address| address.label())
     }
 
-    /// True if the config file has that target.
-    pub fn has_target(&self, name: &String) -> bool {
-        self.targets.contains(name)
+    /// What names the database.
+    pub fn address_origin(&self) -> String {
+        match &self.address {
+            None => "default".to_owned(),
+            Some(address) if address.origin == ConfiguredAddress::BY_TARGET => self.of_target(),
+            Some(address) => address.origin.to_owned(),
+        }
+    }
+
+    /// The target as the origin of a setting.
+    pub(super) fn of_target(&self) -> String {
+        let target = self.target_name.as_deref().unwrap_or_default();
+        match &self.config {
+            Some((file, _)) => format!("target {target} of {}", file.display()),
+            None => format!("target {target}"),
+        }
     }
 
     /// The limits of one command; `for_writing` chooses a writable server.
@@ -179,17 +184,11 @@ impl Settings {
         }
     }
 
-    /// Whether writes to a SQLite file enforce foreign keys.
-    pub fn foreign_keys(&self) -> bool {
-        self.target.foreign_keys.unwrap_or(true)
-    }
-
     /// How long a command may take, if the operator says.
     pub fn stated_timeout(&self) -> Option<Duration> {
         self.args.timeout.or(self.target.timeout)
     }
 
-    /// The session in which a snapshot begins.
     pub fn session<'a>(&'a self, store: &'a dyn Store, limits: &'a Limits) -> Session<'a> {
         Session {
             store,
@@ -216,20 +215,17 @@ impl Settings {
         Policy { act_on, actions, too_long: self.too_long(), ..policy }.with_older(older)
     }
 
-    /// The target's limits for states.
     pub fn too_long(&self) -> TooLong {
         TooLong { target: self.target_name.clone().unwrap_or_default(), entries: self.target.too_long.clone() }
     }
 
     /// The number of moved jobs above which a run warns, by the flag or the target.
     pub fn warn_above(&self, flag: Option<u64>) -> Option<WarnAbove> {
-        let target = || self.target_name.as_deref().unwrap_or("(none)");
-        let by_flag = flag.map(|jobs| WarnAbove { jobs, origin: "--warn-above".to_owned() });
-        let by_target = || WarnAbove {
-            jobs: self.target.warn_above.unwrap_or_default(),
-            origin: format!("warn_above of target {}", target()),
+        let by_target = || {
+            let origin = format!("warn_above of target {}", self.target_name.as_deref()?);
+            Some(WarnAbove { jobs: self.target.warn_above?, origin })
         };
-        by_flag.or_else(|| self.target.warn_above.map(|_| by_target()))
+        flag.map(|jobs| WarnAbove { jobs, origin: "--warn-above".to_owned() }).or_else(by_target)
     }
 
     /// How a run of that command is recorded.
@@ -248,7 +244,7 @@ impl Settings {
 fn no_such_target(name: &str, config: &Config, file: Option<&Path>) -> CliError {
     let hint = did_you_mean(name, config.targets.keys().map(String::as_str));
     let file = file.map_or_else(String::new, |path| format!(" {}", path.display()));
-    let error = CliError::new(Exit::Usage, format!("there is no target `{name}` in the config file{file}{hint}"));
+    let error = CliError::usage(format!("there is no target `{name}` in the config file{file}{hint}"));
     match config.order.join(", ") {
         none if none.is_empty() => error.hint("add [target.NAME] with db = \"...\", see `jobdoctor help config`"),
         names => error.hint(format!("targets: {names}")),
@@ -279,4 +275,10 @@ pub(super) fn config_places(environment: &Environment) -> Vec<PathBuf> {
     let user = environment.get("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute()).or(home);
     let user = user.map(|path| path.join("jobdoctor/config.toml"));
     user.into_iter().chain([PathBuf::from("/etc/jobdoctor/config.toml")]).collect()
+}
+
+/// The default places of the config file, for messages.
+pub(super) fn config_places_in_words(environment: &Environment) -> String {
+    let places: Vec<String> = config_places(environment).iter().map(|place| place.display().to_string()).collect();
+    places.join(", ")
 }

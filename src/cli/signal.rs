@@ -1,8 +1,7 @@
 //! SIGINT and SIGTERM: the first ends the run after the batch in hand, the second rolls that batch back, a third ends
 //! the process.
 
-use super::error::CliError;
-use super::exit::Exit;
+use super::{CliError, Exit};
 use crate::output::format::count;
 use crate::store::Interrupt;
 use signal_hook::consts::{SIGINT, SIGTERM};

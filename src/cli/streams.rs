@@ -7,7 +7,6 @@ use tempfile::SpooledTempFile;
 /// A buffer stays in memory up to this size; a larger one goes to a temporary file without a name.
 const IN_MEMORY: usize = 64 << 10;
 
-/// The two streams of a command.
 #[derive(Debug, Clone, Default)]
 pub enum Streams {
     #[default]
@@ -15,7 +14,6 @@ pub enum Streams {
     Buffered(Arc<Buffered>),
 }
 
-/// The buffered output of a target.
 #[derive(Debug)]
 pub struct Buffered {
     out: Mutex<SpooledTempFile>,
@@ -30,7 +28,6 @@ impl Default for Buffered {
 }
 
 impl Streams {
-    /// True if the streams are buffers.
     pub fn are_buffered(&self) -> bool {
         matches!(self, Streams::Buffered(_))
     }
@@ -65,7 +62,6 @@ impl Buffered {
         taken(&self.out)
     }
 
-    /// True if anything was written to stderr.
     pub fn has_err(&self) -> bool {
         let mut err = self.err.lock().unwrap_or_else(PoisonError::into_inner);
         err.stream_position().is_ok_and(|written| written > 0)

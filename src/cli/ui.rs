@@ -3,13 +3,11 @@
 
 use super::args::{ColorArg, LogFormat, ToneArgs};
 use super::environment::Environment;
-use super::error::CliError;
-use super::exit::Exit;
 use super::secret::masked;
 use super::streams::{Buffered, Streams};
-use super::wrapping::wrapped;
+use super::{CliError, Exit};
 use crate::model::{Timestamp, escaped_json};
-use crate::output::format::{Format, Page, Screen, inert, json};
+use crate::output::format::{Format, Page, Screen, inert, json, wrap};
 use crate::output::{self, Document, LogLine, Message};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
@@ -72,12 +70,6 @@ impl Ui {
         }
     }
 
-    /// The output for an error document, before the arguments are known.
-    pub fn for_machines() -> Ui {
-        let tone = ToneArgs { color: ColorArg::Never, ..ToneArgs::default() };
-        Ui::new(&tone, Format::Json, &Environment::default())
-    }
-
     /// The output of one of several targets, buffered until its turn.
     pub fn buffered(&self, target: &str) -> (Ui, Arc<Buffered>) {
         let buffered = Arc::<Buffered>::default();
@@ -91,7 +83,6 @@ impl Ui {
         let _ = writeln!(io::stderr().lock(), "error: jobdoctor has a defect at {location}; please report it");
     }
 
-    /// The screen that tables are laid out for.
     pub fn screen(&self) -> Screen {
         self.out.clone()
     }
@@ -101,7 +92,6 @@ impl Ui {
         self.machine
     }
 
-    /// True if a person is likely to be watching.
     pub fn is_watched(&self) -> bool {
         self.watched
     }
@@ -111,7 +101,6 @@ impl Ui {
         self.out_is_terminal
     }
 
-    /// True if stderr may show progress.
     pub fn shows_progress(&self) -> bool {
         self.err_is_terminal && !self.quiet && self.log == LogFormat::Text && !self.streams.are_buffered()
     }
@@ -284,18 +273,16 @@ impl Ui {
         }
         // Line breaks come from jobdoctor; other control characters do not.
         let text = masked(text);
-        let text: Vec<_> = text.lines().map(|line| self.wrapped(label, &inert(line))).collect();
-        let text = text.join("\n");
+        let wrapped = |line: &str| match self.err_width {
+            Some(width) => wrapped(&inert(line), width, label.len()),
+            None => inert(line).into_owned(),
+        };
+        let text = text.lines().map(wrapped).collect::<Vec<_>>().join("\n");
         self.streams.err(|err| match (self.err_color, label) {
             (true, "") => writeln!(err, "{style}{text}{style:#}"),
             (true, _) => writeln!(err, "{style}{label}{style:#}{text}"),
             (false, _) => writeln!(err, "{label}{text}"),
         });
-    }
-
-    /// A line as it is broken for the terminal.
-    fn wrapped(&self, label: &str, line: &str) -> String {
-        self.err_width.map_or_else(|| line.to_owned(), |width| wrapped(line, width, label.len()))
     }
 
     /// Writes a log line with one write, so that lines of several processes do not mix.
@@ -319,11 +306,29 @@ impl Ui {
     }
 }
 
-/// The time by this host's clock, for people and log lines: no job is judged by it.
+/// The time by this host's clock, for people, log lines and metrics: no job is judged by it.
 pub fn host_time() -> Option<Timestamp> {
     #[expect(clippy::disallowed_methods, reason = "no job is judged by it")]
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?;
     i64::try_from(now.as_micros()).ok().and_then(Timestamp::from_micros)
+}
+
+/// The indent of what does not fit into the first line.
+const INDENT: usize = 4;
+/// What a command to type begins with, after the words that say when.
+const COMMAND: &str = ": jobdoctor ";
+
+/// A line in lines of at most so many display cells, of which the first already has `used`, as far as words allow. A
+/// command gets a line of its own, which a terminal may wrap: so it can be copied.
+fn wrapped(line: &str, width: usize, used: usize) -> String {
+    if wrap(line, width.saturating_sub(used).max(1)).len() < 2 {
+        return line.to_owned();
+    }
+    if let Some((words, command)) = line.split_once(COMMAND) {
+        return format!("{}\n{:INDENT$}jobdoctor {command}", wrapped(&format!("{words}:"), width, used), "");
+    }
+    let rest = width.saturating_sub(used.max(INDENT)).max(1);
+    wrap(line, rest).join(&format!("\n{:INDENT$}", ""))
 }
 
 /// Whether to colour: by the flag, then NO_COLOR, CLICOLOR_FORCE, CLICOLOR, then by the terminal.
@@ -335,5 +340,21 @@ fn wants_color(flag: ColorArg, environment: &Environment, is_terminal: bool) -> 
         ColorArg::Auto if environment.get("CLICOLOR_FORCE").is_some_and(|force| force != "0") => true,
         ColorArg::Auto if environment.get("CLICOLOR") == Some("0") => false,
         ColorArg::Auto => is_terminal && environment.get("TERM") != Some("dumb"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_stay_whole_and_commands_can_be_copied() {
+        assert_eq!(wrapped("5 jobs to move; nothing was written", 40, 0), "5 jobs to move; nothing was written");
+        assert_eq!(wrapped("5 jobs to move; nothing was written", 30, 0), "5 jobs to move; nothing\n    was written");
+        assert_eq!(wrapped("nothing was written", 20, 9), "nothing was\n    written");
+        let command = "jobdoctor reclaim --db q.db --reason 'web2 is dead' --expect 0123 --apply";
+        let hint = format!("to do exactly this: {command}");
+        assert_eq!(wrapped(&hint, 120, 0), hint);
+        assert_eq!(wrapped(&hint, 45, 0), format!("to do exactly this:\n    {command}"));
     }
 }

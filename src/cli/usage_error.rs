@@ -1,19 +1,19 @@
 //! The end of a command line that clap refuses, or answers with help: what is printed, with secrets hidden and text
 //! made inert.
 
-use super::error::CliError;
-use super::exit::Exit;
+use super::args::ToneArgs;
+use super::environment::Environment;
 use super::monitor::plugin;
 use super::secret::may_be_misplaced_password;
 use super::ui::Ui;
-use crate::output::format::inert;
+use super::{CliError, Exit};
+use crate::output::format::{Format, inert};
 use crate::policy::State;
 use clap::error::{ContextKind, ContextValue};
 use std::ffi::OsString;
-use std::io::Write;
 
 /// Prints help and version to stdout, and a mistake to stderr: as a document if the words ask for one.
-pub(super) fn report(arguments: &[OsString], is_plugin: bool, error: clap::Error) -> Exit {
+pub(super) fn report(arguments: &[OsString], is_plugin: bool, mut error: clap::Error) -> Exit {
     if !error.use_stderr() {
         // A closed pipe is no reason to fail.
         let _ = error.print();
@@ -21,33 +21,26 @@ pub(super) fn report(arguments: &[OsString], is_plugin: bool, error: clap::Error
         return if is_plugin { Exit::Health(State::Unknown) } else { Exit::Done };
     }
     let tip = instead_of(&error);
-    let error = match tip {
-        Some(tip) => with_tip(error, tip),
-        None => error,
-    };
+    if let Some(tip) = tip {
+        // In place of the words that clap finds similar.
+        for kind in [ContextKind::SuggestedSubcommand, ContextKind::SuggestedCommand, ContextKind::SuggestedArg] {
+            error.remove(kind);
+        }
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
     let words: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    // A misplaced word may be an address with a password.
-    let value = |word: &String| {
-        word.split_once('=').filter(|_| word.starts_with("--")).map_or(word.clone(), |word| word.1.to_owned())
-    };
-    let values: Vec<String> = words.iter().map(value).collect();
-    let typed: Vec<String> = words.iter().chain(&values).cloned().collect();
-    let is_secret = |value: &&String| may_be_misplaced_password(value) && !(is_plugin && plugin::is_range(value));
-    let hide = |text: String| values.iter().filter(is_secret).fold(text, |text, value| text.replace(value, "..."));
-    let message = || {
-        let text = hide(error.render().to_string());
-        text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
-    };
-    let json = wants_json(&words);
+    let text = harmless(error.render().to_string(), &words, is_plugin);
+    let text = text.trim_start_matches("error: ");
+    let first = text.lines().next().unwrap_or_default();
+    let is_json = wants_json(&words);
     if is_plugin {
-        return plugin::refuse(&message(), json);
+        return plugin::refuse(first, is_json);
     }
-    if json {
-        Ui::for_machines().error(&CliError::new(Exit::Usage, message()).hint(tip.unwrap_or("see --help")));
-    } else {
-        let text = harmless(&hide(error.render().ansi().to_string()), &typed);
-        let _ = write!(anstream::stderr(), "{text}");
-    }
+    let (format, error) = match is_json {
+        true => (Format::Json, CliError::usage(first).hint(tip.unwrap_or("see --help"))),
+        false => (Format::Table, CliError::usage(text)),
+    };
+    Ui::new(&ToneArgs::default(), format, &Environment::read()).error(&error);
     Exit::Usage
 }
 
@@ -61,40 +54,21 @@ fn wants_json(words: &[String]) -> bool {
         || words.windows(2).any(in_two)
 }
 
-/// Clap's message with its styles and lines, and the typed words made inert: clap quotes them as they are, and a
-/// script's value may hold control characters.
-fn harmless(message: &str, words: &[String]) -> String {
-    // The typed words first: they may hold the sequences that are styles elsewhere.
-    let message = words.iter().fold(message.to_owned(), |message, word| match inert(word) {
-        shown if shown == *word => message,
-        shown => message.replace(word, &shown),
-    });
-    let mut shown = String::with_capacity(message.len());
-    let mut rest = message.as_str();
-    while let Some(at) = rest.find('\u{1b}') {
-        let (before, after) = rest.split_at(at);
-        let (style, after) = after.split_at(style(after).unwrap_or_default());
-        shown.push_str(&lines(before));
-        shown.push_str(style);
-        if style.is_empty() {
-            shown.push_str("\\x1b");
-            rest = after.strip_prefix('\u{1b}').unwrap_or(after);
-        } else {
-            rest = after;
-        }
-    }
-    shown + &lines(rest)
-}
-
-/// The length of the colour sequence with which the text begins, if it does.
-fn style(text: &str) -> Option<usize> {
-    let numbers = text.strip_prefix("\u{1b}[")?;
-    let end = numbers.find(|c: char| !c.is_ascii_digit() && c != ';')?;
-    numbers.get(end..)?.starts_with('m').then_some(end + 3)
-}
-
-fn lines(text: &str) -> String {
-    text.split('\n').map(inert).collect::<Vec<_>>().join("\n")
+/// Clap's message without passwords and with the typed words inert: clap quotes them as they are, and a script's value
+/// may hold control characters.
+fn harmless(message: String, words: &[String], is_plugin: bool) -> String {
+    let value = |word: &String| match word.split_once('=') {
+        Some((_, value)) if word.starts_with("--") => value.to_owned(),
+        _ => word.clone(),
+    };
+    let values: Vec<String> = words.iter().map(value).collect();
+    // A misplaced word may be an address with a password.
+    let is_secret = |value: &&String| may_be_misplaced_password(value) && !(is_plugin && plugin::is_range(value));
+    let message = values.iter().filter(is_secret).fold(message, |text, value| text.replace(value, "..."));
+    words.iter().chain(&values).fold(message, |text, word| match inert(word) {
+        shown if shown == *word => text,
+        shown => text.replace(word, &shown),
+    })
 }
 
 /// Words that are no commands, and the command to type instead with what it does.
@@ -129,7 +103,7 @@ const OPTIONS: [(&[&str], &str); 4] = [
 ];
 
 /// What to type instead of the word that clap refused, if it is one of another tool's.
-pub(super) fn instead_of(error: &clap::Error) -> Option<&'static str> {
+fn instead_of(error: &clap::Error) -> Option<&'static str> {
     let find = |kind, table: &[(&[&str], &'static str)]| match error.get(kind)? {
         ContextValue::String(word) => {
             table.iter().find(|(words, _)| words.contains(&word.as_str())).map(|(_, tip)| *tip)
@@ -139,33 +113,9 @@ pub(super) fn instead_of(error: &clap::Error) -> Option<&'static str> {
     find(ContextKind::InvalidSubcommand, &COMMANDS).or_else(|| find(ContextKind::InvalidArg, &OPTIONS))
 }
 
-/// The error with that tip in place of the words that clap finds similar.
-pub(super) fn with_tip(mut error: clap::Error, tip: &'static str) -> clap::Error {
-    for kind in [ContextKind::SuggestedSubcommand, ContextKind::SuggestedCommand, ContextKind::SuggestedArg] {
-        error.remove(kind);
-    }
-    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
-    error
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn styles_stay_and_typed_words_are_inert() {
-        let typed = ["\u{1b}[2J".to_owned(), "a\nb\r".to_owned(), "\u{1b}[31mx".to_owned()];
-        let cases = [
-            ("\u{1b}[1;31merror:\u{1b}[0m no\nUsage: x\n", "\u{1b}[1;31merror:\u{1b}[0m no\nUsage: x\n"),
-            ("'\u{1b}[33m\u{1b}[2J\u{1b}[0m'", "'\u{1b}[33m\\x1b[2J\u{1b}[0m'"),
-            ("'a\nb\r'\n", "'a\\nb\\r'\n"),
-            ("'\u{1b}[31mx'", "'\\x1b[31mx'"),
-            ("-\u{9b}2J\u{202e}\r\u{1b}]0;x\u{7}\u{1b}", "-\\u{9b}2J\\u{202e}\\r\\x1b]0;x\\x07\\x1b"),
-        ];
-        for (message, shown) in cases {
-            assert_eq!(harmless(message, &typed), shown);
-        }
-    }
 
     /// The mutant is an answer that names no command: each command between backquotes must be accepted.
     #[test]

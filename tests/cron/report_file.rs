@@ -100,16 +100,6 @@ fn only_a_report_is_replaced() {
     }
 }
 
-#[test]
-fn metrics_and_report_are_two_files() {
-    let doctor = incident();
-    for (report, metrics) in [("one", "one"), ("one", "./one")] {
-        let words = ["sweep", "--db", "queue.db", "--apply", "--report-file", report, "--textfile", metrics];
-        doctor.run(&words).exits(2).says("are the same file");
-    }
-    assert_eq!(doctor.files(), ["queue.db"]);
-}
-
 /// Report or metrics: the directory goes away while the sweep is under way: what it did stays told and done, and its code is its own.
 #[test]
 fn one_that_cannot_be_written_afterwards_hides_nothing() {

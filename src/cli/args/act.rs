@@ -1,11 +1,10 @@
 //! Options of commands that write: what to do, to which plan, and why.
 
 use super::{LogFormat, parse_up_to_1d, parse_up_to_1h, parse_up_to_7d};
-use crate::cli::rules::switchable_rules;
 use crate::cli::secret::masked;
 use crate::model::Action;
 use crate::ops::Mode;
-use crate::policy::Rule;
+use crate::policy::{Proves, Rule};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -27,11 +26,11 @@ pub struct ActArgs {
     #[arg(conflicts_with = "emit_sql", hide_possible_values = true)]
     pub dry_run: Option<DryRun>,
     /// Do this to every job [default: fail without attempts left, cancel where that was requested, otherwise requeue]
-    #[arg(long, value_name = "ACTION", value_parser = actions())]
+    #[arg(long, value_name = "ACTION", value_parser = named(actions(), Action::name))]
     pub to: Option<Action>,
     /// Act on this rule about trouble too, although the worker may be alive: deadline_passed, max_runtime or
     /// no_progress (can be repeated)
-    #[arg(long, value_name = "NAME", value_parser = parse_trouble)]
+    #[arg(long, value_name = "NAME", value_parser = named(switchable_rules(), Rule::name), hide_possible_values = true)]
     pub rule: Vec<Rule>,
     /// Refuse a plan with more steps than N; as an option, not as a config key, it also overrides the brake
     #[arg(long, value_name = "N")]
@@ -66,7 +65,6 @@ pub struct ActArgs {
     pub reason: ReasonArgs,
 }
 
-/// How far a dry run goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DryRun {
     /// The plan is printed.
@@ -107,7 +105,6 @@ pub struct ReasonArgs {
     pub reason: Option<String>,
 }
 
-/// A saved plan, and jobs from a list.
 #[derive(Debug, Clone, Default, Args)]
 pub struct PlanArgs {
     /// Select the jobs of a list: one id a line as `-o name` prints it, or the lines of `-o jsonl`; - is standard
@@ -131,25 +128,24 @@ impl PlanArgs {
     }
 }
 
-/// The actions on a job in flight, which cannot be woken.
-fn actions() -> impl TypedValueParser<Value = Action> {
-    let actions = || Action::ALL.into_iter().filter(|action| *action != Action::Wake);
-    PossibleValuesParser::new(actions().map(Action::name))
-        .try_map(move |name| actions().find(|action| action.name() == name).ok_or("it is not an action"))
+/// A parser of these values by their names.
+pub fn named<T>(values: Vec<T>, name: fn(T) -> &'static str) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(values.iter().map(|value| name(*value)))
+        .try_map(move |text| values.iter().copied().find(|value| name(*value) == text).ok_or("it is not known"))
 }
 
-fn parse_trouble(text: &str) -> Result<Rule, String> {
-    if let Some((_, rule)) = switchable_rules().find(|(name, _)| *name == text) {
-        return Ok(rule);
-    }
-    match Rule::ALL.into_iter().find(|rule| rule.name() == text) {
-        Some(Rule::TooLong) => Err("too_long is always acted on; the config file says where it holds".to_owned()),
-        Some(rule) => Err(format!("{rule} proves death and is always acted on")),
-        None => {
-            let known: Vec<&str> = switchable_rules().map(|(name, _)| name).collect();
-            Err(format!("it is one of {}", known.join(", ")))
-        }
-    }
+/// The actions on a job in flight, which cannot be woken.
+fn actions() -> Vec<Action> {
+    Action::ALL.into_iter().filter(|action| *action != Action::Wake).collect()
+}
+
+/// The rules that are acted on only where the operator switches them on.
+pub fn switchable_rules() -> Vec<Rule> {
+    let switchable = |rule: &Rule| rule.proves() == Proves::Trouble && *rule != Rule::TooLong;
+    Rule::ALL.into_iter().filter(switchable).collect()
 }
 
 fn parse_digest(text: &str) -> Result<String, String> {

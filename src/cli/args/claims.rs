@@ -1,7 +1,10 @@
 //! Options that select claims, and options that add proof to their age.
 
 use super::parse_between_snapshots;
+use crate::cli::CliError;
 use crate::model::parse_duration;
+use crate::ops::{OpsError, Selection};
+use crate::policy::Globs;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use std::path::PathBuf;
@@ -28,6 +31,12 @@ pub struct SelectArgs {
     pub limit: Option<u32>,
 }
 
+impl SelectArgs {
+    pub fn selection(&self) -> Result<Selection, CliError> {
+        Ok(Selection { limit: self.limit.map(|limit| limit as usize), ..self.claims.selection()? })
+    }
+}
+
 /// Filters of claims.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Which claims")]
@@ -47,6 +56,23 @@ pub struct ClaimArgs {
     /// Select claims in this state, one of the queue's own (can be repeated)
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub state: Vec<String>,
+}
+
+impl ClaimArgs {
+    pub fn selection(&self) -> Result<Selection, CliError> {
+        Ok(Selection {
+            queues: globs(&self.queue)?,
+            kinds: globs(&self.kind)?,
+            owners: globs(&self.owner)?,
+            hosts: self.host.clone(),
+            states: self.state.clone(),
+            ..Selection::default()
+        })
+    }
+}
+
+pub fn globs(patterns: &[String]) -> Result<Globs, CliError> {
+    Ok(Globs::new(patterns).map_err(OpsError::from)?)
 }
 
 /// Jobs by id.

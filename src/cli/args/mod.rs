@@ -1,17 +1,13 @@
 //! Options that several commands share; the doc comments of the fields are the help texts.
 
 mod act;
-mod adopt;
-mod alerts;
 mod claims;
 mod duration;
 mod output;
 mod store;
 
-pub use act::{ActArgs, FastArgs, PlanArgs, ReasonArgs, UnattendedArgs};
-pub use adopt::AdoptArgs;
-pub use alerts::AlertArgs;
-pub use claims::{ClaimArgs, ConfirmArgs, EvidenceArgs, IdArgs, OlderArgs, SelectArgs};
+pub use act::{ActArgs, FastArgs, PlanArgs, ReasonArgs, UnattendedArgs, named, switchable_rules};
+pub use claims::{ClaimArgs, ConfirmArgs, EvidenceArgs, IdArgs, OlderArgs, SelectArgs, globs};
 pub use duration::{parse_between_snapshots, parse_up_to_1d, parse_up_to_1h, parse_up_to_7d};
 pub use output::{
     ColorArg, ListArgs, LogFormat, OutputArgs, TextfileArgs, TimeArg, ToneArgs, few_formats, metrics_too, text_or_json,

@@ -1,8 +1,7 @@
 //! Options that say in which format, colour and volume a command reports.
 
 use super::StoreArgs;
-use crate::cli::error::CliError;
-use crate::cli::exit::Exit;
+use crate::cli::CliError;
 use crate::output::format::{Format, Times};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgMatches, Args, ValueEnum};
@@ -20,9 +19,20 @@ pub struct ListArgs {
 }
 
 impl ListArgs {
-    /// Refuses an order by another column than these, before anything is read.
+    /// Refuses an order by a column that the table does not have, before anything is read.
     pub fn check(&self, columns: &[&str]) -> Result<(), CliError> {
-        self.rows.check(self.output.format(), columns)
+        let Some(sort) = &self.rows.sort else { return Ok(()) };
+        let refused = |message: String, hint: String| Err(CliError::usage(message).hint(hint));
+        let format = self.output.format();
+        if !matches!(format, Format::Table | Format::Wide) {
+            let message = format!("--sort orders the rows of a table, and -o {} is not one", format.name());
+            return refused(message, "leave one of them out".to_owned());
+        }
+        let columns: Vec<String> = columns.iter().map(|title| title.replace(' ', "-")).collect();
+        if columns.contains(sort) {
+            return Ok(());
+        }
+        refused(format!("no column `{sort}` in this table"), format!("its columns are {}", columns.join(", ")))
     }
 }
 
@@ -82,19 +92,8 @@ pub struct RowArgs {
 pub struct TimeArg {
     /// Show instants in tables and texts as spans, in the local zone (TZ) or in UTC [default: silence as a span, others
     /// in UTC]
-    #[arg(long, value_name = "STYLE", value_enum)]
-    time: Option<TimeStyle>,
-}
-
-/// The values of `--time`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum TimeStyle {
-    /// How long ago, or how far ahead
-    Relative,
-    /// In the zone of this machine
-    Local,
-    /// In UTC
-    Utc,
+    #[arg(long, value_name = "STYLE", value_parser = time_styles())]
+    time: Option<Times>,
 }
 
 impl ToneArgs {
@@ -117,32 +116,20 @@ fn given<T: Args + Default>(matches: &ArgMatches, id: &str) -> T {
 }
 
 impl TimeArg {
-    /// How instants are shown.
     pub fn times(&self) -> Times {
-        match self.time {
-            None => Times::Mixed,
-            Some(TimeStyle::Relative) => Times::Relative,
-            Some(TimeStyle::Local) => Times::Local,
-            Some(TimeStyle::Utc) => Times::Utc,
-        }
+        self.time.unwrap_or_default()
     }
 }
 
-impl RowArgs {
-    /// Refuses an order by a column that the table does not have, before anything is read.
-    pub fn check(&self, format: Format, columns: &[&str]) -> Result<(), CliError> {
-        let Some(sort) = &self.sort else { return Ok(()) };
-        let refused = |message: String, hint: String| Err(CliError::new(Exit::Usage, message).hint(hint));
-        if !matches!(format, Format::Table | Format::Wide) {
-            let message = format!("--sort orders the rows of a table, and -o {} is not one", format.name());
-            return refused(message, "leave one of them out".to_owned());
-        }
-        let columns: Vec<String> = columns.iter().map(|title| title.replace(' ', "-")).collect();
-        if columns.contains(sort) {
-            return Ok(());
-        }
-        refused(format!("no column `{sort}` in this table"), format!("its columns are {}", columns.join(", ")))
-    }
+fn time_styles() -> impl TypedValueParser<Value = Times> {
+    let style = |name, help| PossibleValue::new(name).help(help);
+    let relative = style("relative", "How long ago, or how far ahead");
+    let styles = [relative, style("local", "In the zone of this machine"), style("utc", "In UTC")];
+    PossibleValuesParser::new(styles).map(|name| match name.as_str() {
+        "relative" => Times::Relative,
+        "local" => Times::Local,
+        _ => Times::Utc,
+    })
 }
 
 /// A file of metrics.
@@ -178,11 +165,6 @@ pub enum LogFormat {
 }
 
 impl OutputArgs {
-    /// True if a format was asked for.
-    pub fn is_said(&self) -> bool {
-        self.json || self.output.is_some()
-    }
-
     /// The format to write.
     pub fn format(&self) -> Format {
         if self.json { Format::Json } else { self.output.unwrap_or(Format::Table) }

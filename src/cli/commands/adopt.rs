@@ -1,23 +1,21 @@
-use crate::cli::args::{AdoptArgs, OutputArgs, StoreArgs, text_or_json};
+use crate::cli::args::{OutputArgs, StoreArgs, text_or_json};
 use crate::cli::config::Config;
-use crate::cli::context::Context;
-use crate::cli::error::{CliError, OrEnd};
-use crate::cli::exit::Exit;
 use crate::cli::next_command::{quoted, shell_word};
 use crate::cli::progress;
-use crate::cli::settings::{READING, Settings};
-use crate::model::age;
+use crate::cli::settings::{READING, Settings, config_places};
+use crate::cli::{CliError, Context, Exit, OrEnd};
+use crate::model::{age, parse_duration};
 use crate::ops::{self, Adoption, Answers, DryRun};
-use crate::output::format::{Format, count, json};
+use crate::output::format::{Format, count, inert, json};
 use crate::output::{Adopt, FileMode, Proof, Question, Severity, directory_of, replace_file};
 use anyhow::Context as _;
+use clap::builder::NonEmptyStringValueParser;
 use rustix::process::geteuid;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// `jobdoctor adopt`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(mut_arg("output", |arg| arg.value_parser(text_or_json("toml", "The mapping as it stands in a config file"))))]
 #[command(mut_arg("preset", |arg| arg.hide(true)), mut_arg("options", |arg| arg.hide(true)))]
@@ -27,8 +25,25 @@ Examples:
   jobdoctor adopt order_queue --db queue.db --watch 10s
   jobdoctor adopt order_queue --db queue.db --answer states.in_flight=working")]
 pub struct Args {
-    #[command(flatten)]
-    adopt: AdoptArgs,
+    /// The table, perhaps with its schema: app.jobs
+    #[arg(id = "adopted", value_name = "TABLE", value_parser = NonEmptyStringValueParser::new())]
+    table: String,
+    /// Name of the mapping [default: the table's name]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    name: Option<String>,
+    /// Settle a key of the mapping, such as states.in_flight=working or claim.liveness='heartbeat pinged 2m'; none
+    /// leaves it out (can be repeated)
+    #[arg(long = "answer", value_name = "KEY=VALUE", value_parser = parse_answer)]
+    answers: Vec<(String, String)>,
+    /// Watch the rows for this long: a timestamp that advances on rows in flight is taken as the heartbeat
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    watch: Option<Duration>,
+    /// Let the database try each action on one stuck job, in a transaction that is rolled back: server
+    #[arg(long, value_name = "HOW", require_equals = true, hide_possible_values = true, value_parser = ["server"])]
+    dry_run: Option<String>,
+    /// Add the draft to the config file, if no question is open
+    #[arg(long, conflicts_with = "no_config")]
+    write: bool,
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
@@ -37,19 +52,18 @@ pub struct Args {
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     if args.store.preset.is_some() || args.store.table.is_some() || !args.store.options.is_empty() {
-        return Err(CliError::new(
-            Exit::Usage,
+        return Err(CliError::usage(
             "adopt drafts a mapping of its own: --preset, --table and --option have no effect here",
         )
         .hint("jobdoctor adopt TABLE --name NAME"));
     }
     let settings = Settings::resolve(&args.store, &context.environment)?;
     let store = context.store(&settings)?;
-    let AdoptArgs { table, name, watch, .. } = &args.adopt;
+    let Args { table, name, watch, .. } = args;
     // What is watched and what a person ponders has no part in the time for reading.
     let limits = || settings.limits("adopt", READING + watch.unwrap_or_default(), &context.interrupt, false);
     let schema = settings.place.schema.as_deref();
-    let mut given = args.adopt.answers.clone();
+    let mut given = args.answers.clone();
     let adoption = Adoption {
         store: store.as_ref(),
         limits: &limits(),
@@ -66,7 +80,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         let (answers, limits, watched) = (Answers::new(&given)?, limits(), watched.as_ref());
         let draft = match ops::adopt(&Adoption { limits: &limits, answers: &answers, watched, ..adoption }) {
             // A person who mistypes is asked again.
-            Err(error @ ops::OpsError::Usage { .. }) if given.len() > args.adopt.answers.len() => {
+            Err(error @ ops::OpsError::Usage { .. }) if given.len() > args.answers.len() => {
                 context.ui.side_error(&error.to_string());
                 given.pop();
                 continue;
@@ -81,40 +95,36 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             None => left_open.push(question.key.clone()),
         }
     };
+    let typed = &given[args.answers.len()..];
     let mut misfit = None;
     if draft.complete {
         let writing = settings.limits("adopt", READING, &context.interrupt, true);
         let read_only = settings.target_name.as_deref().filter(|_| settings.target.read_only);
-        let dry_run = args.adopt.dry_run.map(|_| DryRun { limits: &writing, read_only });
+        let dry_run = args.dry_run.as_ref().map(|_| DryRun { limits: &writing, read_only });
         match ops::prove(store.as_ref(), &limits(), &draft, dry_run.as_ref()) {
             Ok(proof) => draft.proof = Some(proof),
             Err(error) => misfit = Some(CliError::from(error)),
         }
-        if args.adopt.write && misfit.is_none() {
-            draft.written = Some(add_to_config_file(&settings, &draft)?.display().to_string());
+        if args.write && misfit.is_none() {
+            draft.written = Some(add_to_config_file(&settings, context, &draft)?.display().to_string());
         }
     }
     context.ui.report(|out| match args.output.format() {
         Format::Json => json(&draft, out),
         _ => out.write_all(draft.toml.as_bytes()),
     })?;
-    for note in &draft.notes {
-        context.ui.note(note);
-    }
+    draft.notes.iter().for_each(|note| context.ui.note(note));
     if let Some(error) = misfit {
         return Ok(context.ui.error_after_report(&error));
     }
     if !draft.complete {
-        return Ok(context.ui.error_after_report(&open(context, &draft, is_asked, &given[args.adopt.answers.len()..])));
+        return Ok(context.ui.error_after_report(&open(context, &draft, is_asked, typed)));
     }
     if let Some(proof) = &draft.proof {
         report(context, proof);
     }
-    if given.len() > args.adopt.answers.len() {
-        context.ui.hint(&format!(
-            "to draft it again without questions: {}",
-            command_line(context, &given[args.adopt.answers.len()..])
-        ));
+    if !typed.is_empty() {
+        context.ui.hint(&format!("to draft it again without questions: {}", command_line(context, typed)));
     }
     let next = context.on_same_queue(&["check"], &["--preset", &quoted(&draft.name)]);
     match &draft.written {
@@ -125,22 +135,21 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
 }
 
 fn ask(context: &Context, question: &Question) {
-    context.ui.note(&format!("{}: {}", question.key, question.question));
-    question.seen.iter().for_each(|seen| context.ui.note(&format!("  {}", crate::output::format::inert(seen))));
+    print_question(context, question);
     let form = if question.is_proposal { "proposed" } else { "for example" };
-    context.ui.hint(&format!(
-        "  {form}: {} (type the answer; an empty line leaves it open)",
-        crate::output::format::inert(&question.form)
-    ));
+    let form = format!("  {form}: {} (type the answer; an empty line leaves it open)", inert(&question.form));
+    context.ui.hint(&form);
+}
+
+fn print_question(context: &Context, question: &Question) {
+    context.ui.note(&format!("{}: {}", question.key, question.question));
+    question.seen.iter().for_each(|seen| context.ui.note(&format!("  {seen}")));
 }
 
 /// The error that questions are open, with the command line that settles them.
 fn open(context: &Context, draft: &Adopt, was_asked: bool, given: &[(String, String)]) -> CliError {
     if !was_asked {
-        for question in &draft.questions {
-            context.ui.note(&format!("{}: {}", question.key, question.question));
-            question.seen.iter().for_each(|seen| context.ui.note(&format!("  {}", crate::output::format::inert(seen))));
-        }
+        draft.questions.iter().for_each(|question| print_question(context, question));
     }
     let keys: Vec<&str> = draft.questions.iter().map(|question| question.key.as_str()).collect();
     let message = match &draft.no_queue {
@@ -154,7 +163,7 @@ fn open(context: &Context, draft: &Adopt, was_asked: bool, given: &[(String, Str
     let answers: Vec<(String, String)> = given.iter().cloned().chain(missing).collect();
     let unproposed: Vec<&str> =
         draft.questions.iter().filter(|question| !question.is_proposal).map(|question| question.key.as_str()).collect();
-    let mut error = CliError::new(Exit::Config, crate::output::format::inert(&message))
+    let mut error = CliError::new(Exit::Config, inert(&message))
         .hint(format!("check each proposal, then: {}", command_line(context, &answers)));
     if !unproposed.is_empty() {
         error = error.hint(format!("jobdoctor proposes nothing for {}: fill it in", unproposed.join(", ")));
@@ -197,11 +206,14 @@ fn report(context: &Context, proof: &Proof) {
 }
 
 /// Adds the mapping at the end of the config file in use, or of a new one in the first default place.
-fn add_to_config_file(settings: &Settings, draft: &Adopt) -> Result<PathBuf, CliError> {
-    let default = settings.config_places.first();
-    let path = settings.config.as_ref().map(|(path, _)| path).or(default).ok_or_else(|| {
-        CliError::new(Exit::Usage, "no place for a config file is known").hint("name one with --config")
-    })?;
+fn add_to_config_file(settings: &Settings, context: &Context, draft: &Adopt) -> Result<PathBuf, CliError> {
+    let default = config_places(&context.environment).into_iter().next();
+    let path = settings
+        .config
+        .as_ref()
+        .map(|(path, _)| path.clone())
+        .or(default)
+        .ok_or_else(|| CliError::usage("no place for a config file is known").hint("name one with --config"))?;
     let what = || format!("config file {}", path.display());
     // A link stays a link to the file that is written.
     let file = path.canonicalize().unwrap_or_else(|_| path.clone());
@@ -218,20 +230,13 @@ fn add_to_config_file(settings: &Settings, draft: &Adopt) -> Result<PathBuf, Cli
         let message = format!("{} has a mapping `{}` already; nothing was written", what(), draft.name);
         return Err(CliError::new(Exit::Config, message).hint("name this one with --name, or remove the other"));
     }
-    let gap = if text.is_empty() || text.ends_with("\n\n") {
-        ""
-    } else if text.ends_with('\n') {
-        "\n"
-    } else {
-        "\n\n"
-    };
-    let added = format!("{text}{gap}{}", draft.toml);
+    let added = format!("{}\n\n{}", text.trim_end(), draft.toml).trim_start().to_owned();
     let read = Config::parse(&what(), &added)?;
     if let Some((_, error)) = read.broken.into_iter().find(|(name, _)| *name == draft.name) {
         return Err(error.into());
     }
     replace(&file, &added).with_context(|| format!("{} cannot be written", what())).or_end(Exit::NoPermission)?;
-    Ok(path.clone())
+    Ok(path)
 }
 
 /// Replaces a file as a whole, with the mode that it had.
@@ -243,4 +248,17 @@ fn replace(path: &Path, text: &str) -> anyhow::Result<()> {
         Err(_) => 0o600,
     };
     Ok(replace_file(path, FileMode::Exactly(mode), |out| out.write_all(text.as_bytes()))?)
+}
+
+fn parse_answer(text: &str) -> Result<(String, String), String> {
+    // A column's name may have an equals sign; that of a key of `[time]` follows the last one before the encoding.
+    let cut = match text.strip_prefix("time.") {
+        Some(rest) => rest.rfind('=').map(|at| at + "time.".len()),
+        None => text.find('='),
+    };
+    let parts = cut.map(|at| (&text[..at], text[at + 1..].trim()));
+    match parts {
+        Some((key, answer)) if !key.is_empty() && !answer.is_empty() => Ok((key.to_owned(), answer.to_owned())),
+        _ => Err("must be KEY=VALUE, such as states.in_flight=working".to_owned()),
+    }
 }

@@ -1,15 +1,12 @@
 use crate::cli::args::{OutputArgs, StoreArgs, few_formats};
-use crate::cli::context::Context;
 use crate::cli::database::Database;
-use crate::cli::error::CliError;
-use crate::cli::exit::Exit;
 use crate::cli::settings::{READING, Settings};
+use crate::cli::{CliError, Context, Exit};
 use crate::ops::{self, Checked};
 use crate::output::format::{Format, json};
 use crate::output::{Check, Severity};
 use crate::policy::Delay;
 
-/// `jobdoctor check`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(mut_arg("output", few_formats))]
 #[command(after_help = "\

@@ -1,14 +1,11 @@
 use crate::cli::args::{OutputArgs, StoreArgs, few_formats};
 use crate::cli::config::Config;
-use crate::cli::context::Context;
-use crate::cli::error::CliError;
-use crate::cli::exit::Exit;
-use crate::cli::settings::{Settings, config_path, config_places};
+use crate::cli::settings::{Settings, config_path, config_places, config_places_in_words};
+use crate::cli::{CliError, Context, Exit};
 use crate::output::{CheckFinding, ConfigCheck, Severity};
 use crate::store::Address;
 use std::path::{Path, PathBuf};
 
-/// `jobdoctor config`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(disable_help_subcommand = true)]
 #[command(after_help = "\
@@ -28,7 +25,6 @@ enum Action {
     Check(How),
 }
 
-/// `jobdoctor config path` and `jobdoctor config check`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(mut_arg("output", few_formats))]
 #[command(after_help = "\
@@ -69,9 +65,8 @@ fn path(args: &StoreArgs, context: &Context) -> Result<Exit, CliError> {
 fn check(how: &How, context: &Context) -> Result<Exit, CliError> {
     let args = store_args(how);
     let Some((path, _)) = config_path(&args, &context.environment) else {
-        let places: Vec<String> =
-            config_places(&context.environment).iter().map(|place| place.display().to_string()).collect();
-        let error = CliError::new(Exit::Config, format!("there is no config file: looked at {}", places.join(", ")));
+        let places = config_places_in_words(&context.environment);
+        let error = CliError::new(Exit::Config, format!("there is no config file: looked at {places}"));
         return Err(error.hint("see `jobdoctor help config`"));
     };
     let document = ConfigCheck {

@@ -1,9 +1,7 @@
 use crate::cli::args::{StoreArgs, ToneArgs};
-use crate::cli::context::Context;
-use crate::cli::error::CliError;
-use crate::cli::exit::Exit;
 use crate::cli::next_command::shell_word;
 use crate::cli::settings::{READING, Settings};
+use crate::cli::{CliError, Context, Exit};
 use crate::history::RecordOptions;
 use crate::ops::{self, ApplyOptions, Guard, Mode, Selection};
 use crate::output::format::{Format, inert};
@@ -12,7 +10,6 @@ use crate::policy::{Delay, Policy};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// `jobdoctor demo`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:

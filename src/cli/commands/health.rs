@@ -1,22 +1,18 @@
-use super::selection::claims;
-use crate::cli::args::{AlertArgs, ClaimArgs, OlderArgs, StoreArgs, TargetsArgs, text_or_json};
-use crate::cli::context::Context;
-use crate::cli::error::CliError;
-use crate::cli::exit::Exit;
+use crate::cli::args::{ClaimArgs, OlderArgs, StoreArgs, TargetsArgs, text_or_json};
 use crate::cli::monitor::plugin;
 use crate::cli::settings::{READING, Settings};
 use crate::cli::targets::Several;
+use crate::cli::{CliError, Context, Exit};
+use crate::model::parse_duration;
 use crate::ops;
 use crate::output::Health;
 use crate::output::format::Format;
-use crate::policy::State;
+use crate::policy::{Alerts, Measure, Range, State};
 use crate::store::Address;
 use clap::ValueEnum;
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
 
-/// `jobdoctor health`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -72,13 +68,17 @@ impl Args {
         }
     }
 
-    /// True if the database's name is that of a file that never was a database: then no database went away.
+    /// True if the database's name is that of a file that never was a database: then no database went away. Even an
+    /// empty or damaged database begins like one.
     fn names_something_else(&self, context: &Context) -> bool {
+        const MAGIC: &[u8] = b"SQLite format 3\0";
         let database = Settings::resolve(&self.store, &context.environment).and_then(|settings| settings.database());
-        match database.ok().and_then(|database| database.address) {
-            Some(Address::Sqlite { path, .. }) => path.exists() && !begins_like_a_database(&path),
-            Some(Address::Postgres(_)) | None => false,
-        }
+        let Some(Address::Sqlite { path, .. }) = database.ok().and_then(|database| database.address) else {
+            return false;
+        };
+        let mut beginning = Vec::new();
+        let mut read = || File::open(&path)?.take(MAGIC.len() as u64).read_to_end(&mut beginning);
+        path.exists() && !(path.is_file() && read().is_ok() && MAGIC.starts_with(&beginning))
     }
 }
 
@@ -94,22 +94,148 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     Ok(Exit::Health(state))
 }
 
-/// True for the beginning of a SQLite file, even of a damaged or empty one.
-fn begins_like_a_database(path: &Path) -> bool {
-    const MAGIC: &[u8] = b"SQLite format 3\0";
-    let mut beginning = Vec::new();
-    let is_read = path.is_file()
-        && File::open(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut beginning)).is_ok();
-    is_read && MAGIC.starts_with(&beginning)
-}
-
 fn snapshot(args: &Args, context: &Context) -> Result<(State, Health), CliError> {
-    let alerts = args.alerts.alerts().map_err(|why| CliError::new(Exit::Usage, why))?;
-    let selection = claims(&args.claims)?;
+    let alerts = args.alerts.alerts().map_err(|why| CliError::usage(why))?;
+    let selection = args.claims.selection()?;
     let settings = Settings::resolve(&args.store, &context.environment)?;
     // The status line must be the first line of both streams, so nothing is said about the setup.
     let store = settings.database()?.store()?;
     let limits = settings.limits("health", READING, &context.interrupt, false);
     let mut snapshot = settings.session(store.as_ref(), &limits).snapshot()?;
     Ok(ops::health(&mut snapshot, &selection, &settings.policy(args.older.older), &alerts)?)
+}
+
+/// Ranges that raise an alert.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "When to raise an alert")]
+struct AlertArgs {
+    /// Warn if a value is outside its range: RANGE for the number of stuck claims, or any of stuck=RANGE, silence=RANGE
+    /// (longest silence of a stuck claim, in seconds or as 10m), share=RANGE (percentage of claims that are stuck) and
+    /// unknown=RANGE (claims that cannot be judged), with commas in between or repeated. RANGE is [@][START:]END: 10 is
+    /// 0 to 10, 10: is 10 or more, ~:10 is 10 or less, @ inverts it [default: 0,unknown=0; unknown=0 also stays with
+    /// other ranges]
+    #[arg(short, long, value_name = "RANGES", value_parser = parse_ranges, allow_hyphen_values = true)]
+    warning: Vec<Ranges>,
+    /// Report critical if a value is outside its range, written as for --warning
+    #[arg(short, long, value_name = "RANGES", value_parser = parse_ranges, allow_hyphen_values = true)]
+    critical: Vec<Ranges>,
+}
+
+/// Ranges, each with what it is of.
+#[derive(Debug, Clone, PartialEq)]
+struct Ranges(Vec<(Measure, Range)>);
+
+impl AlertArgs {
+    /// The ranges. Unless a warning range says otherwise, no claim may be stuck and none unknown.
+    fn alerts(&self) -> Result<Alerts, String> {
+        let all = |ranges: &[Ranges]| ranges.iter().flat_map(|ranges| ranges.0.clone()).collect::<Vec<_>>();
+        let mut alerts = Alerts { warning: all(&self.warning), critical: all(&self.critical) };
+        let says = |about_unknown| alerts.warning.iter().any(|(of, _)| (*of == Measure::Unknown) == about_unknown);
+        let defaults = [("stuck=0", says(false)), ("unknown=0", says(true))];
+        for (text, _) in defaults.into_iter().filter(|(_, is_said)| !is_said) {
+            alerts.warning.extend(parse_ranges(text)?.0);
+        }
+        Ok(alerts)
+    }
+}
+
+fn parse_ranges(text: &str) -> Result<Ranges, String> {
+    text.split(',').map(|part| range(part.trim())).collect::<Result<_, _>>().map(Ranges)
+}
+
+fn range(text: &str) -> Result<(Measure, Range), String> {
+    let (name, range) = text.split_once('=').unwrap_or((Measure::Stuck.name(), text));
+    let measure = Measure::ALL.into_iter().find(|measure| measure.name() == name).ok_or_else(|| {
+        let known = Measure::ALL.map(Measure::name).join(", ");
+        format!("`{}` is not measured: {known} are", name.escape_debug())
+    })?;
+    let range = Range::parse(range, |text| match measure {
+        Measure::Stuck | Measure::Unknown => number(text),
+        Measure::Silence => number(text).or_else(|_| duration(text)),
+        Measure::Share => number(text.strip_suffix('%').unwrap_or(text)),
+    });
+    Ok((measure, range.map_err(|why| format!("{name}: {why}"))?))
+}
+
+/// Digits with a sign and a point, and none of the other things that a float may be.
+fn number(text: &str) -> Result<f64, String> {
+    let is_plain = text.len() <= 20 && text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '-'));
+    text.parse().ok().filter(|_| is_plain).ok_or_else(|| {
+        format!("`{}` is not a number: write a range as in 10, 10:, ~:10, 10:20 or @10:20", text.escape_debug())
+    })
+}
+
+fn duration(text: &str) -> Result<f64, String> {
+    if text.is_empty() {
+        return number(text);
+    }
+    parse_duration(text).map(|duration| duration.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> Result<Vec<String>, String> {
+        let ranges = parse_ranges(text)?.0;
+        Ok(ranges.iter().map(|(measure, range)| format!("{}={range}", measure.name())).collect())
+    }
+
+    #[test]
+    fn what_can_be_written() {
+        for (text, ranges) in [
+            ("0", "stuck=0"),
+            ("~:10", "stuck=~:10"),
+            ("stuck=@10:20", "stuck=@10:20"),
+            ("stuck=5, silence=10m,share=12.5%", "stuck=5 silence=600 share=12.5"),
+            ("silence=600", "silence=600"),
+            ("silence=5m:1h 30m", "silence=300:5400"),
+            ("silence=@10m:", "silence=@600:"),
+            ("share=-1:50", "share=-1:50"),
+        ] {
+            assert_eq!(shown(text).unwrap().join(" "), ranges, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot() {
+        for text in [
+            "",
+            ",",
+            "5,",
+            "x",
+            "1e3",
+            "inf",
+            "NaN",
+            "10:5",
+            "age=5",
+            "silence=5M",
+            "silence=",
+            "stuck=5m",
+            "share=5%%",
+        ] {
+            assert!(shown(text).is_err(), "{text}");
+        }
+        assert_eq!(shown("age=5"), Err("`age` is not measured: stuck, silence, share, unknown are".to_owned()));
+        assert_eq!(shown("silence=5M"), Err("silence: 5 minutes is 5m; months are not allowed here".to_owned()));
+    }
+
+    #[test]
+    fn without_a_range_no_claim_may_be_stuck() {
+        let range = |list: &[_]| Alerts::range(list, Measure::Stuck).map(|range| range.to_string());
+        let alerts = AlertArgs::default().alerts().unwrap();
+        assert_eq!((range(&alerts.warning), range(&alerts.critical)), (Some("0".to_owned()), None));
+        let warning = |text: &str| {
+            let args = AlertArgs { warning: vec![parse_ranges(text).unwrap()], ..AlertArgs::default() };
+            let alerts = args.alerts().unwrap().warning;
+            [Measure::Stuck, Measure::Unknown].map(|of| Alerts::range(&alerts, of).map(|range| range.to_string()))
+        };
+        let own = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            warning("unknown=3"),
+            [own("0"), own("3")],
+            "who allows some unknown ones does not allow stuck ones"
+        );
+        assert_eq!(warning("silence=1h"), [None, own("0")]);
+    }
 }

@@ -1,15 +1,12 @@
 use crate::cli::args::{ListArgs, TimeArg};
-use crate::cli::context::Context;
-use crate::cli::error::CliError;
-use crate::cli::exit::Exit;
 use crate::cli::settings::{READING, Settings};
 use crate::cli::ui::host_time;
+use crate::cli::{CliError, Context, Exit};
 use crate::ops::{self, Records, Snapshot};
 use crate::output::format::{Format, count, grouped};
 use crate::output::{History, HistoryOne};
 use clap::builder::NonEmptyStringValueParser;
 
-/// `jobdoctor history`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -1,14 +1,11 @@
 use crate::cli::args::{OutputArgs, StoreArgs, few_formats};
-use crate::cli::context::Context;
-use crate::cli::error::CliError;
-use crate::cli::exit::Exit;
 use crate::cli::settings::{READING, Settings};
+use crate::cli::{CliError, Context, Exit};
 use crate::ops;
 use crate::output::advice::LEDGER_COUNTS;
 use crate::output::format::{Format, json};
 use crate::preset::LEDGER;
 
-/// `jobdoctor init`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(mut_arg("output", few_formats))]
 #[command(after_help = "\
@@ -36,11 +33,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         return Err(CliError::new(Exit::Refused, format!("target {target} is read-only in the config file")));
     }
     if let Some(preset) = settings.preset.as_deref().filter(|preset| !args.ledger && *preset != "lease") {
-        return Err(CliError::new(
-            Exit::Usage,
-            format!("init creates the reference schema, preset lease, not {preset}"),
-        )
-        .hint("create the tables of a queue library with the library itself"));
+        return Err(CliError::usage(format!("init creates the reference schema, preset lease, not {preset}"))
+            .hint("create the tables of a queue library with the library itself"));
     }
     let store = context.store(&settings)?;
     let limits = settings.limits("init", READING, &context.interrupt, true);

@@ -14,7 +14,6 @@ mod pass;
 mod presets;
 mod printed;
 mod reclaim;
-mod selection;
 mod show;
 mod stale;
 mod stats;
@@ -22,12 +21,10 @@ mod sweep;
 mod undo;
 
 use super::args::ToneArgs;
-use super::context::Context;
-use super::error::CliError;
-use super::exit::Exit;
 use super::help::{Form, dressed};
 use super::leading_options::{deepest, with_shared_options};
-use super::targets::{EachTarget, Several};
+use super::targets::Several;
+use crate::cli::{CliError, Context, Exit};
 use crate::output::format::Format;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -40,13 +37,10 @@ use std::ffi::OsString;
 #[command(name = "jobdoctor", version, about, after_help = AFTER_HELP, max_term_width = 100)]
 #[command(infer_subcommands = false, propagate_version = true, disable_help_subcommand = true)]
 pub struct Cli {
-    /// What to do.
     #[command(subcommand)]
     pub command: Command,
-    /// How it reports.
     #[arg(skip)]
     pub tone: ToneArgs,
-    /// The format of its report.
     #[arg(skip = Format::Table)]
     pub format: Format,
 }
@@ -69,7 +63,6 @@ Exit codes:
   5 outcome unknown             78 configuration or schema
   130, 143 ended by SIGINT, SIGTERM";
 
-/// The commands.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Command {
     /// Draft the mapping of a home-made table from its rows
@@ -157,7 +150,7 @@ pub fn plain_command() -> clap::Command {
 pub fn run(command: &Command, context: &Context) -> Result<Exit, CliError> {
     let mut probe = command.clone();
     let Some(several) = probe.several().filter(Several::are_requested) else { return command.run_alone(context) };
-    EachTarget::of(several, context)?.run(context, &|target, context| {
+    several.run(context, &|target, context| {
         let mut command = command.clone();
         if let Some(several) = command.several() {
             context.words = several.narrow(target, &context.words);

@@ -1,15 +1,11 @@
-use super::selection::selection;
-use crate::cli::args::{IdArgs, ListArgs, OlderArgs, SelectArgs, TargetsArgs, TimeArg};
-use crate::cli::context::Context;
-use crate::cli::error::CliError;
-use crate::cli::exit::Exit;
+use crate::cli::args::{ListArgs, OlderArgs, SelectArgs, TargetsArgs, TimeArg};
 use crate::cli::settings::Settings;
 use crate::cli::targets::Several;
+use crate::cli::{CliError, Context, Exit};
 use crate::ops;
 use crate::output::Owners;
 use crate::output::format::{Format, count, grouped};
 
-/// `jobdoctor owners`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -40,7 +36,7 @@ impl Args {
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     args.list.check(&Owners::titles(args.time.times()))?;
-    let selection = selection(&args.select, &IdArgs::default())?;
+    let selection = args.select.selection()?;
     let settings = Settings::resolve(&args.list.store, &context.environment)?;
     let mut snapshot = context.snapshot(&settings, "owners")?;
     let policy = settings.policy(args.older.older);

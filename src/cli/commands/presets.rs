@@ -1,16 +1,13 @@
 use crate::cli::args::{OutputArgs, StoreArgs, few_formats};
-use crate::cli::context::Context;
-use crate::cli::error::CliError;
-use crate::cli::exit::Exit;
 use crate::cli::secret::masked;
 use crate::cli::settings::Settings;
+use crate::cli::{CliError, Context, Exit};
 use crate::output::format::Page;
 use crate::output::presets::{self, list, people};
 use crate::preset::Preset;
 use std::path::PathBuf;
 use toml_edit::{DocumentMut, Item};
 
-/// `jobdoctor presets`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 #[command(after_help = "\
@@ -30,7 +27,6 @@ enum Action {
     Show(Show),
 }
 
-/// `jobdoctor presets show`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -44,7 +40,6 @@ struct Show {
     how: How,
 }
 
-/// The options that both forms share.
 #[derive(Debug, Clone, clap::Args)]
 #[command(mut_arg("output", few_formats))]
 struct How {

@@ -2,17 +2,14 @@
 
 use super::{Cli, command};
 use crate::cli::completion;
-use crate::cli::context::Context;
-use crate::cli::error::CliError;
-use crate::cli::exit::Exit;
 use crate::cli::generated::man_pages;
 use crate::cli::help::{TOPICS, Topic};
+use crate::cli::{CliError, Context, Exit};
 use crate::output::format::json;
 use crate::output::{schema, schema_names};
 use crate::preset::did_you_mean;
 use clap_complete::Shell;
 
-/// `jobdoctor help`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -55,7 +52,7 @@ fn unknown(word: &str, found: &clap::Command, has_topics: bool) -> CliError {
     let commands = found.get_subcommands().map(|command| command.get_name());
     let hint = did_you_mean(word, commands.chain(topics.clone()));
     let what = if has_topics { "command or topic" } else { "command" };
-    let error = CliError::new(Exit::Usage, format!("there is no {what} `{word}`{hint}"));
+    let error = CliError::usage(format!("there is no {what} `{word}`{hint}"));
     match has_topics {
         true => error
             .hint(format!("topics: {}; `jobdoctor --help` lists the commands", topics.collect::<Vec<_>>().join(", "))),
@@ -63,7 +60,6 @@ fn unknown(word: &str, found: &clap::Command, has_topics: bool) -> CliError {
     }
 }
 
-/// `jobdoctor man`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -84,13 +80,12 @@ pub(super) fn print_man_page(args: &ManArgs, context: &Context) -> Result<Exit, 
         let written = args.name.as_deref().unwrap_or_default();
         let known = pages.iter().filter_map(|(file, _)| Some(file.strip_prefix("jobdoctor-")?.rsplit_once('.')?.0));
         let message = format!("there is no command or topic `{written}`{}", did_you_mean(written, known));
-        return Err(CliError::new(Exit::Usage, message));
+        return Err(CliError::usage(message));
     };
     context.ui.report(|out| out.write_all(page))?;
     Ok(Exit::Done)
 }
 
-/// `jobdoctor schema`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -102,13 +97,11 @@ pub struct SchemaArgs {
 }
 
 pub(super) fn print_schema(args: &SchemaArgs, context: &Context) -> Result<Exit, CliError> {
-    let schema = schema(&args.name)
-        .ok_or_else(|| CliError::new(Exit::Usage, format!("there is no document `{}`", args.name)))?;
+    let schema = schema(&args.name).ok_or_else(|| CliError::usage(format!("there is no document `{}`", args.name)))?;
     context.ui.report(|out| json(&schema, out))?;
     Ok(Exit::Done)
 }
 
-/// `jobdoctor completions`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:

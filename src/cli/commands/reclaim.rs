@@ -1,19 +1,15 @@
 use super::pass::{Options, Pass};
-use super::selection::selection;
 use crate::cli::args::{
     ActArgs, ConfirmArgs, EvidenceArgs, IdArgs, ListArgs, OlderArgs, PlanArgs, SelectArgs, TimeArg,
 };
-use crate::cli::context::Context;
-use crate::cli::error::CliError;
-use crate::cli::exit::Exit;
 use crate::cli::settings::{READING, Settings};
+use crate::cli::{CliError, Context, Exit};
 use crate::cli::{evidence_files, input};
-use crate::ops::{Mode, PlanSource};
+use crate::ops::{Mode, PlanSource, Selection};
 use crate::output::Reclaim;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// `jobdoctor reclaim`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -48,10 +44,10 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let have_ended = args.act.mode() != Mode::Plan;
     args.list.check(&Reclaim::titles(have_ended, false, args.time.times()))?;
     let mut settings = Settings::resolve(&args.list.store, &context.environment)?;
-    let mut selection = selection(&args.select, &args.ids)?;
+    let mut selection = Selection { ids: args.ids.id.clone(), ..args.select.selection()? };
     if let Some(list) = &args.plan.from_file {
         if args.plan.is_piped() && args.evidence.alive_from.as_deref().is_some_and(|other| other.as_os_str() == "-") {
-            return Err(CliError::new(Exit::Usage, "--from-file - and --alive-from - cannot both read standard input")
+            return Err(CliError::usage("--from-file - and --alive-from - cannot both read standard input")
                 .hint("write one of the lists to a file"));
         }
         let patience = settings.stated_timeout().unwrap_or(READING);

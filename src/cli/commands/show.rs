@@ -1,15 +1,11 @@
-use super::selection::missing;
 use crate::cli::args::{EvidenceArgs, OlderArgs, OutputArgs, StoreArgs, TimeArg, few_formats};
-use crate::cli::context::Context;
-use crate::cli::error::CliError;
 use crate::cli::evidence_files::EvidenceFiles;
-use crate::cli::exit::Exit;
 use crate::cli::settings::{READING, Settings};
+use crate::cli::{CliError, Context, Exit};
 use crate::ops;
-use crate::output::show;
+use crate::output::{no_such_job, show};
 use std::path::PathBuf;
 
-/// `jobdoctor show`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(mut_arg("output", few_formats))]
 #[command(after_help = "\
@@ -53,4 +49,9 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     }
     context.ui.print_page(args.output.format(), &document, |screen| show(&document, screen))?;
     Ok(missing.map_or(Exit::Done, |error| context.ui.error_after_report(&error)))
+}
+
+/// The error for ids that name no job; `None` if each of them names one.
+pub(super) fn missing(table: &str, ids: &[String]) -> Option<CliError> {
+    (!ids.is_empty()).then(|| CliError::new(Exit::NoInput, no_such_job(table, ids)))
 }

@@ -1,24 +1,22 @@
-use super::selection::{missing, selection};
-use crate::cli::args::{EvidenceArgs, IdArgs, ListArgs, OlderArgs, SelectArgs, TargetsArgs, TimeArg, parse_up_to_1d};
-use crate::cli::context::Context;
-use crate::cli::error::CliError;
+use super::show::missing;
+use crate::cli::args::{
+    EvidenceArgs, IdArgs, ListArgs, OlderArgs, SelectArgs, TargetsArgs, TimeArg, named, parse_up_to_1d,
+};
 use crate::cli::evidence_files::EvidenceFiles;
-use crate::cli::exit::Exit;
 use crate::cli::settings::{READING, Settings};
 use crate::cli::signal::sleep;
 use crate::cli::targets::Several;
 use crate::cli::watch::Watch;
+use crate::cli::{CliError, Context, Exit};
 use crate::model::parse_duration;
 use crate::ops::{self, Selection};
 use crate::output::format::{Format, count, grouped};
 use crate::output::{Collector, Field, ROWS, Stale};
-use clap::ValueEnum;
 use std::time::{Duration, Instant};
 
 /// The pause between two snapshots of `--wait`.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// `jobdoctor stale`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -35,11 +33,11 @@ pub struct Args {
     #[command(flatten)]
     ids: IdArgs,
     /// Print only the diagnoses and the counts, no list of jobs
-    #[arg(long)]
+    #[arg(long, conflicts_with = "id")]
     summary: bool,
     /// Count the jobs by this and list one row a group, most stuck jobs first; --limit is the number of groups
-    #[arg(long, value_name = "FIELD", value_enum, conflicts_with_all = ["summary", "watch"])]
-    by: Option<By>,
+    #[arg(long, value_name = "FIELD", value_parser = named(Field::ALL.to_vec(), Field::name), conflicts_with_all = ["summary", "watch"])]
+    by: Option<Field>,
     /// Take a snapshot again and again, with this pause in between, and redraw the terminal, with + for new jobs and -
     /// for those that are gone. Each snapshot has its own time limit [default: 10s]
     #[arg(long, value_name = "INTERVAL", value_parser = parse_duration, allow_hyphen_values = true)]
@@ -63,33 +61,6 @@ pub struct Args {
     time: TimeArg,
 }
 
-/// What jobs are grouped by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum By {
-    /// The owner's host
-    Host,
-    /// The owner
-    Owner,
-    /// The kind of work
-    Kind,
-    /// The queue
-    Queue,
-    /// The state
-    State,
-}
-
-impl From<By> for Field {
-    fn from(by: By) -> Field {
-        match by {
-            By::Host => Field::Host,
-            By::Owner => Field::Owner,
-            By::Kind => Field::Kind,
-            By::Queue => Field::Queue,
-            By::State => Field::State,
-        }
-    }
-}
-
 impl Args {
     pub(super) fn several(&mut self) -> Several<'_> {
         Several::of("stale", &mut self.list.store, &mut self.targets)
@@ -101,10 +72,10 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
-    let selection = selection(&args.select, &args.ids)?;
+    let selection = Selection { ids: args.ids.id.clone(), ..args.select.selection()? };
     let format = args.list.output.format();
     check_lists(args, format)?;
-    args.list.check(&Stale::titles(args.by.map(Field::from), format, args.time.times()))?;
+    args.list.check(&Stale::titles(args.by, format, args.time.times()))?;
     if args.watch.is_some() {
         Watch::check_output(context, format)?;
     }
@@ -158,7 +129,7 @@ fn snapshot(args: &Args, settings: &Settings, selection: &Selection, context: &C
         _ => Stale::collector(format, selection.limit),
     };
     let mut document = match args.by {
-        Some(by) => ops::stale_by(&mut snapshot, selection, &policy, by.into())?,
+        Some(by) => ops::stale_by(&mut snapshot, selection, &policy, by)?,
         None => ops::stale(&mut snapshot, selection, &policy, jobs, &mut |_| false)?,
     };
     document.head.warnings.extend(list.unmatched);
@@ -193,25 +164,18 @@ fn wait_for_none(
     }
 }
 
-/// Refuses `--summary` and `--by` with a format that lists nothing but jobs, and `--summary` with named jobs.
+/// Refuses `--summary` and `--by` with a format that lists nothing but jobs.
 fn check_lists(args: &Args, format: Format) -> Result<(), CliError> {
     if args.by.is_some() && format == Format::Name {
         let message = "--by lists groups, but -o name lists jobs to act on";
-        return Err(CliError::new(Exit::Usage, message).hint("use -o csv, -o json or -o jsonl"));
+        return Err(CliError::usage(message).hint("use -o csv, -o json or -o jsonl"));
     }
     if !args.summary {
         return Ok(());
     }
     if matches!(format, Format::Csv | Format::Name) {
         let message = format!("--summary lists no jobs, but -o {} lists nothing else", format.name());
-        return Err(CliError::new(Exit::Usage, message).hint("use -o json or -o jsonl, or leave --summary out"));
-    }
-    if !args.ids.id.is_empty() {
-        return Err(CliError::new(
-            Exit::Usage,
-            "--summary and --id cannot be combined: diagnoses are about the whole queue",
-        )
-        .hint("leave one of them out"));
+        return Err(CliError::usage(message).hint("use -o json or -o jsonl, or leave --summary out"));
     }
     Ok(())
 }

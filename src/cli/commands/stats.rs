@@ -1,11 +1,8 @@
-use super::selection::globs;
-use crate::cli::args::{ListArgs, OlderArgs, TargetsArgs, TextfileArgs, metrics_too};
-use crate::cli::context::Context;
-use crate::cli::error::CliError;
-use crate::cli::exit::Exit;
+use crate::cli::args::{ListArgs, OlderArgs, TargetsArgs, TextfileArgs, globs, metrics_too};
 use crate::cli::monitor::Metrics;
 use crate::cli::settings::Settings;
 use crate::cli::targets::Several;
+use crate::cli::{CliError, Context, Exit};
 use crate::model::{age, parse_duration};
 use crate::ops::{self, Selection, Snapshot};
 use crate::output::format::{Format, count, grouped, inert};
@@ -14,8 +11,6 @@ use crate::policy::Policy;
 use clap::builder::NonEmptyStringValueParser;
 use std::time::Duration;
 
-/// `jobdoctor stats`.
-///
 /// Reads the whole table once and counts jobs by queue and state; with --runtimes, reads the jobs that have ended well.
 #[derive(Debug, Clone, clap::Args)]
 #[command(mut_arg("output", metrics_too))]
@@ -76,8 +71,9 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
 fn print_counts(args: &Args, context: &Context) -> Result<(), CliError> {
     let textfile = args.textfile.textfile.as_deref();
     let is_printed = context.format == Format::Prometheus;
-    let metrics = Metrics::begin("stats", textfile, &args.list.store, context)?.printed(is_printed);
-    let Some(document) = metrics.finish(context, counts(args, context, &metrics))? else {
+    let mut metrics = Metrics::begin("stats", textfile, &args.list.store, context)?.printed(is_printed);
+    let counted = counts(args, context, &mut metrics);
+    let Some(document) = metrics.finish(context, counted)? else {
         return print_metrics(context, &metrics);
     };
     context.ui.print(context.format, &document)?;
@@ -99,7 +95,7 @@ fn print_counts(args: &Args, context: &Context) -> Result<(), CliError> {
 }
 
 /// Counts and measures in one snapshot; for metrics it is enough to measure.
-fn counts(args: &Args, context: &Context, metrics: &Metrics) -> Result<Option<Stats>, CliError> {
+fn counts(args: &Args, context: &Context, metrics: &mut Metrics) -> Result<Option<Stats>, CliError> {
     let settings = Settings::resolve(&args.list.store, &context.environment)?;
     metrics.set_target(settings.target_name.as_deref());
     let (mut snapshot, selection, policy) = args.snapshot(&settings, context)?;
@@ -125,9 +121,7 @@ fn print_metrics(context: &Context, metrics: &Metrics) -> Result<(), CliError> {
 
 fn print_runtimes(args: &Args, context: &Context) -> Result<(), CliError> {
     if context.format == Format::Prometheus {
-        return Err(CliError::new(
-            Exit::Usage,
-            "-o prometheus and --runtimes cannot be combined: metrics are about jobs in flight, run times about ended ones",
+        return Err(CliError::usage("-o prometheus and --runtimes cannot be combined: metrics are about jobs in flight, run times about ended ones",
         )
         .hint("leave one of them out"));
     }

@@ -5,10 +5,9 @@ mod values;
 
 use super::args::ToneArgs;
 use super::environment::Environment;
-use super::error::CliError;
-use super::exit::Exit;
 use super::ui::Ui;
 use crate::cli::next_command::quoted;
+use crate::cli::{CliError, Exit};
 use crate::output::format::Format;
 use clap::Command;
 use clap_complete::Shell;
@@ -44,15 +43,15 @@ pub(super) fn answer(command: fn() -> Command, arguments: &[OsString]) -> Option
         Ok(_) => Some(Exit::Done),
         Err(error) => {
             let why = error.to_string();
-            let error = CliError::new(Exit::Usage, format!("{VARIABLE}: {}", why.trim_start_matches("error: ").trim()));
+            let error = CliError::usage(format!("{VARIABLE}: {}", why.trim_start_matches("error: ").trim()));
             Ui::new(&ToneArgs::default(), Format::Table, &environment).error(&error);
             Some(error.exit)
         }
     }
 }
 
-/// The completion script of a shell, for a program in the `PATH`.
-pub(super) fn script(shell: Shell) -> Vec<u8> {
+/// The completion script of a shell, for a program in the `PATH`. It asks the program for the values.
+pub fn script(shell: Shell) -> Vec<u8> {
     let completer: &dyn EnvCompleter = match shell {
         Shell::Bash => &Bash,
         Shell::Elvish => &Elvish,

@@ -1,11 +1,10 @@
 //! Where the values of options and arguments come from, and what of it is offered.
 
+use crate::cli::CliError;
 use crate::cli::args::StoreArgs;
 use crate::cli::environment::Environment;
-use crate::cli::error::CliError;
 use crate::cli::help::TOPICS;
 use crate::cli::leading_options::{behind_command, deepest};
-use crate::cli::rules::switchable_rules;
 use crate::cli::settings::Settings;
 use crate::ops::{self, Records, Snapshot, names_in_flight};
 use crate::output::Field;
@@ -34,8 +33,6 @@ enum Source {
     Presets,
     /// The commands and topics of the help.
     Pages,
-    /// The rules that `--rule` switches on.
-    Rules,
     Claims(Field),
     /// The journals of this host and the ledger of the database.
     Runs,
@@ -48,7 +45,6 @@ impl Source {
             (_, "target") => Source::Targets,
             (_, "preset") | ("show", "name") => Source::Presets,
             ("help", "words") | ("man", "name") => Source::Pages,
-            (_, "rule") => Source::Rules,
             (_, "queue") => Source::Claims(Field::Queue),
             (_, "kind") => Source::Claims(Field::Kind),
             (_, "owner") => Source::Claims(Field::Owner),
@@ -125,7 +121,6 @@ impl Line {
                 TOPICS.iter().for_each(|topic| offer(topic.name));
                 crate::cli::command().get_subcommands().for_each(|command| offer(command.get_name()));
             }
-            Source::Rules => switchable_rules().for_each(|(name, _)| offer(name)),
             Source::Claims(field) => {
                 names_in_flight(&mut self.snapshot(&args, until)?, field, &mut |name| offer(name))?;
             }

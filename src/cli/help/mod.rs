@@ -6,8 +6,8 @@ mod page;
 pub use page::{Block, Page};
 
 use super::environment::VARIABLES;
-use super::exit::ENDS;
 use super::setting::explained;
+use crate::cli::exit::ENDS;
 use crate::output::format::Screen;
 use crate::output::schema_names;
 use clap::builder::{Resettable, StyledStr};
@@ -15,7 +15,6 @@ use clap::{Arg, Command};
 
 /// A page of help that belongs to no single command.
 pub struct Topic {
-    /// Its name, as after `jobdoctor help`.
     pub name: &'static str,
     /// Its subject, for the list of topics.
     pub about: &'static str,
@@ -42,7 +41,6 @@ impl Topic {
         TOPICS.iter().find(|topic| topic.name == name)
     }
 
-    /// Its page, tables filled in.
     pub fn page(&self) -> Page {
         Page::markdown(self.text, |table| match table {
             "exit-codes" => ENDS.iter().map(|end| (end.code.to_string(), end.meaning.to_owned())).collect(),
@@ -90,7 +88,6 @@ pub enum Form {
     Long,
 }
 
-/// The examples of a command.
 pub struct Examples {
     /// One a line, as written.
     pub lines: Vec<String>,

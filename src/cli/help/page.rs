@@ -1,6 +1,6 @@
 //! Reads and renders a page of help.
 
-use crate::output::format::Screen;
+use crate::output::format::{Screen, wrap};
 
 /// What ends the part of a page that is help.
 const END: &str = "<!-- ";
@@ -13,7 +13,6 @@ pub struct Page {
     pub blocks: Vec<Block>,
 }
 
-/// A part of a page.
 pub enum Block {
     Heading(String),
     Paragraph(Vec<String>),
@@ -43,7 +42,7 @@ impl Page {
             let is_item = line.starts_with(|c: char| c.is_ascii_digit()) && line.contains(". ");
             let is_text = !line.is_empty() && !line.starts_with(['#', '|', '`', '{']);
             if !paragraph.is_empty() && (is_item || !is_text) {
-                blocks.push(Block::Paragraph(wrapped(&plain(&std::mem::take(&mut paragraph)))));
+                blocks.push(Block::Paragraph(paragraph_lines(&std::mem::take(&mut paragraph))));
             }
             match (line.split_once("# "), line.strip_prefix("| ").and_then(|row| row.strip_suffix(" |"))) {
                 (Some(("" | "##" | "#", title)), _) if line.starts_with("## ") || line.starts_with("### ") => {
@@ -59,7 +58,6 @@ impl Page {
         Page { blocks }
     }
 
-    /// The page for a terminal.
     pub fn render(&self, screen: &Screen) -> String {
         let mut text = String::new();
         let mut is_below_heading = true;
@@ -100,43 +98,25 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// A paragraph in lines of the usual width.
-fn wrapped(text: &str) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.is_empty() => line.push_str(word),
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= WIDTH => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
+fn paragraph_lines(text: &str) -> Vec<String> {
+    wrap(plain(text).trim_end(), WIDTH).into_iter().map(str::to_owned).collect()
 }
 
-/// Lays out terms with their meanings.
 fn list(rows: &[(String, String)]) -> String {
     let terms = rows.iter().map(|(term, _)| term.len());
     let width = terms.filter(|width| *width <= TERM).max().unwrap_or(0);
     let mut text = String::new();
     for (term, meaning) in rows {
-        let mut line = format!("  {term:width$}  ");
+        let mut term = term.as_str();
         if term.len() > width {
             text.push_str(&format!("  {term}\n"));
-            line = " ".repeat(width + 4);
+            term = "";
         }
-        for word in meaning.split(' ') {
-            if line.trim_end().len() + 1 + word.len() > WIDTH && line.len() > width + 4 {
-                text.push_str(&format!("{}\n", line.trim_end()));
-                line = " ".repeat(width + 4);
+        for line in wrap(meaning, WIDTH - width - 4) {
+            if !(term.is_empty() && line.is_empty()) {
+                text.push_str(&format!("{}\n", format!("  {term:width$}  {line}").trim_end()));
             }
-            line.push_str(word);
-            line.push(' ');
-        }
-        if !line.trim().is_empty() {
-            text.push_str(&format!("{}\n", line.trim_end()));
+            term = "";
         }
     }
     text

@@ -2,18 +2,16 @@
 
 use crate::cli::args::StoreArgs;
 use crate::cli::atomic_file::{AtomicFile, FileKind};
-use crate::cli::context::Context;
-use crate::cli::error::CliError;
-use crate::cli::exit::Exit;
+use crate::cli::ui::host_time;
+use crate::cli::{CliError, Context, Exit};
 use crate::ops::{self, OpsError, Selection, Snapshot};
 use crate::output::format::prometheus;
 use crate::output::metrics::{FOUND, LAST_SUCCESS, OutcomeCounts, RECLAIMED, RunMetrics, metrics};
 use crate::output::{FileMode, Measured, Reclaim};
 use crate::policy::Policy;
-use std::cell::{Cell, RefCell};
 use std::io;
 use std::path::Path;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 /// The value of the label `target` where no target is configured.
 const NO_TARGET: &str = "default";
@@ -30,14 +28,16 @@ static TEXTFILE: FileKind = FileKind {
 /// The metrics of one run, filled while it runs and written at its end.
 pub struct Metrics {
     command: &'static str,
-    began: Cell<Instant>,
+    /// When the run began, after a wait that does not count as its duration.
+    pub began: Instant,
     textfile: Option<AtomicFile>,
     /// True if the jobs in flight are measured, because the metrics are written or printed.
     measures: bool,
-    target: RefCell<Option<String>>,
-    measured: RefCell<Option<Measured>>,
-    outcomes: RefCell<Option<OutcomeCounts>>,
-    yielded: Cell<bool>,
+    target: Option<String>,
+    measured: Option<Measured>,
+    outcomes: Option<OutcomeCounts>,
+    /// True if the run read the queue and did no more, because another sweep runs or has just run.
+    pub has_yielded: bool,
 }
 
 impl Metrics {
@@ -48,62 +48,47 @@ impl Metrics {
         store: &StoreArgs,
         context: &Context,
     ) -> Result<Metrics, CliError> {
-        let named = store.target.first().map(String::as_str).or(context.environment.get("JOBDOCTOR_TARGET"));
         Ok(Metrics {
             command,
-            began: Cell::new(Instant::now()),
+            began: Instant::now(),
             textfile: textfile.map(|path| AtomicFile::at(path, &TEXTFILE)).transpose()?,
             measures: textfile.is_some(),
-            target: RefCell::new(named.map(str::to_owned)),
-            measured: RefCell::default(),
-            outcomes: RefCell::default(),
-            yielded: Cell::new(false),
+            target: store.target().or(context.environment.get("JOBDOCTOR_TARGET")).map(str::to_owned),
+            measured: None,
+            outcomes: None,
+            has_yielded: false,
         })
     }
 
-    /// Adds the counts of outcomes, for a command that acts on jobs.
-    #[must_use]
     pub fn with_outcomes(self) -> Metrics {
-        Metrics { outcomes: RefCell::new(Some(OutcomeCounts::new())), ..self }
+        Metrics { outcomes: Some(OutcomeCounts::new()), ..self }
     }
 
     /// Measures the jobs in flight even without a textfile, if the metrics are printed.
-    #[must_use]
     pub fn printed(self, is_printed: bool) -> Metrics {
         Metrics { measures: self.measures || is_printed, ..self }
     }
 
-    /// Restarts the clock, so that a wait before the run does not count as its duration.
-    pub fn restart_clock(&self) {
-        self.began.set(Instant::now());
-    }
-
     /// Sets the target, once the settings are known.
-    pub fn set_target(&self, target: Option<&str>) {
-        self.target.replace(Some(target.unwrap_or(NO_TARGET).to_owned()));
-    }
-
-    /// Notes that the run read the queue and did no more, because another sweep runs or has just run.
-    pub fn set_yielded(&self) {
-        self.yielded.set(true);
+    pub fn set_target(&mut self, target: Option<&str>) {
+        self.target = Some(target.unwrap_or(NO_TARGET).to_owned());
     }
 
     /// Measures the jobs in flight, if the metrics are written or printed. Call it before the run acts on them.
-    pub fn measure(&self, snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<(), OpsError> {
+    pub fn measure(&mut self, snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<(), OpsError> {
         if self.measures {
-            self.measured.replace(Some(ops::measure(snapshot, selection, policy)?));
+            self.measured = Some(ops::measure(snapshot, selection, policy)?);
         }
         Ok(())
     }
 
     pub fn in_flight(&self) -> u64 {
-        self.measured.borrow().as_ref().map_or(0, Measured::in_flight)
+        self.measured.as_ref().map_or(0, Measured::in_flight)
     }
 
-    /// Counts the outcomes of a run.
-    pub fn count_outcomes(&self, document: &Reclaim) {
-        let mut outcomes = self.outcomes.borrow_mut();
-        let Some(outcomes) = outcomes.as_mut().filter(|_| self.measures && document.head.applied) else { return };
+    pub fn count_outcomes(&mut self, document: &Reclaim) {
+        let is_counted = self.measures && document.head.applied;
+        let Some(outcomes) = self.outcomes.as_mut().filter(|_| is_counted) else { return };
         for ((queue, action, outcome), steps) in &document.by_queue {
             *outcomes.entry((queue.clone(), *action, outcome.name())).or_default() += steps;
         }
@@ -114,7 +99,6 @@ impl Metrics {
         self.render(Exit::Done, &PreviousMetrics::default())
     }
 
-    /// Writes the textfile, if one was asked for.
     fn write(&self, exit: Exit) -> Result<(), CliError> {
         let Some(textfile) = &self.textfile else { return Ok(()) };
         let previous = textfile.text().map(|text| PreviousMetrics::read(&text, self.command)).unwrap_or_default();
@@ -147,22 +131,21 @@ impl Metrics {
 
     fn render(&self, exit: Exit, previous: &PreviousMetrics) -> io::Result<String> {
         // A run that failed before it read its settings writes under the target of the previous run.
-        let known = self.target.borrow().clone();
-        let target = known.or_else(|| previous.target.clone()).unwrap_or_else(|| NO_TARGET.to_owned());
+        let target = self.target.as_ref().or(previous.target.as_ref()).map_or(NO_TARGET, String::as_str);
         // Metrics of another target are no previous metrics of this one.
-        let previous = Some(previous).filter(|previous| previous.target.as_ref() == Some(&target));
+        let previous = Some(previous).filter(|previous| previous.target.as_deref() == Some(target));
         let text = prometheus(&metrics(&RunMetrics {
             command: self.command,
-            target: &target,
-            ended_at: host_time().as_secs_f64(),
-            took: self.began.get().elapsed(),
+            target,
+            ended_at: host_time().map_or(0.0, |now| now.micros() as f64 / 1e6),
+            took: self.began.elapsed(),
             exit_code: exit.code(),
             last_success_at: previous.and_then(|previous| previous.last_success_at),
-            yielded: self.yielded.get(),
-            measured: self.measured.borrow().as_ref(),
-            outcomes: self.outcomes.borrow().as_ref(),
+            yielded: self.has_yielded,
+            measured: self.measured.as_ref(),
+            outcomes: self.outcomes.as_ref(),
         }))?;
-        let is_found_before = self.yielded.get() && self.measured.borrow().is_none();
+        let is_found_before = self.has_yielded && self.measured.is_none();
         Ok(text + previous.filter(|_| is_found_before).map_or("", |previous| &previous.found))
     }
 }
@@ -172,28 +155,22 @@ fn ended(context: &Context, result: Result<Exit, &CliError>) -> Exit {
     context.caught.signal().map_or_else(|| result.unwrap_or_else(|error| error.exit), Exit::Signal)
 }
 
-/// The time since 1970 by this host's clock, because the database may be out of reach.
-#[expect(clippy::disallowed_methods, reason = "no job is judged by it; it is compared with Prometheus' own clock")]
-fn host_time() -> Duration {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
-}
-
 /// The metrics that outlive a run.
 #[derive(Debug, Default, PartialEq)]
-pub struct PreviousMetrics {
+struct PreviousMetrics {
     /// The target of the previous run.
-    pub target: Option<String>,
+    target: Option<String>,
     /// The end of the last run of the same command with exit code 0, in seconds since 1970.
-    pub last_success_at: Option<f64>,
+    last_success_at: Option<f64>,
     /// The lines about the jobs that the last run of the same command found in flight; its counts of reclaimed jobs are
     /// 0.
-    pub found: String,
+    found: String,
 }
 
 impl PreviousMetrics {
     /// Reads the text of a textfile. It may have been edited, so lines that do not begin or end as jobdoctor writes
     /// them are ignored.
-    pub(super) fn read(text: &str, command: &str) -> PreviousMetrics {
+    fn read(text: &str, command: &str) -> PreviousMetrics {
         let last = text.lines().find_map(|line| line.strip_prefix(LAST_SUCCESS)?.strip_prefix("{target=\""));
         // No target contains these characters, because a quote in it has a backslash before it.
         let Some((target, rest)) = last.and_then(|last| last.split_once("\",command=\"")) else {

@@ -1,8 +1,6 @@
-//! What monitoring systems read: the health plugin, Prometheus metrics and the files that a run replaces as a whole.
+//! What monitoring systems read: the health plugin and Prometheus metrics.
 
 mod metrics;
 pub mod plugin;
-mod report_file;
 
 pub use metrics::Metrics;
-pub use report_file::ReportFile;

@@ -1,13 +1,11 @@
 //! `health` as a monitoring plugin: whatever happens, one status line first and an exit code of 0 to 3.
 
-use crate::cli::error::CliError;
-use crate::cli::exit::Exit;
 use crate::cli::secret::{masked, may_hold_password};
+use crate::cli::{CliError, Exit};
 use crate::model::age;
 use crate::output::format::{PerfData, Plugin, count, json};
 use crate::output::{Health, HealthCheck, HealthError, HealthQueue, HealthReason};
 use crate::policy::{Measure, State};
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::time::Duration;
@@ -18,42 +16,17 @@ const MOST_LINES: usize = 10;
 /// The most characters of a queue's name.
 const LONGEST_NAME: usize = 60;
 
-/// True if the command line runs the plugin, which then reports even a mistake in that line. The command is the first
-/// word that is neither an option of any command nor its value.
+/// True if the first word that names a command is the plugin's, which then reports even a mistake in that line.
 pub fn is_requested(program: &clap::Command, arguments: &[OsString]) -> bool {
-    if !arguments.iter().any(|word| word == NAME) {
-        return false;
-    }
-    let takes_value = options_with_values(program);
-    let mut words = arguments.iter().skip(1).map(|word| word.to_string_lossy());
-    while let Some(word) = words.next() {
-        match word.strip_prefix('-') {
-            None => return word == NAME,
-            Some(_) if takes_value.contains(word.as_ref()) => drop(words.next()),
-            Some(_) => {}
-        }
-    }
-    false
-}
-
-fn options_with_values(program: &clap::Command) -> BTreeSet<String> {
-    let options = program.get_subcommands().flat_map(clap::Command::get_arguments);
-    let named = options.filter(|option| option.get_action().takes_values() && !option.is_positional());
-    let words = |option: &clap::Arg| {
-        let long = option.get_long().map(|long| format!("--{long}"));
-        [long, option.get_short().map(|short| format!("-{short}"))]
-    };
-    named.flat_map(words).flatten().collect()
+    let command = arguments.iter().skip(1).find_map(|word| program.find_subcommand(word));
+    command.is_some_and(|command| command.get_name() == NAME)
 }
 
 /// True if a word is a range of a measure, and not an address that was typed in the wrong place.
 pub fn is_range(word: &str) -> bool {
-    let is_one = |part: &str| part.split_once('=').is_none_or(|(name, _)| is_measure(name.trim()));
+    let is_measure = |name: &str| Measure::ALL.into_iter().any(|measure| measure.name() == name.trim());
+    let is_one = |part: &str| part.split_once('=').is_none_or(|(name, _)| is_measure(name));
     word.split(',').all(is_one) && !may_hold_password(word)
-}
-
-fn is_measure(name: &str) -> bool {
-    Measure::ALL.into_iter().any(|measure| measure.name() == name)
 }
 
 /// The exit of the plugin: unknown, unless it found a state.
@@ -78,7 +51,7 @@ fn defect(location: &str) -> String {
 
 /// Reports a command line that makes no sense.
 pub fn refuse(message: &str, as_json: bool) -> Exit {
-    let error = CliError::new(Exit::Usage, message).hint("see jobdoctor health --help");
+    let error = CliError::usage(message).hint("see jobdoctor health --help");
     let state = State::Unknown;
     let _ = print(&unreadable(state, &error), state, as_json, &mut io::stdout().lock());
     Exit::Health(state)

@@ -2,44 +2,77 @@
 //! file's order. A target that fails does not stop the others.
 
 mod report;
-mod several;
 mod worker_pool;
 
-pub use several::Several;
-
-use super::context::Context;
-use super::error::CliError;
-use super::exit::Exit;
+use super::args::{StoreArgs, TargetsArgs};
 use super::settings::Settings;
+use crate::cli::{CliError, Context, Exit};
 use report::{Report, Tally, TargetResult};
+use std::path::{Path, PathBuf};
 
-/// The targets that a command runs on.
-pub struct EachTarget {
-    name: &'static str,
-    targets: Vec<String>,
-}
-
-/// Runs the command on the target of that name.
+/// Runs the command on the target of that name, with the words of the context.
 type Run<'a> = &'a (dyn Fn(&str, &mut Context) -> Result<Exit, CliError> + Sync);
 
-impl EachTarget {
-    /// The targets that these options name.
-    pub fn of(several: Several<'_>, context: &Context) -> Result<EachTarget, CliError> {
-        several.check_options()?;
-        let (targets, broken) = Settings::targets(several.store, &context.environment)?;
-        broken.iter().for_each(|error| context.ui.warn_about_setup(&error.to_string()));
-        several.check_files(&targets)?;
-        Ok(EachTarget { name: several.name, targets })
+/// Stands for the target's name in the path of an output file.
+const PLACE: &str = "{target}";
+
+/// The options of a command line that concern targets, and those that make sense with one target only.
+pub struct Several<'a> {
+    name: &'static str,
+    store: &'a mut StoreArgs,
+    targets: &'a mut TargetsArgs,
+    single_only: Vec<(&'static str, &'static str)>,
+    files: Vec<(&'static str, &'a mut PathBuf)>,
+    lists: Vec<(&'static str, &'a Path)>,
+}
+
+impl<'a> Several<'a> {
+    pub fn of(name: &'static str, store: &'a mut StoreArgs, targets: &'a mut TargetsArgs) -> Several<'a> {
+        let mut single_only = Vec::new();
+        if store.db.is_some() {
+            single_only.push(("--db", "it names one database, and each target has its own"));
+        }
+        if store.password_file.is_some() {
+            single_only.push(("--password-file", "each server would receive the password of another database"));
+        }
+        Several { name, store, targets, single_only, files: Vec::new(), lists: Vec::new() }
+    }
+
+    /// Adds a flag that makes sense with one target only, if it was given, and why.
+    pub fn single_only(mut self, flag: &'static str, is_given: bool, why: &'static str) -> Self {
+        self.single_only.extend(is_given.then_some((flag, why)));
+        self
+    }
+
+    /// Adds an output file, if one was named: each target needs its own.
+    pub fn file(mut self, flag: &'static str, path: Option<&'a mut PathBuf>) -> Self {
+        self.files.extend(path.map(|path| (flag, path)));
+        self
+    }
+
+    /// Adds a list that each target reads, if one was named.
+    pub fn list(mut self, flag: &'static str, path: Option<&'a Path>) -> Self {
+        self.lists.extend(path.map(|path| (flag, path)));
+        self
+    }
+
+    /// True if the command line names several targets.
+    pub fn are_requested(&self) -> bool {
+        self.targets.all_targets || self.store.target.len() > 1
     }
 
     /// Runs the command on each target; the worst exit is that of the whole.
-    pub fn run(&self, context: &Context, run: Run<'_>) -> Result<Exit, CliError> {
+    pub fn run(self, context: &Context, run: Run<'_>) -> Result<Exit, CliError> {
+        self.check_options()?;
+        let (targets, broken) = Settings::targets(self.store, &context.environment)?;
+        broken.iter().for_each(|error| context.ui.warn_about_setup(&error.to_string()));
+        self.check_files(&targets)?;
         let mut report = Report::new(context.format, self.name)?;
         let mut tally = Tally::default();
-        let run = |n: usize| self.targets.get(n).map(|target| run_on(target, context, run));
+        let on_one = |n: usize| targets.get(n).map(|target| run_on(target, context, run));
         let mut failed = None;
-        worker_pool::in_order(self.targets.len(), &run, |n, result| {
-            let Some(target) = self.targets.get(n) else { return };
+        worker_pool::in_order(targets.len(), &on_one, |n, result| {
+            let Some(target) = targets.get(n) else { return };
             let result = result.ok().flatten().unwrap_or_else(|| TargetResult::defect(target));
             tally.add(target, result.exit);
             context.ui.redraw("");
@@ -47,13 +80,59 @@ impl EachTarget {
                 // The command has run on this target, and the others must not suffer: go on.
                 failed.get_or_insert(error);
             }
-            context.ui.redraw(&format!("{} of {} targets", n + 1, self.targets.len()));
+            context.ui.redraw(&format!("{} of {} targets", n + 1, targets.len()));
         })?;
         context.ui.redraw("");
         match failed {
             Some(error) => Err(error),
             None => report.end(&context.ui, &tally).map(|()| tally.worst()),
         }
+    }
+
+    /// Makes the options those of this target alone, and gives the words that say the same.
+    pub fn narrow(self, target: &str, words: &[String]) -> Vec<String> {
+        let mut words = words_for(words, target);
+        self.targets.all_targets = false;
+        self.store.target = vec![target.to_owned()];
+        for (_, path) in self.files {
+            let given = path.to_string_lossy().into_owned();
+            words.iter_mut().filter(|word| word.ends_with(&given)).for_each(|word| *word = word.replace(PLACE, target));
+            *path = PathBuf::from(given.replace(PLACE, target));
+        }
+        words
+    }
+
+    /// Refuses options that make sense with one target only.
+    fn check_options(&self) -> Result<(), CliError> {
+        if let Some((flag, why)) = self.single_only.first() {
+            let message = format!("{flag} makes no sense with several targets: {why}");
+            return Err(CliError::usage(message).hint("name one --target, or leave it out"));
+        }
+        for (flag, path) in &self.lists {
+            // Each target would read a part of the pipe, and take the owners in the other parts for dead.
+            if !path.is_file() && path.exists() || *path == Path::new("-") {
+                let message = format!("{flag} must be a file with several targets: a pipe can be read only once");
+                return Err(CliError::usage(message).hint("write the list to a file first"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses an output file that several targets would share.
+    fn check_files(&self, targets: &[String]) -> Result<(), CliError> {
+        for (flag, path) in &self.files {
+            if !path.to_string_lossy().contains(PLACE) {
+                let message = format!("{flag} {}: with several targets each needs a file of its own", path.display());
+                return Err(
+                    CliError::usage(message).hint(format!("put {PLACE} into the path, as in {flag} dir/{PLACE}.json"))
+                );
+            }
+            if let Some(name) = targets.iter().find(|name| name.contains(['/', '\0'])) {
+                let message = format!("{flag}: the name of target `{name}` cannot be part of a path");
+                return Err(CliError::usage(message).hint("give it another name in the config file"));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -67,4 +146,32 @@ fn run_on(target: &str, context: &Context, run: Run<'_>) -> TargetResult {
     };
     let end = end.map_err(|error| error.after(context.caught.signal()));
     TargetResult::new(target, end, &context.ui, buffered)
+}
+
+/// The words with this target in place of the others, for the commands that are printed as the next step.
+fn words_for(words: &[String], target: &str) -> Vec<String> {
+    let mut words = words.iter();
+    let mut own: Vec<String> = words.by_ref().take(1).cloned().collect();
+    own.extend(["--target".to_owned(), target.to_owned()]);
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--all-targets" => {}
+            "--target" => drop(words.next()),
+            _ if word.starts_with("--target=") => {}
+            _ => own.push(word.clone()),
+        }
+    }
+    own
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_name_one_target() {
+        let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let several = words("stale --older 5m --target a --target=b --all-targets --queue mail");
+        assert_eq!(words_for(&several, "c"), words("stale --target c --older 5m --queue mail"));
+    }
 }

@@ -1,11 +1,10 @@
 //! The report about several targets, in each format.
 
-use crate::cli::error::{CliError, OrEnd};
-use crate::cli::exit::Exit;
 use crate::cli::streams::Buffered;
 use crate::cli::ui::Ui;
+use crate::cli::{CliError, Exit, OrEnd};
 use crate::output::format::{Format, csv_under, inert};
-use crate::output::{ErrorDocument, Targets, TargetsEnding, TargetsSummary, TargetsWriter};
+use crate::output::{Targets, TargetsEnding, TargetsSummary, TargetsWriter};
 use crate::policy::State;
 use anyhow::Context as _;
 use std::io::{self, Read};
@@ -47,8 +46,9 @@ impl Report {
             Format::Csv => Shape::Rows,
             Format::Name | Format::Prometheus => {
                 let message = format!("-o {} has no place for the targets' names", format.name());
-                return Err(CliError::new(Exit::Usage, message)
-                    .hint("-o csv has the target in its first column, -o jsonl in each line"));
+                return Err(
+                    CliError::usage(message).hint("-o csv has the target in its first column, -o jsonl in each line")
+                );
             }
         };
         Ok(Report { command, has_begun: false, shape })
@@ -58,7 +58,7 @@ impl Report {
     pub(super) fn add(&mut self, ui: &Ui, result: &TargetResult) -> Result<(), CliError> {
         let (target, exit_code) = (&result.target, result.exit.code());
         let output = read_back(result.buffered.out())?;
-        let error = result.error_document();
+        let error = result.error.as_ref().map(CliError::document);
         match &mut self.shape {
             Shape::Sections { has_news } => {
                 *has_news |= result.exit != Exit::Done || result.buffered.has_err() || output.is_some();
@@ -168,14 +168,8 @@ impl TargetResult {
             CliError::new(Exit::Internal, format!("jobdoctor has a defect: the run on target {target} was abandoned"));
         TargetResult { target: target.to_owned(), exit: Exit::Internal, error: Some(error), buffered: Arc::default() }
     }
-
-    /// Why it has no report, as a document.
-    pub(super) fn error_document(&self) -> Option<ErrorDocument> {
-        self.error.as_ref().map(CliError::document)
-    }
 }
 
-/// The exits of the targets so far.
 #[derive(Default)]
 pub(super) struct Tally(Vec<(String, Exit)>);
 

@@ -1,7 +1,6 @@
 //! A few threads that work through a list, with the results taken in the list's order.
 
-use crate::cli::error::CliError;
-use crate::cli::exit::Exit;
+use crate::cli::{CliError, Exit};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Sender, channel};
@@ -14,10 +13,7 @@ const AT_ONCE: usize = 4;
 const AHEAD: usize = 64;
 
 /// Does `work` for the numbers below `count`, several at a time, and hands each result to `take`, in order. A panic is
-/// a result.
-///
-/// # Errors
-/// When no thread could be started; then nothing was done.
+/// a result. If no thread could be started, nothing was done.
 pub(super) fn in_order<T: Send>(
     count: usize,
     work: &(impl Fn(usize) -> T + Sync),

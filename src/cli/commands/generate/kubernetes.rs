@@ -1,12 +1,9 @@
 use super::{Sweep, SweepArgs, must_be_printable};
-use crate::cli::context::Context;
-use crate::cli::error::CliError;
-use crate::cli::exit::Exit;
+use crate::cli::{CliError, Context, Exit};
 use clap::builder::NonEmptyStringValueParser;
 use serde_json::json;
 use toml::{Table, Value};
 
-/// `jobdoctor generate kubernetes`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:

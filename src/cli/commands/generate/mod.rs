@@ -1,22 +1,16 @@
 //! `jobdoctor generate`: prints the unit files that run a sweep of a target. It writes nothing.
 
+mod host;
 mod kubernetes;
-mod schedule;
-mod systemd;
 
 use crate::cli::args::{StoreArgs, ToneArgs};
-use crate::cli::context::Context;
-use crate::cli::error::CliError;
-use crate::cli::exit::Exit;
 use crate::cli::secret::masked;
 use crate::cli::settings::Settings;
-use crate::store::Address;
+use crate::cli::{CliError, Context, Exit};
+use crate::model::parse_duration;
 use clap::builder::NonEmptyStringValueParser;
-use nix::unistd::{User, geteuid};
-use schedule::Every;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// `jobdoctor generate`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(disable_help_subcommand = true)]
 #[command(after_help = "\
@@ -32,9 +26,9 @@ pub struct Args {
 #[derive(Debug, Clone, clap::Subcommand)]
 enum Kind {
     /// Print a service and its timer, or with --restart a drop-in for the workers' own unit
-    Systemd(systemd::Args),
+    Systemd(host::SystemdArgs),
     /// Print a file for /etc/cron.d
-    Cron(schedule::CronArgs),
+    Cron(host::CronArgs),
     /// Print a ConfigMap and a CronJob, or with --restart an init container for the workers' pods
     Kubernetes(kubernetes::Args),
 }
@@ -47,7 +41,7 @@ struct SweepArgs {
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     target: Option<String>,
     /// Run this often: a part of an hour or a day, such as 5m, 15m, 1h, 6h or 1d
-    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = schedule::parse)]
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = parse_interval)]
     every: Every,
     /// Give the unit this name [default: jobdoctor-sweep, followed by the target's name]
     #[arg(long, value_name = "NAME", value_parser = parse_name)]
@@ -58,18 +52,6 @@ struct SweepArgs {
     config: Option<PathBuf>,
     #[command(flatten)]
     tone: ToneArgs,
-}
-
-/// Options of a unit that runs on a host like this one.
-#[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "What to run")]
-struct HostArgs {
-    /// Run as this user [default: the current user]
-    #[arg(long, value_name = "NAME", value_parser = parse_user)]
-    user: Option<String>,
-    /// Run the program at this path [default: the path of this one]
-    #[arg(long, value_name = "PATH", value_parser = parse_program)]
-    program: Option<String>,
 }
 
 /// The sweep that a unit runs.
@@ -84,8 +66,8 @@ struct Sweep {
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let text = match &args.kind {
-        Kind::Systemd(args) => systemd::text(args, &Sweep::resolve(&args.sweep, context)?, context)?,
-        Kind::Cron(args) => schedule::crontab(args, &Sweep::resolve(&args.sweep, context)?, context)?,
+        Kind::Systemd(args) => host::systemd(args, &Sweep::resolve(&args.sweep, context)?, context)?,
+        Kind::Cron(args) => host::crontab(args, &Sweep::resolve(&args.sweep, context)?, context)?,
         Kind::Kubernetes(args) => kubernetes::text(args, &Sweep::resolve(&args.sweep, context)?, context)?,
     };
     context.ui.report(|out| out.write_all(text.as_bytes()))?;
@@ -101,7 +83,7 @@ impl Sweep {
         };
         let settings = Settings::resolve(&store, &context.environment)?;
         let Some(target) = settings.target_name.clone() else {
-            return Err(CliError::new(Exit::Usage, "no target is named, and units sweep a target of the config file")
+            return Err(CliError::usage("no target is named, and units sweep a target of the config file")
                 .hint("write [target.NAME] with db = \"...\" into the config file, and name it with --target NAME")
                 .hint("`jobdoctor config path` prints where that file is"));
         };
@@ -113,49 +95,56 @@ impl Sweep {
         let words = [vec!["sweep".to_owned()], named].concat();
         Ok(Sweep { name: args.name.clone().unwrap_or_else(|| unit_name(&target)), target, words, settings })
     }
-
-    /// Completes the command for a unit of this host.
-    fn on_host(&self, program: String) -> Result<Vec<String>, CliError> {
-        let mut words = [vec![program], self.words.clone()].concat();
-        if let Some((path, _)) = &self.settings.config
-            && path != Path::new("/etc/jobdoctor/config.toml")
-        {
-            let absolute = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-            words.extend(["--config".to_owned(), absolute.display().to_string()]);
-        }
-        must_be_printable(&words)?;
-        Ok(words)
-    }
-
-    /// Returns the target's database, which a unit of this host must find from any directory.
-    fn database(&self, context: &Context) -> Result<Address, CliError> {
-        let wrong = |what| CliError::new(Exit::Usage, format!("target `{}` {what}", self.target));
-        let Some(db) = &self.settings.target.db else {
-            return Err(wrong("has no `db`, so the unit would have no database").hint("add db = \"...\" to it"));
-        };
-        let address = Address::parse(db, &context.environment.surroundings())?;
-        match &address {
-            Address::Sqlite { path, .. } if path.is_relative() => {
-                Err(wrong("has a relative path as `db`, which a unit does not find").hint("write an absolute path"))
-            }
-            _ => Ok(address),
-        }
-    }
 }
 
-impl HostArgs {
-    /// The user it runs as.
-    fn user(&self) -> Result<String, CliError> {
-        let own = || User::from_uid(geteuid()).ok().flatten().map(|user| user.name);
-        let unnamed =
-            || CliError::new(Exit::Usage, "the current user has no name on this host").hint("say --user NAME");
-        self.user.clone().or_else(own).ok_or_else(unnamed)
+/// An interval in minutes that divides an hour or a day, because cron and systemd can express no other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Every(u64);
+
+const HOUR: u64 = 60;
+const DAY: u64 = 24 * HOUR;
+
+fn parse_interval(text: &str) -> Result<Every, String> {
+    let seconds = parse_duration(text)?.as_secs();
+    let minutes = seconds / 60;
+    let divides = match minutes {
+        0 => false,
+        1..=HOUR => HOUR.is_multiple_of(minutes),
+        _ => minutes.is_multiple_of(HOUR) && DAY.is_multiple_of(minutes),
+    };
+    if divides && seconds.is_multiple_of(60) {
+        return Ok(Every(minutes));
+    }
+    Err("it must be a part of an hour or a day: 1m, 2m, 3m, 4m, 5m, 6m, 10m, 12m, 15m, 20m, 30m, 1h, 2h, 3h, 4h, 6h, \
+         8h, 12h or 1d"
+        .to_owned())
+}
+
+impl Every {
+    /// The five fields of a crontab.
+    fn cron(self) -> String {
+        match self.0 {
+            1 => "* * * * *".to_owned(),
+            DAY => "0 0 * * *".to_owned(),
+            HOUR => "0 * * * *".to_owned(),
+            minutes if minutes < HOUR => format!("*/{minutes} * * * *"),
+            minutes => format!("0 */{} * * *", minutes / HOUR),
+        }
     }
 
-    fn program(&self) -> Result<String, CliError> {
-        let own = || std::env::current_exe().ok()?.into_os_string().into_string().ok();
-        let unknown = || CliError::new(Exit::Usage, "the path of this program is unknown").hint("say --program PATH");
-        self.program.clone().or_else(own).ok_or_else(unknown)
+    /// A calendar event of systemd.
+    fn calendar(self) -> String {
+        match self.0 {
+            DAY => "*-*-* 00:00:00".to_owned(),
+            HOUR => "*-*-* *:00:00".to_owned(),
+            minutes if minutes < HOUR => format!("*-*-* *:0/{minutes}:00"),
+            minutes => format!("*-*-* 0/{}:00:00", minutes / HOUR),
+        }
+    }
+
+    /// The random delay in seconds that keeps hosts from starting at once: a tenth of the interval, at most 300.
+    fn spread_seconds(self) -> u64 {
+        (self.0 * 6).min(300)
     }
 }
 
@@ -164,16 +153,15 @@ fn must_be_printable(texts: &[String]) -> Result<(), CliError> {
     let ends_line = |c: char| c != '\t' && c.is_control() || "\u{2028}\u{2029}".contains(c);
     if let Some(text) = texts.iter().find(|text| text.contains(ends_line)) {
         let message = format!("a unit cannot hold a control character: \"{}\"", masked(text).escape_debug());
-        return Err(CliError::new(Exit::Usage, message));
+        return Err(CliError::usage(message));
     }
     if texts.iter().any(|text| masked(text) != *text) {
-        let error = CliError::new(Exit::Usage, "a unit must not hold what looks like a password");
+        let error = CliError::usage("a unit must not hold what looks like a password");
         return Err(error.hint("keep it in `db` or password_file of the target, or in ~/.pgpass"));
     }
     Ok(())
 }
 
-/// Names a unit after its target.
 fn unit_name(target: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let target: String = target.chars().map(plain).take(32).collect();
@@ -187,17 +175,31 @@ fn parse_name(text: &str) -> Result<String, String> {
     accepted(text, is_name, "a name is 1 to 52 lower-case letters, digits and dashes, with no dash at an end")
 }
 
-fn parse_user(text: &str) -> Result<String, String> {
-    let inner = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-    let is_name = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && text.chars().all(inner);
-    accepted(text, is_name, "a user name is letters, digits, `_`, `-` and `.`, and begins with a letter or `_`")
-}
-
-fn parse_program(text: &str) -> Result<String, String> {
-    let is_absolute = text.starts_with('/') && !text.ends_with('/');
-    accepted(text, is_absolute, "it must be an absolute path, such as /usr/bin/jobdoctor")
-}
-
 fn accepted(text: &str, is_valid: bool, error: &str) -> Result<String, String> {
     if is_valid { Ok(text.to_owned()) } else { Err(error.to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_an_hour_or_a_day() {
+        let cases = [
+            ("1m", "* * * * *", "*-*-* *:0/1:00", 6),
+            ("5m", "*/5 * * * *", "*-*-* *:0/5:00", 30),
+            ("60s", "* * * * *", "*-*-* *:0/1:00", 6),
+            ("1h", "0 * * * *", "*-*-* *:00:00", 300),
+            ("6h", "0 */6 * * *", "*-*-* 0/6:00:00", 300),
+            ("1d", "0 0 * * *", "*-*-* 00:00:00", 300),
+        ];
+        for (text, cron, calendar, spread) in cases {
+            let every = parse_interval(text).unwrap();
+            assert_eq!((every.cron().as_str(), every.calendar().as_str()), (cron, calendar));
+            assert_eq!(every.spread_seconds(), spread);
+        }
+        for text in ["30s", "90s", "7m", "45m", "90m", "5h", "2d", "0s", "often"] {
+            assert!(parse_interval(text).is_err(), "{text}");
+        }
+    }
 }

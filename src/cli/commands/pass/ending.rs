@@ -1,15 +1,17 @@
-//! The end of a run: its exit code, and the commands to type next.
+//! The end of a run: what `--verify` watches, the exit code, and the commands to type next.
 
-use crate::cli::context::Context;
-use crate::cli::error::{CliError, exit_of};
-use crate::cli::exit::Exit;
+use super::Pass;
+use crate::cli::error::exit_of;
 use crate::cli::next_command::shell_word;
-use crate::ops::{PlanSource, Reclaimed};
+use crate::cli::settings::READING;
+use crate::cli::{CliError, Context, Exit};
+use crate::ops::{self, Plan, PlanSource, Reclaimed, RequeuedJobs};
 use crate::output::format::grouped;
-use crate::output::{NextCommands, Outcomes, Reclaim};
-use crate::policy::Digest;
+use crate::output::{NextCommands, Outcomes, Reclaim, Verified};
+use crate::policy::{Digest, Policy};
 use crate::store::{StoreError, StoreErrorKind};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The end of a run whose report was printed, or not: then its exit counts all the same, and the error says what was
 /// done.
@@ -81,7 +83,6 @@ pub(super) struct Next<'a> {
     pub(super) is_piped: bool,
 }
 
-/// The name of a file for a plan, which no other plan has.
 fn plan_file(document: &Reclaim) -> PathBuf {
     format!("plan-{}.json", document.head.digest.get(..8).unwrap_or_default()).into()
 }
@@ -101,22 +102,15 @@ impl Next<'_> {
     fn apply_exactly(&self, document: &Reclaim) -> String {
         let flag = document.head.brake.overridden_by.as_deref().filter(|_| document.head.brake.pulled);
         let piped = self.is_piped.then(|| plan_file(document));
-        match (self.save_plan.or(piped.as_deref()), self.source) {
-            (Some(path), _) => {
-                let path = shell_word(&path.display().to_string());
-                let words: Vec<&str> = ["--plan", &path, "--apply"].into_iter().chain(flag).collect();
-                self.context.next_command_without(self.name, &SELECTING, &words)
-            }
-            (None, PlanSource::Saved(..) | PlanSource::Run(..)) => {
-                let words: Vec<&str> = ["--apply"].into_iter().chain(flag).collect();
-                self.context.next_command(self.name, &words)
-            }
-            (None, PlanSource::Selection(_)) => {
-                let digest = document.head.digest.get(..Digest::SHORT).unwrap_or(&document.head.digest);
-                let words: Vec<&str> = ["--expect", digest, "--apply"].into_iter().chain(flag).collect();
-                self.context.next_command(self.name, &words)
-            }
-        }
+        let path = self.save_plan.or(piped.as_deref()).map(|path| shell_word(&path.display().to_string()));
+        let digest = document.head.digest.get(..Digest::SHORT).unwrap_or(&document.head.digest);
+        let (dropped, plan): (&[&str], Vec<&str>) = match (&path, self.source) {
+            (Some(path), _) => (&SELECTING, vec!["--plan", path]),
+            (None, PlanSource::Saved(..) | PlanSource::Run(..)) => (&[], Vec::new()),
+            (None, PlanSource::Selection(_)) => (&[], vec!["--expect", digest]),
+        };
+        let words: Vec<&str> = plan.into_iter().chain(["--apply"]).chain(flag).collect();
+        self.context.next_command_without(self.name, dropped, &words)
     }
 
     fn save_first(&self, document: &Reclaim) -> Option<String> {
@@ -125,5 +119,54 @@ impl Next<'_> {
         let dropped = ["verify", "fast"];
         let save = || self.context.next_command_without(self.name, &dropped, &["--save-plan", &path]);
         (self.is_piped && self.save_plan.is_none()).then(save)
+    }
+}
+
+/// The jobs still to be watched, if any.
+pub(super) struct FollowUp<'a> {
+    pass: &'a Pass<'a>,
+    policy: Policy,
+    watch: Option<(RequeuedJobs, Duration)>,
+    /// The exit code of what the watch found.
+    pub(super) exit: Exit,
+}
+
+impl<'a> FollowUp<'a> {
+    /// Prepares `--verify`, before the plan is used up.
+    pub(super) fn of(pass: &'a Pass<'a>, plan: &Plan, policy: &Policy) -> FollowUp<'a> {
+        let watch = pass.options.act.verify.map(|time| (RequeuedJobs::of(plan), time));
+        // A restart sweep says who was dead before it. Workers that claim a job now are judged by the queue's own
+        // evidence.
+        let policy = Policy { restart: None, ..policy.clone() };
+        FollowUp { pass, policy, watch, exit: Exit::Done }
+    }
+
+    /// Watches the jobs, once; does nothing without `--verify`, or if nothing was applied.
+    pub(super) fn run(&mut self, done: &mut Reclaimed) {
+        let Some((watch, time)) = self.watch.take().filter(|_| done.document.head.applied) else { return };
+        let Pass { context, settings, options, store, .. } = self.pass;
+        // Given several servers, read the writable one: replicas may lag.
+        let limits = || settings.limits(options.name, READING, &context.interrupt, true);
+        let mut redraw = |verified: &Verified| context.ui.redraw(&format!("watching: {}", verified.sentence()));
+        let verified =
+            ops::follow(store.as_ref(), &limits, &watch, &done.document.steps, &self.policy, time, &mut redraw);
+        context.ui.redraw("");
+        match verified {
+            Ok(verified) => {
+                if verified.watched > 0 {
+                    context.ui.note(&verified.sentence());
+                }
+                if let Some(warning) = verified.warning() {
+                    context.ui.warn(&warning);
+                    self.exit = Exit::Partial;
+                }
+                done.document.head.verified = Some(verified);
+            }
+            Err(error) => {
+                context.ui.warn(&format!("the requeued jobs could not be watched to the end: {error}"));
+                // The run is applied, so "try again" would be wrong.
+                self.exit = Some(exit_of(error.kind)).filter(|exit| *exit != Exit::TryAgain).unwrap_or(Exit::Partial);
+            }
+        }
     }
 }

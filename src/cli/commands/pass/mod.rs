@@ -1,35 +1,31 @@
 //! One pass over a queue: plan, confirm, carry out, report. `reclaim`, `sweep` and `undo` differ by its values.
 
 mod ending;
-mod follow_up;
 mod options;
 mod report;
-mod unknown_owners;
 
 use crate::cli::args::{EvidenceArgs, OutputArgs};
-use crate::cli::context::Context;
-use crate::cli::error::CliError;
 use crate::cli::evidence_files::EvidenceFiles;
-use crate::cli::exit::Exit;
-use crate::cli::monitor::ReportFile;
 use crate::cli::settings::Settings;
+use crate::cli::{CliError, Context, Exit};
 use crate::model::age;
 use crate::ops::{
     self, ApplyOptions, Bound, Guard, LockOptions, Mode, OddList, OpsError, PlanSource, ReadyPlan, Reclaimed, Snapshot,
 };
-use crate::output::format::{Format, count};
+use crate::output::format::{Format, count, grouped};
 use crate::output::{Closing, ROWS, WarnAbove, no_such_job};
-use crate::policy::{Policy, Rule};
+use crate::policy::{Policy, RestartScope, Rule};
 use crate::preset::ident::literal;
 use crate::store::{Limits, Store, random};
-use ending::{Next, end, exit};
-use follow_up::FollowUp;
+use ending::{FollowUp, Next, end, exit};
 pub(super) use options::Options;
+pub(super) use report::ReportFile;
 use std::path::Path;
 use std::time::Duration;
-use unknown_owners::warn_of_unknown_owners;
 
-/// One pass over one queue.
+/// Hosts named in a warning.
+const SHOWN: usize = 5;
+
 pub(super) struct Pass<'a> {
     pub(super) context: &'a Context,
     pub(super) settings: &'a Settings,
@@ -65,7 +61,7 @@ impl<'a> Pass<'a> {
         if options.act.mode().writes() && !settings.target.read_only {
             store.recover(&limits)?;
         }
-        let (format, is_format_said) = (output.format(), output.is_said());
+        let (format, is_format_said) = (output.format(), output.json || output.output.is_some());
         Ok(Pass { context, settings, options, source, evidence, store, limits, format, is_format_said })
     }
 
@@ -216,7 +212,6 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Prints the plan as a script.
     pub(super) fn emit(&self, plan: &ReadyPlan, apply: &ApplyOptions<'_>) -> Result<Exit, CliError> {
         let ui = &self.context.ui;
         let emitted = ops::emit(&self.limits, plan, apply)?;
@@ -235,10 +230,7 @@ impl<'a> Pass<'a> {
     }
 
     /// Carries the plan out, or only reports it, as the options say. `--verify` watches before a report that has a
-    /// field for the result.
-    ///
-    /// # Errors
-    /// When it could not be begun; nothing was written then.
+    /// field for the result. An error means that nothing was written.
     pub(super) fn carry_out(
         &self,
         plan: ReadyPlan,
@@ -254,10 +246,7 @@ impl<'a> Pass<'a> {
         Ok(Carried { done, follow_up })
     }
 
-    /// Reports what was done, and ends the run.
-    ///
-    /// # Errors
-    /// When the report cannot be printed; the error says what was done.
+    /// Reports what was done, and ends the run. If the report cannot be printed, the error says what was done.
     pub(super) fn end(
         &self,
         mut carried: Carried<'_>,
@@ -266,7 +255,10 @@ impl<'a> Pass<'a> {
         report_file: Option<&ReportFile>,
     ) -> Result<Exit, CliError> {
         let Carried { done, follow_up } = &mut carried;
-        follow_up.run_before_report(self.format, done);
+        // A report that has a field for what is watched waits for it.
+        if matches!(self.format, Format::Json | Format::Jsonl) {
+            follow_up.run(done);
+        }
         let next = Next { context: self.context, name: self.options.name, source: &self.source, save_plan, is_piped };
         let closing = Closing {
             is_machine: self.format.is_machine(),
@@ -286,6 +278,41 @@ impl<'a> Pass<'a> {
     }
 }
 
+/// Adds a warning to the plan if the named owners hold no job: a short host name where owners use the long one, for
+/// example. Most restarts find nothing: stderr gets a plain line, and a warning at a terminal, with `--verbose`, and
+/// where a host in flight has nearly the same name.
+fn warn_of_unknown_owners(
+    context: &Context,
+    snapshot: &mut Snapshot,
+    policy: &Policy,
+    plan: &mut ops::Plan,
+    applies: bool,
+) -> Result<(), CliError> {
+    let Some(restart) = &policy.restart else { return Ok(()) };
+    let Some(unmatched) = ops::unmatched_names(snapshot, &restart.scope)? else { return Ok(()) };
+    let warning = unknown_owners(matches!(restart.scope, RestartScope::Hosts(_)), &unmatched.names, &unmatched.hosts);
+    // A plan that is shown prints its own warnings.
+    let is_shown = context.ui.is_watched() && !applies;
+    match unmatched.is_near || context.ui.shows_details() {
+        _ if is_shown => {}
+        true => context.ui.warn(&warning),
+        false => context.ui.note(&warning),
+    }
+    plan.warn(warning);
+    Ok(())
+}
+
+fn unknown_owners(are_hosts: bool, named: &[String], others: &[String]) -> String {
+    let who = if are_hosts { "no owner on host" } else { "no owner like" };
+    let shown = others.get(..SHOWN).unwrap_or(others).join(", ");
+    let others = match others.len() {
+        0 => "no owner does".to_owned(),
+        n if n > SHOWN => format!("hosts in flight: {shown} ({} more)", grouped((n - SHOWN) as u64)),
+        _ => format!("hosts in flight: {shown}"),
+    };
+    format!("{who} {} holds a job in flight; {others}", named.join(" or "))
+}
+
 /// Refuses a reason that the database's encoding cannot store.
 fn can_be_stored(snapshot: &mut Snapshot, reason: &str) -> Result<(), CliError> {
     let asked = snapshot.reader.sample(&format!("SELECT {}", literal(reason)), Duration::from_secs(5));
@@ -293,7 +320,21 @@ fn can_be_stored(snapshot: &mut Snapshot, reason: &str) -> Result<(), CliError> 
         None => Ok(()),
         Some(error) => {
             let message = format!("--reason cannot be written to this database: {error}");
-            Err(CliError::new(Exit::Usage, message).hint("word it in characters that the encoding of the database has"))
+            Err(CliError::usage(message).hint("word it in characters that the encoding of the database has"))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn five_hosts_are_named() {
+        let hosts = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let warning = unknown_owners(true, &hosts(&["a.b"]), &hosts(&["1", "2", "3", "4", "5", "6", "7"]));
+        assert_eq!(warning, "no owner on host a.b holds a job in flight; hosts in flight: 1, 2, 3, 4, 5 (2 more)");
+        let warning = unknown_owners(false, &hosts(&["a:*", "b:*"]), &[]);
+        assert_eq!(warning, "no owner like a:* or b:* holds a job in flight; no owner does");
     }
 }

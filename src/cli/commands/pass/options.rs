@@ -1,8 +1,7 @@
 //! The options of a pass: the command line over the target's settings.
 
+use crate::cli::CliError;
 use crate::cli::args::{ActArgs, ConfirmArgs};
-use crate::cli::error::CliError;
-use crate::cli::exit::Exit;
 use crate::cli::settings::{APPLYING, READING, Settings};
 use crate::model::{Action, age};
 use crate::policy::{Delay, Override};
@@ -29,7 +28,7 @@ pub(in crate::cli::commands) struct Options<'a> {
 impl<'a> Options<'a> {
     /// Resolves the options. `lock_wait` is how long the run may wait for the sweep lock.
     pub(in crate::cli::commands) fn resolve(
-        (name, schema): (&'static str, &'static str),
+        name: (&'static str, &'static str),
         act: &'a ActArgs,
         confirm: &ConfirmArgs,
         settings: &Settings,
@@ -46,29 +45,37 @@ impl<'a> Options<'a> {
         check_requeue_options(act)?;
         if act.emit_sql && delay.is_asked() {
             let message = "--emit-sql: a script cannot delay or spread jobs, as delay and jitter of the target ask for";
-            return Err(CliError::new(Exit::Usage, message)
-                .hint("remove them from the target in the config file, or add --no-config"));
+            return Err(
+                CliError::usage(message).hint("remove them from the target in the config file, or add --no-config")
+            );
         }
         let confirm_after = confirm.confirm_after.or(target.confirm_after);
-        let default = if act.mode().writes() { APPLYING } else { READING } + lock_wait;
+        if let (Some(pause), Some(limit)) = (confirm_after, settings.stated_timeout())
+            && limit <= pause
+        {
+            let (pause, limit) = (age(pause), age(limit));
+            let message = format!("the pause of {pause} between two snapshots does not fit into --timeout {limit}");
+            return Err(CliError::usage(message).hint("make --timeout longer, or --confirm-after shorter"));
+        }
+        let plain = Options::plain(name, act);
         Ok(Options {
-            name,
-            schema,
-            act,
             delay,
             max_stalls: act.max_stalls.or(target.max_stalls),
             confirm_after,
-            time: with_pause(default, confirm_after, settings.stated_timeout())?,
-            is_restart: false,
-            with_waiting: false,
+            time: plain.time + lock_wait + confirm_after.unwrap_or_default(),
+            ..plain
         })
     }
 
     /// The options of an undo, to which nothing of the target applies that is about stuck jobs.
     pub(in crate::cli::commands) fn of_undo(act: &'a ActArgs) -> Options<'a> {
+        Options::plain(("undo", "jobdoctor.undo/v1"), act)
+    }
+
+    fn plain((name, schema): (&'static str, &'static str), act: &'a ActArgs) -> Options<'a> {
         Options {
-            name: "undo",
-            schema: "jobdoctor.undo/v1",
+            name,
+            schema,
             act,
             delay: Delay::default(),
             max_stalls: None,
@@ -96,21 +103,9 @@ fn check_requeue_options(act: &ActArgs) -> Result<(), CliError> {
     let flag = flags.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag));
     match (act.to, flag) {
         (Some(to @ (Action::Fail | Action::Cancel | Action::TimeOut)), Some(flag)) => {
-            Err(CliError::new(Exit::Usage, format!("{flag}: with --to {to} no job is requeued"))
+            Err(CliError::usage(format!("{flag}: with --to {to} no job is requeued"))
                 .hint(format!("leave out {flag} or --to")))
         }
         _ => Ok(()),
-    }
-}
-
-/// The default time plus the pause between two snapshots, which must fit into `--timeout`.
-fn with_pause(default: Duration, pause: Option<Duration>, limit: Option<Duration>) -> Result<Duration, CliError> {
-    match (pause, limit) {
-        (Some(pause), Some(limit)) if limit <= pause => {
-            let (pause, limit) = (age(pause), age(limit));
-            let message = format!("the pause of {pause} between two snapshots does not fit into --timeout {limit}");
-            Err(CliError::new(Exit::Usage, message).hint("make --timeout longer, or --confirm-after shorter"))
-        }
-        _ => Ok(default + pause.unwrap_or_default()),
     }
 }

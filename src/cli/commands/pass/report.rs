@@ -1,18 +1,21 @@
 //! Decides whether and how a finished run is reported: cron mails every line, so a sweep that did nothing is silent.
 
 use super::Pass;
+use crate::cli::atomic_file::{AtomicFile, FileKind};
 use crate::cli::environment::host;
-use crate::cli::error::CliError;
-use crate::cli::exit::Exit;
 use crate::cli::secret::masked;
+use crate::cli::{CliError, Context, Exit};
 use crate::model::Outcome;
 use crate::ops::{Mode, Reclaimed};
-use crate::output::format::{count, inert};
+use crate::output::format::{count, inert, json};
 use crate::output::{
-    Closing, Reclaim, SkippedJob, StepJob, WhySkipped, closing as sentences, left_behind, paragraph, place,
+    Closing, FileMode, Reclaim, SkippedJob, StepJob, WhySkipped, closing as sentences, left_behind, paragraph, place,
     skipped_by_reason,
 };
 use crate::policy::SkipReason;
+use serde::Serialize;
+use std::cell::Cell;
+use std::path::Path;
 
 /// How much of a finished run is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,5 +111,45 @@ impl Pass<'_> {
         let lines = paragraph(document, host.as_deref(), done.is_recorded, closing);
         // A line break in database text must not forge a line of the paragraph.
         ui.report(|out| lines.iter().try_for_each(|line| writeln!(out, "{}", inert(&masked(line)))))
+    }
+}
+
+/// How the documents begin that a report file may hold.
+const BEGINNINGS: [&str; 2] = ["{\n  \"schema\": \"jobdoctor.sweep/v1\",", "{\n  \"schema\": \"jobdoctor.error/v1\","];
+
+/// The group may read it, as it may read logs: a report holds ids and owners.
+static REPORT_FILE: FileKind = FileKind {
+    flag: "--report-file",
+    name: "report file",
+    holds: "reports",
+    mode: FileMode::UpTo(0o640),
+    recognize: |text| BEGINNINGS.iter().any(|beginning| text.starts_with(beginning)),
+};
+
+/// `--report-file`: the run's JSON document in a file, for other programs.
+pub(in crate::cli::commands) struct ReportFile {
+    file: AtomicFile,
+    is_written: Cell<bool>,
+}
+
+impl ReportFile {
+    /// Checks that the file can be written, before the run does anything.
+    pub(in crate::cli::commands) fn at(path: &Path) -> Result<ReportFile, CliError> {
+        Ok(ReportFile { file: AtomicFile::at(path, &REPORT_FILE)?, is_written: Cell::new(false) })
+    }
+
+    /// Writes the document of a finished run; a failure is reported and does not change how the run ends.
+    pub(super) fn write_or_report(&self, context: &Context, document: &impl Serialize) {
+        if let Err(error) = self.write(document) {
+            context.ui.side_error(&format!("{}; the run itself is not affected", error.message));
+        }
+    }
+
+    /// Writes the run's document. Only the first call writes: an error after the report must not replace it.
+    pub(in crate::cli::commands) fn write(&self, document: &impl Serialize) -> Result<(), CliError> {
+        if self.is_written.replace(true) {
+            return Ok(());
+        }
+        self.file.write(|out| json(document, out))
     }
 }

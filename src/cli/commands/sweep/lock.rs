@@ -3,11 +3,9 @@
 use super::Args;
 use super::scope::Scope;
 use crate::cli::commands::pass::Pass;
-use crate::cli::context::Context;
-use crate::cli::error::CliError;
-use crate::cli::exit::Exit;
 use crate::cli::monitor::Metrics;
 use crate::cli::settings::Settings;
+use crate::cli::{CliError, Context, Exit};
 use crate::history::{JournalError, LockFile, Locked};
 use crate::model::age;
 use crate::ops::{self, LockOptions, Mode, Reclaimed, Snapshot};
@@ -53,14 +51,11 @@ impl LockRequest {
 
     /// Acquires this host's lock on the queue and checks the minimum interval. After a wait for the lock the snapshot
     /// is a new one.
-    ///
-    /// # Errors
-    /// When another sweep holds the lock, or ran less than the minimum interval ago; nothing was written.
     pub(super) fn acquire(
         &self,
         pass: &Pass<'_>,
         mut snapshot: Snapshot,
-        metrics: &Metrics,
+        metrics: &mut Metrics,
     ) -> Result<(Snapshot, HeldLock), CliError> {
         let context = pass.context;
         // A standby is refused later, with its own message.
@@ -81,7 +76,7 @@ impl LockRequest {
                 let table = snapshot.target.table.clone();
                 // A snapshot must not stay open during the wait.
                 drop(snapshot);
-                let lock = wait(file, &table, until, &pass.limits).inspect_err(|_| metrics.set_yielded())?;
+                let lock = wait(file, &table, until, &pass.limits).inspect_err(|_| metrics.has_yielded = true)?;
                 (pass.snapshot()?, lock)
             }
             Err(why) => (snapshot, Err(why)),
@@ -96,7 +91,7 @@ impl LockRequest {
         if let Some(min_interval) = self.min_interval
             && let Some(error) = called_off(context, &mut snapshot, Some(&lock), min_interval)?
         {
-            metrics.set_yielded();
+            metrics.has_yielded = true;
             return Err(error.into());
         }
         let options = LockOptions { min_interval: self.min_interval, until };

@@ -1,29 +1,24 @@
 mod lock;
 mod scope;
 
-use super::pass::{Options, Pass};
-use super::selection::selection;
+use super::pass::{Options, Pass, ReportFile};
 use crate::cli::args::{
-    ActArgs, ConfirmArgs, EvidenceArgs, IdArgs, ListArgs, OlderArgs, SelectArgs, TargetsArgs, TextfileArgs, TimeArg,
+    ActArgs, ConfirmArgs, EvidenceArgs, ListArgs, OlderArgs, SelectArgs, TargetsArgs, TextfileArgs, TimeArg,
     UnattendedArgs,
 };
-use crate::cli::atomic_file::is_same;
-use crate::cli::context::Context;
-use crate::cli::error::CliError;
-use crate::cli::exit::Exit;
-use crate::cli::monitor::{Metrics, ReportFile};
+use crate::cli::monitor::Metrics;
 use crate::cli::settings::Settings;
 use crate::cli::signal::sleep;
 use crate::cli::targets::Several;
+use crate::cli::{CliError, Context, Exit};
 use crate::ops::{self, Mode, PlanSource};
 use crate::output::Reclaim;
 use crate::store::chance;
 use lock::LockRequest;
 use scope::{Before, Scope, parse_before, refuse_waiting};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// `jobdoctor sweep`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -85,15 +80,9 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let have_ended = args.act.mode() != Mode::Plan;
     args.list.check(&Reclaim::titles(have_ended, false, args.time.times()))?;
     let (report, textfile) = (args.unattended.report_file.as_deref(), args.textfile.textfile.as_deref());
-    if let (Some(report), Some(textfile)) = (report, textfile)
-        && is_same(report, textfile)
-    {
-        let message = format!("--report-file {} and --textfile are the same file", report.display());
-        return Err(CliError::new(Exit::Usage, message).hint("name two files: each is replaced as a whole"));
-    }
     let report = report.map(ReportFile::at).transpose()?;
-    let metrics = Metrics::begin("sweep", textfile, &args.list.store, context)?.with_outcomes();
-    let ended = sweep(args, context, report.as_ref(), &metrics);
+    let mut metrics = Metrics::begin("sweep", textfile, &args.list.store, context)?.with_outcomes();
+    let ended = sweep(args, context, report.as_ref(), &mut metrics);
     if let (Err(error), Some(report)) = (&ended, &report) {
         let document = error.clone().after(context.caught.signal()).document();
         report.write(&document).unwrap_or_else(|error| context.ui.side_error(&error.message));
@@ -102,14 +91,14 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     ended
 }
 
-fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &Metrics) -> Result<Exit, CliError> {
+fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &mut Metrics) -> Result<Exit, CliError> {
     if let Some(splay) = args.unattended.splay.filter(|_| !args.restart) {
         wait(splay, context)?;
-        metrics.restart_clock();
+        metrics.began = Instant::now();
     }
     let settings = Settings::resolve(&args.list.store, &context.environment)?;
     metrics.set_target(settings.target_name.as_deref());
-    let mut selection = selection(&args.select, &IdArgs::default())?;
+    let mut selection = args.select.selection()?;
     let scope = Scope::of(args, &mut selection)?;
     if scope.is_of_some_owners() {
         refuse_waiting(&args.unattended)?;
@@ -139,7 +128,7 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
     if let Some(splay) = splay {
         drop(snapshot);
         wait(splay, context)?;
-        metrics.restart_clock();
+        metrics.began = Instant::now();
         snapshot = pass.snapshot()?;
     }
     let (mut snapshot, mut lock) = lock.acquire(&pass, snapshot, metrics)?;

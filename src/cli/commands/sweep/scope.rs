@@ -1,10 +1,9 @@
 //! The scope of a restart sweep: which owners are dead, and since when.
 
 use super::Args;
+use crate::cli::CliError;
 use crate::cli::args::UnattendedArgs;
-use crate::cli::error::CliError;
 use crate::cli::evidence_files::LiveOwnerList;
-use crate::cli::exit::Exit;
 use crate::model::Timestamp;
 use crate::ops::{Selection, Snapshot};
 use crate::policy::{EarlierSnapshot, Policy, Restart, RestartScope};
@@ -16,27 +15,21 @@ pub(super) enum Scope {
     /// Those that the judge finds dead: no restart sweep.
     Judged,
     /// These owners, if they claimed the job before the sweep began and within this bound.
-    Dead(RestartScope, Started),
+    Dead(RestartScope, Option<Before>),
     /// The owners that are not on the live-owner list.
-    NotListed(Started),
+    NotListed(Option<Before>),
 }
 
-#[derive(Clone, Copy)]
-pub(super) enum Started {
-    Any,
-    Before(Timestamp),
-    BeforeBoot(Boot),
-}
-
+/// The bound of `--started-before`.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Before {
     Instant(Timestamp),
-    Boot,
+    Boot(Boot),
 }
 
 pub(super) fn parse_before(text: &str) -> Result<Before, String> {
     match (text, Timestamp::parse(text)) {
-        ("boot", _) => Ok(Before::Boot),
+        ("boot", _) => Boot::of_this_host().map(Before::Boot),
         (_, Some(instant)) => Ok(Before::Instant(instant)),
         _ => Err("expected `boot`, or an instant with its zone, as in 2026-11-20T10:00:00Z".to_owned()),
     }
@@ -50,14 +43,11 @@ impl Scope {
         }
         // With a live-owner list the list is the scope; hosts and owners stay a filter.
         let dead = if args.evidence.alive_from.is_some() { None } else { Some(dead_owners(args, selection)?) };
-        let is_scoped = dead.as_ref().is_none_or(|scope| !matches!(scope, RestartScope::AllOwners));
-        let started = match args.started_before {
-            None => Started::Any,
-            Some(Before::Instant(instant)) => Started::Before(instant),
-            Some(Before::Boot) if is_scoped => Started::BeforeBoot(Boot::of_this_host()?),
-            Some(Before::Boot) => return Err(boot_of_others()),
-        };
-        Ok(dead.map_or(Scope::NotListed(started), |dead| Scope::Dead(dead, started)))
+        if matches!((&dead, args.started_before), (Some(RestartScope::AllOwners), Some(Before::Boot(_)))) {
+            return Err(boot_of_others());
+        }
+        let before = args.started_before;
+        Ok(dead.map_or(Scope::NotListed(before), |dead| Scope::Dead(dead, before)))
     }
 
     /// True for a restart sweep of some owners.
@@ -75,20 +65,19 @@ impl Scope {
         began: Timestamp,
         first: Option<Arc<EarlierSnapshot>>,
     ) -> Policy {
-        let (scope, list_made_at, started) = match (self, list) {
-            (Scope::Dead(dead, started), _) => (dead.clone(), None, started),
-            (Scope::NotListed(started), Some(list)) => {
+        let (scope, list_made_at, before) = match (self, list) {
+            (Scope::Dead(dead, before), _) => (dead.clone(), None, before),
+            (Scope::NotListed(before), Some(list)) => {
                 let living = list.living(snapshot);
                 let made_at = living.made_at;
-                (RestartScope::NotListed(living), Some(made_at), started)
+                (RestartScope::NotListed(living), Some(made_at), before)
             }
             (Scope::Judged, _) | (Scope::NotListed(_), None) => return policy,
         };
-        let before = match started {
-            Started::Any => None,
-            Started::Before(instant) => Some(*instant),
-            Started::BeforeBoot(boot) => Some(boot.by(snapshot.now())),
-        };
+        let before = before.map(|before| match before {
+            Before::Instant(instant) => instant,
+            Before::Boot(boot) => boot.by(snapshot.now()),
+        });
         let own = list_made_at.unwrap_or(snapshot.now());
         let began = Timestamp::oldest(Some(own), Some(began)).unwrap_or(began);
         Policy { older: None, restart: Some(Restart { scope, before, began, first }), ..policy }
@@ -101,11 +90,11 @@ pub(super) fn refuse_waiting(args: &UnattendedArgs) -> Result<(), CliError> {
     let Some((flag, _)) = flags.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
     let message =
         format!("{flag}: a restart sweep of some owners does not wait for other sweeps, because workers wait for it");
-    Err(CliError::new(Exit::Usage, message).hint(format!("leave out {flag}")))
+    Err(CliError::usage(message).hint(format!("leave out {flag}")))
 }
 
 fn boot_of_others() -> CliError {
-    CliError::new(Exit::Usage, "--started-before boot: the boot of this host says nothing about workers on other hosts")
+    CliError::usage("--started-before boot: the boot of this host says nothing about workers on other hosts")
         .hint("add --host \"$(hostname)\", --owner GLOB or --alive-from FILE, to say whose claims are this host's")
 }
 
@@ -117,16 +106,16 @@ fn dead_owners(args: &Args, selection: &mut Selection) -> Result<RestartScope, C
     let hosts = std::mem::take(&mut selection.hosts);
     let owners = std::mem::take(&mut selection.owners);
     match (hosts.is_empty(), owners.patterns()) {
-        (true, []) if matches!(args.started_before, Some(Before::Boot)) => Err(boot_of_others()),
+        (true, []) if matches!(args.started_before, Some(Before::Boot(_))) => Err(boot_of_others()),
         (true, []) if matches!(args.started_before, Some(Before::Instant(_))) => Ok(RestartScope::AllOwners),
-        (true, []) => Err(CliError::new(Exit::Usage, "--restart needs to know which owners are dead").hint(
+        (true, []) => Err(CliError::usage("--restart needs to know which owners are dead").hint(
             "add --host \"$(hostname)\" for this host's workers, --owner GLOB for owners by name, --alive-from FILE for \
              owners that are not on a live-owner list, or --all-owners while every worker is stopped",
         )),
         (false, []) => Ok(RestartScope::Hosts(hosts)),
-        (true, patterns) if patterns == ["*"] && matches!(args.started_before, Some(Before::Boot)) => Err(boot_of_others()),
+        (true, patterns) if patterns == ["*"] && matches!(args.started_before, Some(Before::Boot(_))) => Err(boot_of_others()),
         (true, _) => Ok(RestartScope::Owners(owners)),
-        (false, _) => Err(CliError::new(Exit::Usage, "--restart takes --host or --owner, not both")
+        (false, _) => Err(CliError::usage("--restart takes --host or --owner, not both")
             .hint("run two sweeps, one for each")),
     }
 }
@@ -141,12 +130,10 @@ pub(super) struct Boot {
 
 impl Boot {
     /// Asks the system. In a Linux container the uptime is that of the host.
-    fn of_this_host() -> Result<Boot, CliError> {
-        match uptime() {
-            Some(up) => Ok(Boot { up: up + Duration::from_secs(1), read: Instant::now() }),
-            None => Err(CliError::new(Exit::Usage, "--started-before boot: the uptime of this system is unknown")
-                .hint("name the instant, as in 2026-11-20T10:00:00Z")),
-        }
+    fn of_this_host() -> Result<Boot, String> {
+        let up =
+            uptime().ok_or("the uptime of this system is unknown; name the instant, as in 2026-11-20T10:00:00Z")?;
+        Ok(Boot { up: up + Duration::from_secs(1), read: Instant::now() })
     }
 
     /// The boot by the clock of `now`, the database's, because claim times are by that clock. This host's own clock may
