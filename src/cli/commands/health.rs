@@ -95,7 +95,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
 }
 
 fn snapshot(args: &Args, context: &Context) -> Result<(State, Health), CliError> {
-    let alerts = args.alerts.alerts().map_err(|why| CliError::usage(why))?;
+    let alerts = args.alerts.alerts().map_err(CliError::usage)?;
     let selection = args.claims.selection()?;
     let settings = Settings::resolve(&args.store, &context.environment)?;
     // The status line must be the first line of both streams, so nothing is said about the setup.

@@ -58,6 +58,7 @@ impl Source {
 
 /// What the shell asks about: the words of the line.
 struct Line {
+    program: Command,
     words: Vec<OsString>,
     environment: Environment,
 }
@@ -67,7 +68,8 @@ pub(super) fn with_values(program: Command, words: &[OsString], environment: &En
     // An empty word is the one to be completed. No option takes it, and clap would read no further.
     let some = |word: &OsString| if word.is_empty() { OsString::from("_") } else { word.clone() };
     let words = behind_command(&program, words.iter().map(some).collect());
-    attach(program, &Arc::new(Line { words, environment: environment.clone() }))
+    let line = Line { program: program.clone(), words, environment: environment.clone() };
+    attach(program, &Arc::new(line))
 }
 
 fn attach(command: Command, line: &Arc<Line>) -> Command {
@@ -119,7 +121,7 @@ impl Line {
             }
             Source::Pages => {
                 TOPICS.iter().for_each(|topic| offer(topic.name));
-                crate::cli::command().get_subcommands().for_each(|command| offer(command.get_name()));
+                self.program.get_subcommands().for_each(|command| offer(command.get_name()));
             }
             Source::Claims(field) => {
                 names_in_flight(&mut self.snapshot(&args, until)?, field, &mut |name| offer(name))?;
@@ -147,7 +149,7 @@ impl Line {
 
     /// The options of the line that say where the queue is, as far as they can be read.
     fn store_args(&self) -> StoreArgs {
-        let program = crate::cli::command().ignore_errors(true);
+        let program = self.program.clone().ignore_errors(true);
         let Ok(matches) = program.try_get_matches_from(&self.words) else { return StoreArgs::default() };
         let deepest = deepest(&matches);
         // A command that opens no database has at most the config file, and asking clap for another option would be a
