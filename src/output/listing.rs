@@ -27,10 +27,15 @@ impl<T> First<T> {
         First { items: Vec::new(), most, full_from: (most == 0).then_some(i64::MIN), offered: 0 }
     }
 
+    /// False if an item of this order is none of the first.
+    pub fn wants(&self, order: i64) -> bool {
+        self.full_from.is_none_or(|from| order < from)
+    }
+
     /// Counts an item, and makes it if it may be one of the first. Equal orders stay in the order of adding.
     pub fn add(&mut self, order: i64, make: impl FnOnce() -> T) {
         self.offered += 1;
-        if self.full_from.is_some_and(|from| order >= from) {
+        if !self.wants(order) {
             return;
         }
         self.items.push((order, Box::new(make())));

@@ -174,6 +174,10 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
     let mut found = Diagnoses::new(&spec);
     let is_first = selection.bound.passes == 0;
     judged(snapshot, selection, policy, Detail::ForAction, &mut |spec, claim, judgement, is_asked_for| {
+        // Of a later pass nothing is counted but what it does.
+        if !is_first && !drafts.steps.wants(order(judgement.last_seen_at)) {
+            return;
+        }
         let draft = is_asked_for.then(|| draft(spec, claim, &judgement, policy));
         if is_first {
             gauge.note(claim, &judgement, policy);
@@ -229,7 +233,12 @@ fn finish(
 ) -> Result<Plan, OpsError> {
     let Drafts { spec, steps, skipped, prints, thresholds_used, troubled, .. } = drafts;
     let (steps, beyond_limit) = steps.finish();
-    let all = steps.len() as u64 + beyond_limit;
+    let all = match selection.bound.left {
+        None => steps.len() as u64 + beyond_limit,
+        // Those that are left recovered meanwhile, unless this pass has steps.
+        Some(_) if steps.is_empty() => 0,
+        Some((left, _)) => left,
+    };
     let later = all.min(selection.most_claims()).saturating_sub(steps.len() as u64);
     let mut part = Part { spec, steps };
     let tally = Tally::of(part.steps.iter());

@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 
 /// The page cache in KiB. With the usual 2,000 the pages of 40,000 jobs are read again and again. The file is not
 /// mapped: where it is cut short meanwhile, that would end the process.
-const CACHE_KIB: i64 = 8_000;
+const CACHE_KIB: i64 = 4_000;
+
 pub(super) struct SqliteSession {
     pub(super) connection: Connection,
     pub(super) file: DatabaseFile,
