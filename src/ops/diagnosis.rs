@@ -3,7 +3,7 @@
 use super::OpsError;
 use super::passes::Hashes;
 use super::scan::{detail_for_listing, judged, longest};
-use super::selection::Selection;
+use super::selection::{Selection, name};
 use super::session::Snapshot;
 use crate::model::{Claim, Step};
 use crate::output::{Diagnosis, Field, JobGroup, Request, StepJob};
@@ -87,16 +87,8 @@ impl Groups {
 
     /// Counts a stuck or unknown claim.
     pub(super) fn add(&mut self, claim: &Claim, judgement: &Judgement) {
-        let owner = claim.owner.as_ref();
-        let owner_name = owner.map(|owner| &owner.name);
-        let (name, example) = match self.by {
-            Field::Host => (owner.and_then(|owner| owner.host.as_ref()), owner_name),
-            Field::Owner => (owner_name, claim.kind.as_ref()),
-            Field::Kind => (claim.kind.as_ref(), owner_name),
-            Field::Queue => (claim.queue.as_ref(), owner_name),
-            Field::State => (Some(&claim.state), owner_name),
-        };
-        let name = name.cloned();
+        let example = name(claim, if self.by == Field::Owner { Field::Kind } else { Field::Owner });
+        let name = name(claim, self.by).map(str::to_owned);
         let group = if self.known.len() < GROUPS || self.known.contains_key(&name) {
             self.known.entry(name.clone()).or_insert_with(|| JobGroup { name, ..JobGroup::default() })
         } else {
@@ -109,8 +101,10 @@ impl Groups {
             longest(&mut group.oldest_silence_seconds, judgement.silence.map(|silence| silence.as_secs_f64()));
         }
         // The first by name, whatever order the database reads in.
-        if let Some(Err(place)) = example.map(|example| group.examples.binary_search(example)) {
-            group.examples.insert(place, example.cloned().unwrap_or_default());
+        if let Some(example) = example.map(str::to_owned)
+            && let Err(place) = group.examples.binary_search(&example)
+        {
+            group.examples.insert(place, example);
             group.has_more_examples |= group.examples.len() > EXAMPLES;
             group.examples.truncate(EXAMPLES);
         }

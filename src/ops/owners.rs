@@ -9,7 +9,7 @@ use crate::model::{Claim, Timestamp};
 use crate::output::{OwnerEntry, Owners, OwnersHead, OwnersSummary};
 use crate::policy::{Inconsistencies, Judgement, Policy, Verdict, judge};
 use crate::store::Wanted;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Lists who holds what, who is dead and who is alive, and where the ownership data contradicts itself; with
 /// `dead_only` lists the dead, and counts all. Claims that the selection leaves out still show whether their owner
@@ -23,7 +23,7 @@ pub fn owners(
     selection.check(&snapshot.spec, policy)?;
     let now = snapshot.now();
     let (mut summary, mut in_flight) = (OwnersSummary::default(), 0);
-    let mut entries: BTreeMap<Option<String>, Entry> = BTreeMap::new();
+    let mut entries: BTreeMap<Option<String>, (Life, OwnerEntry)> = BTreeMap::new();
     let mut inconsistencies = Inconsistencies::default();
     let spec = &snapshot.spec;
     let under_way = UnderWay::begin(&*snapshot.progress, Work::Reading);
@@ -31,18 +31,25 @@ pub fn owners(
         under_way.one();
         in_flight += 1;
         let judgement = judge(spec, &claim, policy, now);
-        let entry = entries.entry(claim.owner.as_ref().map(|owner| owner.name.clone())).or_default();
-        entry.life.add(&judgement);
+        let owner = claim.owner.as_ref().map(|owner| owner.name.clone());
+        let (life, entry) = entries.entry(owner).or_default();
+        life.add(&judgement);
         if !selection.admits(&claim) {
             return;
         }
         summary.in_flight += 1;
         inconsistencies.note(spec, &claim, &judgement);
-        entry.add(&claim, &judgement);
+        count(entry, &claim, &judgement);
     })?;
     drop(under_way);
-    let entries = entries.into_iter().filter(|(_, entry)| entry.claims > 0);
-    let mut owners: Vec<OwnerEntry> = entries.map(|(owner, entry)| entry.finish(owner, now)).collect();
+    let entries = entries.into_iter().filter(|(_, (_, entry))| entry.claims > 0);
+    let finished = |(owner, (life, entry)): (Option<String>, (Life, OwnerEntry))| OwnerEntry {
+        owner,
+        status: life.status(),
+        silence_seconds: entry.last_seen_at.map(|sign| now.since(sign).as_secs_f64()),
+        ..entry
+    };
+    let mut owners: Vec<OwnerEntry> = entries.map(finished).collect();
     owners.sort_by_key(|owner| (owner.stuck == 0, owner.last_seen_at.map(Timestamp::micros)));
     for owner in &owners {
         summary.owners += 1;
@@ -97,41 +104,13 @@ impl Life {
     }
 }
 
-#[derive(Default)]
-struct Entry {
-    host: Option<String>,
-    claims: u64,
-    stuck: u64,
-    unknown: u64,
-    life: Life,
-    last_seen_at: Option<Timestamp>,
-    queues: BTreeSet<String>,
-    liveness: Option<&'static str>,
-}
-
-impl Entry {
-    fn add(&mut self, claim: &Claim, judgement: &Judgement) {
-        self.host = claim.owner.as_ref().and_then(|owner| owner.host.clone());
-        self.claims += 1;
-        self.stuck += u64::from(matches!(judgement.verdict, Verdict::Stuck(_)));
-        self.unknown += u64::from(matches!(judgement.verdict, Verdict::Unknown(_)));
-        self.last_seen_at = Timestamp::newest(self.last_seen_at, judgement.last_seen_at);
-        self.queues.extend(claim.queue.clone());
-        self.liveness = self.liveness.or(judgement.liveness);
-    }
-
-    fn finish(self, owner: Option<String>, now: Timestamp) -> OwnerEntry {
-        OwnerEntry {
-            owner,
-            host: self.host,
-            status: self.life.status().to_owned(),
-            claims: self.claims,
-            stuck: self.stuck,
-            unknown: self.unknown,
-            last_seen_at: self.last_seen_at,
-            silence_seconds: self.last_seen_at.map(|sign| now.since(sign).as_secs_f64()),
-            queues: self.queues.into_iter().collect(),
-            liveness: self.liveness.map(str::to_owned),
-        }
-    }
+/// Counts a claim for its owner.
+fn count(entry: &mut OwnerEntry, claim: &Claim, judgement: &Judgement) {
+    entry.host = claim.owner.as_ref().and_then(|owner| owner.host.clone());
+    entry.claims += 1;
+    entry.stuck += u64::from(matches!(judgement.verdict, Verdict::Stuck(_)));
+    entry.unknown += u64::from(matches!(judgement.verdict, Verdict::Unknown(_)));
+    entry.last_seen_at = Timestamp::newest(entry.last_seen_at, judgement.last_seen_at);
+    entry.queues.extend(claim.queue.clone());
+    entry.liveness = entry.liveness.or(judgement.liveness);
 }

@@ -195,7 +195,8 @@ pub fn names_in_flight(snapshot: &mut Snapshot, field: Field, each: &mut dyn FnM
     Ok(snapshot.scan(&Wanted::All, Detail::ForListing, &mut |_, claim| one(&claim))?)
 }
 
-fn name(claim: &Claim, field: Field) -> Option<&str> {
+/// What a claim has in this field.
+pub(super) fn name(claim: &Claim, field: Field) -> Option<&str> {
     let owner = claim.owner.as_ref();
     match field {
         Field::Queue => claim.queue.as_deref(),

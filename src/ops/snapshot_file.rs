@@ -3,7 +3,7 @@
 use super::OpsError;
 use super::session::Snapshot;
 use crate::model::{Clocks, Timestamp};
-use crate::output::{FileMode, Fingerprint, SNAPSHOT_SCHEMA, SavedClaim, SavedSnapshot, replace_file};
+use crate::output::{FileMode, SNAPSHOT_SCHEMA, SavedSnapshot, replace_file};
 use crate::policy::{EarlierSnapshot, SeenClaim};
 use crate::preset::EARLIEST_MICROS;
 use rustix::fs::{Mode, OFlags, open};
@@ -90,16 +90,7 @@ impl SnapshotFile {
             let why = format!("is a snapshot of {what} {there}, not of {here}");
             return Err(wrong(&self.path, &why).hint("keep one snapshot file for each queue"));
         }
-        let seen = before.claims.iter().map(|claim| {
-            let seen = SeenClaim {
-                values: claim.values.0,
-                since: claim.since_at,
-                moved: claim.moved,
-                progress: claim.progress.map(|progress| progress.0),
-                progress_since: claim.progress_since_at,
-            };
-            (claim.key.0, seen)
-        });
+        let seen = before.claims.iter().map(|claim| (claim.key, *claim));
         Ok(Some(EarlierSnapshot { taken_at: before.store_time, seen: seen.collect() }))
     }
 
@@ -109,8 +100,8 @@ impl SnapshotFile {
             let (many, most) = (seen.seen.len(), MOST_CLAIMS);
             return Err(wrong(&self.path, &format!("would hold {many} claims in flight, more than {most}")));
         }
-        let mut claims: Vec<SavedClaim> = seen.seen.iter().map(|(key, seen)| saved(key, seen)).collect();
-        claims.sort_by_key(|claim| claim.key.0);
+        let mut claims: Vec<SeenClaim> = seen.seen.values().copied().collect();
+        claims.sort_by_key(|claim| claim.key);
         let saved = SavedSnapshot {
             schema: SNAPSHOT_SCHEMA.to_owned(),
             store_time: seen.taken_at,
@@ -122,17 +113,6 @@ impl SnapshotFile {
             out.write_all(b"\n")
         });
         replaced.map_err(|error| wrong(&self.path, &format!("cannot be written: {}", error.kind())))
-    }
-}
-
-fn saved(key: &[u8; 16], seen: &SeenClaim) -> SavedClaim {
-    SavedClaim {
-        key: Fingerprint(*key),
-        values: Fingerprint(seen.values),
-        since_at: seen.since,
-        moved: seen.moved,
-        progress: seen.progress.map(Fingerprint),
-        progress_since_at: seen.progress_since,
     }
 }
 

@@ -5,39 +5,16 @@ use super::format::{Cell, Screen, Tone, count, first_few, grouped};
 use crate::model::{Timestamp, age};
 use crate::policy::{self, DiagnosisKind, Doubt};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The probable cause of several stuck jobs, or an inconsistency in their ownership data.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Diagnosis {
-    /// `all_silent` (everything in flight went silent within minutes), `vanished` (hosts or owners of which every claim
-    /// is dead, silent since the same minute), `one_by_one` (the same at different times, each with one job of one
-    /// kind), `silent` (dead by age alone, or with claims that cannot be judged), `hangs` (stuck jobs of owners that
-    /// hold healthy ones or show life); and inconsistencies: `no_owner`, `owner_missing`, `owner_restarted`,
-    /// `no_claim_time`. A stuck job is part of one diagnosis at most, but for `no_claim_time`.
-    pub diagnosis: String,
+    /// What it is, and about which jobs.
+    #[serde(flatten)]
+    pub of: policy::Diagnosis,
     /// In words.
     pub text: String,
-    /// The host, if it is about one.
-    pub host: Option<String>,
-    /// The owner, if it is about one.
-    pub owner: Option<String>,
-    /// The kind of work, if it is about one.
-    pub kind: Option<String>,
-    /// When it began: the last sign of life of the first that went; of what hangs the first claim; of an inconsistency
-    /// the oldest sign.
-    #[schemars(with = "Option<String>")]
-    pub since_at: Option<Timestamp>,
-    /// When it was complete: the last sign of life of the last that went; of what hangs the last claim; of an
-    /// inconsistency the newest.
-    #[schemars(with = "Option<String>")]
-    pub until_at: Option<Timestamp>,
-    /// The stuck jobs that it explains, whatever the limit; for `no_claim_time` also unknown ones.
-    pub jobs: u64,
-    /// Their hosts; null where owners name none.
-    pub hosts: Option<u64>,
-    /// Their owners; null where there are none, or too many to count.
-    pub owners: Option<u64>,
 }
 
 /// Diagnoses in a table; documents hold more.
@@ -63,8 +40,8 @@ pub fn alone(summary: &StaleSummary, screen: &Screen) -> String {
 }
 
 fn sentence(diagnosis: &Diagnosis) -> Cell {
-    let tone = match diagnosis.diagnosis.as_str() {
-        "all_silent" | "vanished" | "one_by_one" => Tone::Bad,
+    let tone = match diagnosis.of.what {
+        DiagnosisKind::AllSilent | DiagnosisKind::Vanished | DiagnosisKind::OneByOne => Tone::Bad,
         _ => Tone::Warn,
     };
     Cell::new(diagnosis.text.as_str(), tone)
@@ -79,7 +56,7 @@ impl Diagnosis {
         let mut list: Vec<Diagnosis> = all.into_iter().map(|one| Diagnosis::of(one, now)).collect();
         let micros = |at: Option<Timestamp>| at.map(Timestamp::micros);
         list.sort_by(|a, b| {
-            let by_size = b.jobs.cmp(&a.jobs).then(micros(b.until_at).cmp(&micros(a.until_at)));
+            let by_size = b.of.jobs.cmp(&a.of.jobs).then(micros(b.of.until).cmp(&micros(a.of.until)));
             by_size.then_with(|| a.text.cmp(&b.text))
         });
         list
@@ -87,18 +64,7 @@ impl Diagnosis {
 
     /// The document of a diagnosis, with its sentence as of `now`.
     pub fn of(diagnosis: policy::Diagnosis, now: Timestamp) -> Diagnosis {
-        Diagnosis {
-            diagnosis: diagnosis.what.to_string(),
-            text: text(&diagnosis, now),
-            host: diagnosis.host,
-            owner: diagnosis.owner,
-            kind: diagnosis.kind,
-            since_at: diagnosis.since,
-            until_at: diagnosis.until,
-            jobs: diagnosis.jobs,
-            hosts: diagnosis.hosts,
-            owners: diagnosis.owners,
-        }
+        Diagnosis { text: text(&diagnosis, now), of: diagnosis }
     }
 }
 

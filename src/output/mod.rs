@@ -1,5 +1,5 @@
 //! Every document that the program prints: one file each holds its fields, its columns, its table and its JSON lines.
-//! This is the only place where a JSON field name is spelled.
+//! JSON field names are spelled here, or at the types of `model` and `policy` that a document holds as they are.
 //!
 //! Rules for all of them: ids are texts; times are RFC 3339 in UTC and end in `_at` (or are `store_time`); durations
 //! are numbers of seconds and end in `_seconds`; what is not known is `null` and never absent; within v1 fields are
@@ -52,7 +52,7 @@ pub use reclaim::{
     WarnAbove, closing, left_behind, paragraph, place, skipped_by_reason,
 };
 pub use replace_file::{FileMode, directory_of, replace_file, temporary_beside};
-pub use saved::{Fingerprint, SNAPSHOT_SCHEMA, SavedClaim, SavedPlan, SavedPolicy, SavedSnapshot};
+pub use saved::{SNAPSHOT_SCHEMA, SavedPlan, SavedPolicy, SavedSnapshot};
 pub use schemas::{derived_schemas, schema, schema_names};
 pub use setup::{Check, CheckFinding, ConfigCheck, Env, EnvSetting, Init, Severity};
 pub use show::{RuleCheck, Show, ShownJob, Would, show};

@@ -6,6 +6,7 @@ use crate::model::Timestamp;
 use crate::policy::{Inconsistency, exactly};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 /// `jobdoctor.owners/v1`: the owners and their claims.
@@ -54,7 +55,7 @@ pub struct OwnersSummary {
 }
 
 /// One owner.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct OwnerEntry {
     /// Its name; null for claims that name none.
     pub owner: Option<String>,
@@ -62,7 +63,7 @@ pub struct OwnerEntry {
     pub host: Option<String>,
     /// What all of its claims say, whatever the filter: `alive`, `late` (alive, but 80 % of its lease, or of the
     /// silence that it is allowed, are over), `dead`, `mixed` (some claims prove its death, some do not) or `unknown`.
-    pub status: String,
+    pub status: &'static str,
     /// Claims it holds.
     pub claims: u64,
     /// Stuck ones among them.
@@ -75,9 +76,10 @@ pub struct OwnerEntry {
     /// The store's time minus that.
     pub silence_seconds: Option<f64>,
     /// The queues it works on.
-    pub queues: Vec<String>,
+    #[schemars(with = "Vec<String>")]
+    pub queues: BTreeSet<String>,
     /// The liveness source that judged its claims.
-    pub liveness: Option<String>,
+    pub liveness: Option<&'static str>,
 }
 
 impl Owners {
@@ -127,12 +129,12 @@ impl Document for Owners {
 }
 
 fn status(owner: &OwnerEntry) -> Cell {
-    let tone = match owner.status.as_str() {
+    let tone = match owner.status {
         "alive" => Tone::Plain,
         "dead" => Tone::Bad,
         _ => Tone::Warn,
     };
-    Cell::new(owner.status.as_str(), tone)
+    Cell::new(owner.status, tone)
 }
 
 fn owners<'a>(times: Times) -> Columns<'a, OwnerEntry> {
@@ -150,6 +152,9 @@ fn owners<'a>(times: Times) -> Columns<'a, OwnerEntry> {
             let tone = if owner.stuck > 0 { Tone::Bad } else { Tone::Plain };
             columns::silence(owner.silence_seconds, owner.last_seen_at, times, tone)
         })
-        .add(columns::column("judged by", 5, None), "liveness", |owner| columns::text(owner.liveness.as_deref()))
-        .add(columns::names("queues", 3, 8), "queues", |owner| columns::text(Some(&owner.queues.join(" "))))
+        .add(columns::column("judged by", 5, None), "liveness", |owner| columns::text(owner.liveness))
+        .add(columns::names("queues", 3, 8), "queues", |owner| {
+            let queues: Vec<&str> = owner.queues.iter().map(String::as_str).collect();
+            columns::text(Some(&queues.join(" ")))
+        })
 }

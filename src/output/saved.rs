@@ -1,6 +1,7 @@
 //! Documents that a later run reads: a plan, and a snapshot.
 
 use crate::model::{Action, Step, Target, Timestamp};
+use crate::policy::SeenClaim;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,43 +18,7 @@ pub struct SavedSnapshot {
     pub store_time: Timestamp,
     pub target: Target,
     /// The claims that were in flight.
-    pub claims: Vec<SavedClaim>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SavedClaim {
-    pub key: Fingerprint,
-    /// The fingerprint of the values that show life.
-    pub values: Fingerprint,
-    /// The first snapshot with these values.
-    pub since_at: Timestamp,
-    /// True if an earlier snapshot had other values.
-    pub moved: bool,
-    /// The fingerprint of the columns that show progress.
-    pub progress: Option<Fingerprint>,
-    /// The first snapshot with this progress.
-    pub progress_since_at: Timestamp,
-}
-
-/// Sixteen bytes, as 32 hexadecimal digits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Fingerprint(pub [u8; 16]);
-
-impl From<Fingerprint> for String {
-    fn from(Fingerprint(bytes): Fingerprint) -> String {
-        format!("{:032x}", u128::from_be_bytes(bytes))
-    }
-}
-
-impl TryFrom<String> for Fingerprint {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Fingerprint, &'static str> {
-        let digits = text.len() == 32 && text.chars().all(|c| c.is_ascii_hexdigit());
-        let number = u128::from_str_radix(&text, 16).ok().filter(|_| digits);
-        number.map(|number| Fingerprint(number.to_be_bytes())).ok_or("not 32 hexadecimal digits")
-    }
+    pub claims: Vec<SeenClaim>,
 }
 
 /// `jobdoctor.plan/v1`: a plan in a file. It says what was to be done and what the rows were like; what is done in the

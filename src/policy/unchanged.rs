@@ -1,22 +1,26 @@
 //! What a claim looked like in earlier snapshots, and since when its signs of life are unchanged.
 
 use crate::model::{Claim, EvidenceRow, Step, Timestamp, hex};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 use std::time::Duration;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What was seen of a claim, as a saved snapshot keeps it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenClaim {
+    /// The print of the job's key.
+    pub key: Print,
     /// The print of every sign of life and of the claim itself: the precondition and the owner's row.
     pub values: Print,
     /// When these values were first seen, by the database's clock.
-    pub since: Timestamp,
+    pub since_at: Timestamp,
     /// True if a snapshot saw the values change to these.
     pub moved: bool,
     /// The print of the columns that show progress and of the claim; `None` where the queue names no such columns.
     pub progress: Option<Print>,
     /// When this progress was first seen.
-    pub progress_since: Timestamp,
+    pub progress_since_at: Timestamp,
 }
 
 /// What earlier snapshots saw, by the fingerprint of the job's key.
@@ -53,11 +57,11 @@ impl EarlierSnapshot {
         let seen = seen(Some(before), claim, now);
         let same_progress = before.progress.is_some() && before.progress == seen.progress;
         Some(Unchanged {
-            still: if seen.values == before.values { now.since(seen.since) } else { Duration::ZERO },
+            still: if seen.values == before.values { now.since(seen.since_at) } else { Duration::ZERO },
             moved: seen.moved,
             progress: seen
                 .progress
-                .map(|_| if same_progress { now.since(seen.progress_since) } else { Duration::ZERO }),
+                .map(|_| if same_progress { now.since(seen.progress_since_at) } else { Duration::ZERO }),
             snapshot_age: now.since(self.taken_at),
         })
     }
@@ -71,11 +75,12 @@ pub fn seen(before: Option<&SeenClaim>, claim: &Claim, now: Timestamp) -> SeenCl
     // The database's clock may have been set back since.
     let earlier = |at: Timestamp| now.minus(now.since(at));
     SeenClaim {
+        key: key_print(claim),
         values,
-        since: still.map_or(now, |before| earlier(before.since)),
+        since_at: still.map_or(now, |before| earlier(before.since_at)),
         moved: still.map_or(before.is_some(), |before| before.moved),
         progress,
-        progress_since: same_progress.map_or(now, |before| earlier(before.progress_since)),
+        progress_since_at: same_progress.map_or(now, |before| earlier(before.progress_since_at)),
     }
 }
 
@@ -102,8 +107,26 @@ fn progress_print(claim: &Claim) -> Option<Print> {
     Some(print([progress.0.as_str(), owner.unwrap_or_default(), &claimed_at, &attempts].into_iter()))
 }
 
-/// The first half of a SHA-256: enough to tell apart values that are not forged.
-pub type Print = [u8; 16];
+/// The first half of a SHA-256, in files as 32 hexadecimal digits: enough to tell apart values that are not forged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Print(u128);
+
+impl From<Print> for String {
+    fn from(print: Print) -> String {
+        format!("{:032x}", print.0)
+    }
+}
+
+impl TryFrom<String> for Print {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Print, &'static str> {
+        let digits = text.len() == 32 && text.chars().all(|c| c.is_ascii_hexdigit());
+        let number = u128::from_str_radix(&text, 16).ok().filter(|_| digits);
+        number.map(Print).ok_or("not 32 hexadecimal digits")
+    }
+}
 
 /// The fingerprint of a plan: key, precondition, action, state after and attempts after of every step, in whatever
 /// order. No clock and no ages go into it, so the same plan drafted a minute later has the same digest.
@@ -127,19 +150,19 @@ impl Digest {
     pub fn finish(mut self) -> String {
         self.steps.sort_unstable();
         let mut hash = Sha256::new();
-        self.steps.iter().for_each(|step| hash.update(step));
+        self.steps.iter().for_each(|step| hash.update(step.0.to_be_bytes()));
         hex(&hash.finalize())
     }
 }
 
 /// The fingerprint of a list of texts.
 pub(super) fn print<'t>(parts: impl Iterator<Item = &'t str>) -> Print {
-    let (mut hash, mut half) = (Sha256::new(), Print::default());
+    let (mut hash, mut half) = (Sha256::new(), [0; 16]);
     for part in parts {
         // The length first, so that no two lists of parts run together to the same bytes.
         hash.update((part.len() as u64).to_be_bytes());
         hash.update(part.as_bytes());
     }
     half.copy_from_slice(&hash.finalize()[..16]);
-    half
+    Print(u128::from_be_bytes(half))
 }

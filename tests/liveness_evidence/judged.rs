@@ -171,7 +171,7 @@ fn a_clock_that_was_put_back() {
     };
     assert_eq!(verdict(&ahead(), future(ago(-90_000))), "unknown");
     let kept = seen(Some(&seen(None, &ahead(), ago(-90_000))), &ahead(), now());
-    assert_eq!((kept.since, kept.progress_since), (now(), now()));
+    assert_eq!((kept.since_at, kept.progress_since_at), (now(), now()));
 }
 
 /// The threshold of the claim's own kind is the one that counts here too, be it longer or shorter than the target's.

@@ -60,7 +60,7 @@ fn a_change_of_any_of_them_is_seen_and_stops_the_write() {
             let first = looked(&*store, &spec, None);
             assert!(first.progress.is_some() && !first.moved);
             let same = looked(&*store, &spec, Some(&first));
-            assert_eq!((same.values, same.progress, same.since), (first.values, first.progress, first.since));
+            assert_eq!((same.values, same.progress, same.since_at), (first.values, first.progress, first.since_at));
             lab.edit(&[set("jobs", ("id", Int(1)), change)]);
             let second = looked(&*store, &spec, Some(&first));
             assert_eq!(second.values != first.values, actions, "{}: {change:?}", lab.name());

@@ -8,9 +8,9 @@ use super::verdict::{Judgement, Rule, Verdict};
 use crate::model::{Claim, Owner, OwnerRow, Timestamp};
 use crate::preset::{Liveness, QueueSpec};
 use holder::{Holder, Tally};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// The most owners, and the most hosts, that are kept apart: those of a large fleet, in bounded memory.
 const HOLDERS: usize = 10_000;
@@ -35,61 +35,67 @@ pub struct Diagnoses<'s> {
 }
 
 /// What is likely to have happened to several jobs at once, or how their ownership data contradicts itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Diagnosis {
+    /// `all_silent` (everything in flight went silent within minutes), `vanished` (hosts or owners of which every claim
+    /// is dead, silent since the same minute), `one_by_one` (the same at different times, each with one job of one
+    /// kind), `silent` (dead by age alone, or with claims that cannot be judged), `hangs` (stuck jobs of owners that
+    /// hold healthy ones or show life); and inconsistencies: `no_owner`, `owner_missing`, `owner_restarted`,
+    /// `no_claim_time`. A stuck job is part of one diagnosis at most, but for `no_claim_time`.
+    #[serde(rename = "diagnosis")]
+    #[schemars(with = "String")]
     pub what: DiagnosisKind,
+    /// The host, if it is about one.
     pub host: Option<String>,
+    /// The owner, if it is about one.
     pub owner: Option<String>,
+    /// The kind of work, if it is about one.
     pub kind: Option<String>,
-    /// The first instant; [`DiagnosisKind`] says of what.
+    /// When it began: the last sign of life of the first that went; of what hangs the first claim; of an inconsistency
+    /// the oldest sign.
+    #[serde(rename = "since_at")]
+    #[schemars(with = "Option<String>")]
     pub since: Option<Timestamp>,
+    /// When it was complete: the last sign of life of the last that went; of what hangs the last claim; of an
+    /// inconsistency the newest.
+    #[serde(rename = "until_at")]
+    #[schemars(with = "Option<String>")]
     pub until: Option<Timestamp>,
-    /// How many of the listed jobs it is about.
+    /// The stuck jobs that it explains, whatever the limit; for `no_claim_time` also unknown ones.
     pub jobs: u64,
-    /// On how many hosts; `None` where owners name none.
+    /// Their hosts; null where owners name none.
     pub hosts: Option<u64>,
-    /// Of how many owners; `None` where there are none, or more than are kept apart.
+    /// Their owners; null where there are none, or too many to count.
     pub owners: Option<u64>,
     /// The holders that are gone: hosts and owners, sorted by name.
+    #[serde(skip)]
     pub names: Vec<String>,
     /// How many of these names are hosts.
+    #[serde(skip)]
     pub named_hosts: usize,
     /// Jobs by queue, most first; empty where that is not counted.
+    #[serde(skip)]
     pub queues: Vec<(Option<String>, u64)>,
+    #[serde(skip)]
     pub doubt: Option<Doubt>,
     /// All claims of a living owner, of which some hang.
+    #[serde(skip)]
     pub claims: u64,
 }
 
+/// The kind of a [`Diagnosis`], which says what each means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DiagnosisKind {
-    /// Everything in flight went silent within minutes: `since` and `until` are the last signs of life of the first and
-    /// the last holder that went silent.
     AllSilent,
-    /// Hosts or owners whose claims are all dead and that went silent within a minute, with the instants of
-    /// `AllSilent`.
     Vanished,
-    /// Hosts or owners that died at different times, each with one job of the same kind, with the instants of
-    /// `AllSilent`.
     OneByOne,
-    /// As `Vanished`, but judged by age alone, or with claims that are unknown.
     Silent,
-    /// Stuck jobs whose owners hold others that are alive, or show life although the job is in trouble: `since` and
-    /// `until` are the first and the last claim.
     Hangs,
-    /// [`Inconsistency::NoOwner`]; for inconsistencies `since` and `until` are the oldest and the newest sign of life.
     NoOwner,
     OwnerMissing,
     OwnerRestarted,
-    /// [`Inconsistency::NoClaimTime`]. It alone may be about jobs of another diagnosis.
     NoClaimTime,
-}
-
-impl fmt::Display for DiagnosisKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.serialize(f)
-    }
 }
 
 /// A contradiction in the ownership data of a claim.
