@@ -100,16 +100,12 @@ impl HostSpelling {
 pub enum OwnerRow {
     /// The preset has no owners' table.
     NotAsked,
+    /// The claim names no owner.
     Unset,
     /// The claim names an owner that has no row.
     Missing,
-    /// The row, with what it says of the owner's times.
-    Present {
-        /// The owner's last sign of life.
-        heartbeat: Reading,
-        /// When this owner started; a start after the claim means another process under the same name.
-        started: Reading,
-    },
+    /// The row: a start after the claim means another process under the same name.
+    Present { heartbeat: Reading, started: Reading },
 }
 
 /// A value of a time column.
@@ -117,13 +113,10 @@ pub enum OwnerRow {
 pub enum Reading {
     /// NULL, or a sentinel that stands for it.
     Absent,
+    /// The instant.
     At(Timestamp),
-    /// A value that does not fit the column's declared encoding. It is never guessed at.
-    Unfit {
-        raw: String,
-        /// Why it does not fit, as the end of a sentence: "is text, not an integer".
-        why: String,
-    },
+    /// A value that does not fit the column's declared encoding ("is text, not an integer"). It is never guessed at.
+    Unfit { raw: String, why: String },
 }
 
 impl Reading {

@@ -5,18 +5,10 @@ pub enum Remedy {
     AllowMoreTime,
     LimitJobs,
     AllowNetworkFiles,
-    /// Use a SQLite file by its other name, or allow the second one.
-    AllowSecondName {
-        /// True if the file itself is a mount point.
-        is_mount: bool,
-    },
-    /// Write, so that SQLite rolls a journal back.
+    AllowSecondName { is_mount: bool },
     Write,
     ApplyInstead,
     WaitForSweepLock,
-    NameOrMap {
-        /// True if the error names the preset that the tables resemble most.
-        has_nearest: bool,
-    },
+    NameOrMap { has_nearest: bool },
     MakeLedger,
 }

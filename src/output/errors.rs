@@ -6,52 +6,21 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
 
-/// A request that some queues cannot serve.
+/// A request that some queues cannot serve; [`Request::unsupported`] says what each is.
 pub enum Request {
     LiveOwners,
     RestartByOwner,
-    /// A restart sweep of claims made before an instant, where claims have no claim time.
     StartedBefore,
-    /// Owner patterns of a restart sweep, one of which covers these hosts.
-    OneHost {
-        pattern: String,
-        /// Some of the hosts that it covers.
-        hosts: Vec<String>,
-    },
-    /// A host whose name its owners cut.
-    WholeHostName {
-        host: String,
-        /// The bytes that owners keep of a name.
-        longest: usize,
-    },
-    /// Hosts, where owners name none.
-    Hosts {
-        /// True if claims name their owner.
-        has_owners: bool,
-    },
+    OneHost { pattern: String, hosts: Vec<String> },
+    WholeHostName { host: String, longest: usize },
+    Hosts { has_owners: bool },
     Pattern(Field),
-    /// Payloads, of which the preset does not say where they are or which this role may not read.
     Payload,
     GroupBy(Field),
-    /// Claims in a state that is not in flight.
-    State {
-        state: String,
-        /// A similar state, as the end of a sentence; empty if there is none.
-        similar: String,
-        in_flight: Vec<String>,
-    },
-    /// A listing, where neither the operator nor the preset sets a threshold.
+    State { state: String, similar: String, in_flight: Vec<String> },
     Threshold,
-    Action {
-        to: Action,
-        offered: Vec<&'static str>,
-    },
-    Delay {
-        /// True for a jitter without a delay.
-        is_jitter: bool,
-        /// Why the preset cannot do that.
-        why: String,
-    },
+    Action { to: Action, offered: Vec<&'static str> },
+    Delay { is_jitter: bool, why: String },
     Stalls,
     RunTimes(String),
     Script,
@@ -148,22 +117,11 @@ impl Request {
 /// Why a plan is not executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// The config file calls this target read-only.
     ReadOnly(String),
     Standby,
-    /// The plan has another digest than the expected one.
-    OtherPlan {
-        /// The beginning of the digest that the operator expects.
-        expected: String,
-        digest: String,
-    },
-    TooLarge {
-        steps: u64,
-        max: u64,
-    },
-    /// The live-owner list may be that of another queue, for this reason.
+    OtherPlan { expected: String, digest: String },
+    TooLarge { steps: u64, max: u64 },
     WrongList(String),
-    /// The brake, with its evidence.
     Brake(Vec<String>),
 }
 

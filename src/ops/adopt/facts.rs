@@ -49,15 +49,10 @@ impl Facts<'_> {
 }
 
 pub(super) enum Shape {
-    Column {
-        name: String,
-        states: Vec<StateSeen>,
-    },
+    /// One column.
+    Column { name: String, states: Vec<StateSeen> },
     /// Several columns: the condition for a row in flight, and rows by what they mean.
-    Where {
-        condition: String,
-        groups: BTreeMap<Meaning, Rows>,
-    },
+    Where { condition: String, groups: BTreeMap<Meaning, Rows> },
 }
 
 /// A stored state with its rows.

@@ -30,13 +30,8 @@ pub struct ActionSpec {
 pub enum StepSpec {
     /// An UPDATE of the claim's row.
     Update(Vec<Assignment>),
-    Sql {
-        sql: Template,
-        rows: Rows,
-        /// The encodings that `:now.column` and `:run_at.column` may ask for.
-        encodings: BTreeMap<String, Encodings>,
-        at: WrittenAt,
-    },
+    /// A statement that the preset wrote, with the encodings that `:now.column` and `:run_at.column` may ask for.
+    Sql { sql: Template, rows: Rows, encodings: BTreeMap<String, Encodings>, at: WrittenAt },
 }
 
 impl StepSpec {

@@ -97,12 +97,8 @@ pub enum JoinOn {
     /// Columns of the owner's row and what they equal.
     Match(Vec<(Column, Expr)>),
     /// The same, of a table that logs heartbeats: the owner's newest row by its heartbeat, which may be NULL.
-    Newest {
-        /// Columns of the owner's rows and what they equal.
-        pairs: Vec<(Column, Expr)>,
-        beat: Column,
-        nullable: bool,
-    },
+    Newest { pairs: Vec<(Column, Expr)>, beat: Column, nullable: bool },
+    /// A condition that the preset wrote.
     Sql(Template),
 }
 
