@@ -128,31 +128,6 @@ mod tests {
         recognize: |text| text.starts_with("x"),
     };
 
-    fn write(path: &Path, text: &str) -> Result<(), Exit> {
-        AtomicFile::at(path, &KIND)
-            .and_then(|file| file.write(|out| out.write_all(text.as_bytes())))
-            .map_err(|error| error.exit)
-    }
-
-    #[test]
-    fn only_empty_files_and_files_of_its_kind_are_replaced() {
-        let directory = tempfile::TempDir::new().unwrap();
-        let file = directory.path().join("a");
-        fs::write(directory.path().join("empty"), "").unwrap();
-        for (path, text) in [("a", "x1"), ("a", "x2"), ("empty", "y"), ("a", "x3")] {
-            assert_eq!(write(&directory.path().join(path), text), Ok(()), "{path} {text}");
-        }
-        assert_eq!(fs::read(&file).unwrap(), b"x3");
-        std::os::unix::fs::symlink(&file, directory.path().join("link")).unwrap();
-        for path in ["empty", "link", ".", "a-wal", "a-shm", "a-journal"] {
-            assert_eq!(write(&directory.path().join(path), "x"), Err(Exit::Usage), "{path}");
-        }
-        assert_eq!(write(&directory.path().join("b-wal"), "x"), Ok(()), "there is no b");
-        assert_eq!(write(&directory.path().join("no/such/place"), "x"), Err(Exit::Config));
-        assert_eq!(write(Path::new("/dev/null"), "x"), Err(Exit::Usage));
-        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 4, "no temporary file stays");
-    }
-
     #[test]
     fn a_file_that_appeared_meanwhile_stays() {
         let directory = tempfile::TempDir::new().unwrap();
@@ -162,19 +137,5 @@ mod tests {
         fs::write(&path, "somebody else's").unwrap();
         assert_eq!(file.write(|out| out.write_all(b"x")).map_err(|error| error.exit), Err(Exit::Usage));
         assert_eq!(fs::read_to_string(&path).unwrap(), "somebody else's");
-    }
-
-    #[test]
-    fn errors_name_the_cause_and_what_to_do() {
-        let file = AtomicFile { path: PathBuf::from("metrics/a"), kind: &KIND };
-        for (kind, exit, message, hint) in [
-            (io::ErrorKind::StorageFull, Exit::Config, "no storage space", "check the file system"),
-            (io::ErrorKind::NotFound, Exit::Config, "entity not found", "create the directory metrics"),
-            (io::ErrorKind::PermissionDenied, Exit::NoPermission, "permission denied", "writable for the user"),
-        ] {
-            let error = file.write_error(&kind.into());
-            assert_eq!((error.exit, error.message), (exit, format!("the file metrics/a cannot be written: {message}")));
-            assert!(error.hints[0].contains(hint), "{:?}", error.hints);
-        }
     }
 }

@@ -25,6 +25,8 @@ fn of_silence_and_share() {
             (&["-w", "stuck=5,share=20", "-w", "share=50"], "OK"),
             (&["-c", "share=20,stuck=5"], "CRITICAL"),
             (&["-c", "5"], "WARNING"),
+            (&["-w", "silence=5m:1h 30m, stuck=5"], "OK"),
+            (&["-w", "unknown=3"], "WARNING"),
         ] {
             assert_eq!(state(shop, more), expected, "{more:?}");
         }
@@ -33,13 +35,16 @@ fn of_silence_and_share() {
         assert_eq!(ranges("stuck"), ("5", ""));
         assert_eq!(ranges("silence"), ("1200", "@3600:7200"));
         assert_eq!(ranges("share"), ("", "~:50"));
+        assert_eq!(ranges("unknown"), ("0", ""), "it stays with other ranges");
     });
 }
 
 #[test]
 fn ranges_that_make_no_sense() {
     let shop = Shop::empty_on_sqlite();
-    for range in ["-w=", "-c=20:10", "-w=silence=5M", "-c=5,"] {
+    for range in
+        ["-w=", "-c=20:10", "-w=silence=5M", "-c=5,", "-w=1e3", "-w=inf", "-w=NaN", "-w=stuck=5m", "-w=share=5%%"]
+    {
         let said = said(shop.run(&["health", range]));
         assert!(said.state == "UNKNOWN" && said.text.starts_with("invalid value") && said.data.is_empty(), "{said:?}");
     }

@@ -122,30 +122,3 @@ fn key(spec: &QueueSpec) -> i64 {
     let hash = Sha256::digest(format!("jobdoctor {SWEEP} {}", job_table(spec)));
     hash.iter().take(8).fold(0i64, |key, byte| (key << 8) | i64::from(*byte))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn held_until_the_time_is_over() {
-        let at = |text: &str| Timestamp::parse(text).unwrap();
-        let (last, min_interval) = (at("2026-11-20T10:00:00Z"), Duration::from_secs(60));
-        let said = too_soon("main.jobs", last, min_interval, at("2026-11-20T10:00:20Z")).unwrap();
-        assert_eq!(said.kind, StoreErrorKind::Busy);
-        assert_eq!(
-            said.message,
-            "main.jobs was swept 20s ago, at 2026-11-20T10:00:00Z, and the minimum interval of 1m keeps the next sweep off until \
-             2026-11-20T10:01:00Z; nothing was written"
-        );
-        assert!(too_soon("t", last, min_interval, at("2026-11-20T10:01:00Z")).is_none(), "the time is over");
-        let ahead = too_soon("t", last, min_interval, at("2026-11-20T09:59:30Z")).unwrap();
-        assert!(ahead.message.starts_with(
-            "t was swept at 2026-11-20T10:00:00Z, which is 30s ahead of the database's clock and counts as just now, and the minimum interval of 1m"
-        ));
-        assert!(
-            too_soon("t", last, min_interval, at("2026-11-20T09:59:00Z")).is_none(),
-            "and not by more than it holds"
-        );
-    }
-}

@@ -133,31 +133,3 @@ fn after_field<'l>(line: &'l [u8], wanted: &[u8]) -> Option<&'l [u8]> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    fn look_up(text: &str, wanted: [&str; 4]) -> Option<(String, usize)> {
-        let (password, line) = super::look_up(text.as_bytes(), wanted)?;
-        Some((String::from_utf8(password.0).unwrap(), line))
-    }
-
-    #[test]
-    fn the_first_line_that_fits_counts() {
-        let file = "# db:5432:app:ops:comment\n\ndb:5432:app:other:1\ndb:*:app:ops:2\r\n*:*:*:*:3";
-        assert_eq!(look_up(file, ["db", "5432", "app", "ops"]), Some(("2".to_owned(), 4)));
-        assert_eq!(look_up(file, ["db", "5433", "app", "ops"]), Some(("2".to_owned(), 4)));
-        assert_eq!(look_up(file, ["db2", "5432", "app", "ops"]), Some(("3".to_owned(), 5)));
-        assert_eq!(look_up("db:5432:app:ops:1", ["db", "5432", "ap", "ops"]), None);
-        assert_eq!(look_up("db:5432:app:ops", ["db", "5432", "app", "ops"]), None);
-    }
-
-    #[test]
-    fn escapes_and_wildcards() {
-        assert_eq!(look_up(r"\:\:1:5432:a\\b:*:p\:a\\ss\", ["::1", "5432", r"a\b", "x"]).unwrap().0, r"p:a\ss\");
-        // A star is a wildcard only when it is the whole field, and a password ends at a colon.
-        assert_eq!(look_up("d*:*:*:*:x", ["db", "1", "a", "u"]), None);
-        assert_eq!(look_up("*:*:*:*:a:b:c", ["db", "1", "a", "u"]).unwrap().0, "a");
-        assert_eq!(look_up(r"\*:*:*:*:x", ["*", "1", "a", "u"]).unwrap().0, "x");
-        assert_eq!(look_up("*:*:*:*:", ["db", "1", "a", "u"]).unwrap().0, "");
-    }
-}

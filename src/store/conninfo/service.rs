@@ -97,35 +97,3 @@ fn entry(line: usize, text: &str) -> Result<Entry, String> {
         },
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::group;
-
-    const FILE: &str =
-        "# hosts\n[one]\nhost=a\nport=1\n\n  # more\n[two]\n host=b # no comment \nuser==x\n[one]\nport=2\n";
-
-    fn read(name: &str, text: &str) -> Option<Vec<(String, String, usize)>> {
-        let entries = group(name, text).unwrap();
-        entries.map(|entries| entries.into_iter().map(|entry| (entry.key, entry.value, entry.line)).collect())
-    }
-
-    #[test]
-    fn a_group_is_what_libpq_takes_for_it() {
-        let entry = |key: &str, value: &str, line| (key.to_owned(), value.to_owned(), line);
-        assert_eq!(read("one", FILE), Some(vec![entry("host", "a", 3), entry("port", "1", 4)]));
-        assert_eq!(read("two", FILE), Some(vec![entry("host", "b # no comment", 8), entry("user", "=x", 9)]));
-        assert_eq!(read("tw", FILE), None);
-        assert_eq!(read("one", "[one] and more\r\nhost=a\r\n"), Some(vec![entry("host", "a", 2)]));
-    }
-
-    #[test]
-    fn what_cannot_be_read_names_its_line() {
-        for text in ["[s]\nhost", "[s]\nhost = a", "[s]\nservice=t", "[s]\nbogus=1", "[s]\nldap://h/x"] {
-            assert_eq!(group("s", text).err().map(|(line, _)| line), Some(2), "{text}");
-            // Other groups are not read.
-            assert!(group("t", text).unwrap().is_none());
-        }
-        assert_eq!(group("s", &format!("[s]\n\nuser={}", "x".repeat(1024))).err().map(|(line, _)| line), Some(3));
-    }
-}

@@ -259,26 +259,6 @@ mod tests {
     }
 
     #[test]
-    fn a_writer_with_a_rollback_journal() {
-        let reserved = "1: POSIX  ADVISORY  WRITE 7 08:1f:131075 1073741825 1073741825\n\
-                        2: POSIX  ADVISORY  READ 7 08:1f:131075 1073741826 1073742335\n\
-                        3: POSIX  ADVISORY  READ 9 08:1f:131075 1073741826 1073742335\n";
-        assert_eq!(blamed(reserved, None), writers([7]));
-        let exclusive = "1: POSIX  ADVISORY  WRITE 7 08:1f:131075 1073741824 1073742335\n";
-        assert_eq!(blamed(exclusive, None), writers([7]));
-    }
-
-    #[test]
-    fn readers_that_keep_a_writer_from_committing() {
-        let text = "1: POSIX  ADVISORY  WRITE 1 08:1f:131075 1073741824 1073741825\n\
-                    2: POSIX  ADVISORY  READ 9 08:1f:131075 1073741826 1073742335\n\
-                    3: POSIX  ADVISORY  READ 8 08:1f:131075 1073741826 1073742335\n\
-                    4: POSIX  ADVISORY  READ 9 08:1f:131075 1073741826 1073742335\n";
-        assert_eq!(blamed(text, None), readers([8, 9]), "never this process, each once");
-        assert_eq!(blamed(text, Some(INDEX)), writers([]), "with a WAL no writer waits for readers");
-    }
-
-    #[test]
     fn a_writer_with_a_wal() {
         let text = "1: POSIX  ADVISORY  READ 7 08:1f:131075 1073741826 1073742335\n\
                     2: POSIX  ADVISORY  READ 7 08:1f:131077 128 128\n\
