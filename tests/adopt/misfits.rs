@@ -25,7 +25,7 @@ fn a_table_that_is_not_there_is_named_with_its_nearest() {
         print_queue(shop);
         let ran = shop.run(&["adopt", "print_quue"]).exits(66);
         assert_eq!(ran.stdout, "");
-        assert!(ran.stderr.contains("print_quue") && ran.stderr.contains("print_queue"), "{ran:#?}");
+        ran.says("print_quue").says("print_queue");
         let machine = shop.run(&["adopt", "print_quue", "-o", "json"]).exits(66);
         assert_eq!(serde_json::from_str::<serde_json::Value>(&machine.stderr).unwrap()["schema"], "jobdoctor.error/v1");
     });

@@ -102,7 +102,7 @@ fn an_apply_that_fails_says_where() {
     let doctor =
         with_claims(&[], &[("clear = [\"worker\", \"started\", \"pinged\"]", "set = { note = \"nofunc(1)\" }")]);
     let ran = doctor.run(&["reclaim", "--apply", "--config", "config.toml"]).exits(78);
-    assert!(ran.stderr.contains("line 19, key `action.requeue`: no such function"), "{ran:#?}");
+    ran.says("line 19, key `action.requeue`: no such function");
 }
 
 /// A column of REAL affinity makes reals of integers; what is whole is the count that was meant.

@@ -14,15 +14,9 @@ fn a_queue_of_which_no_claim_can_be_judged() {
         doctor.sql(&format!("DELETE FROM jobs; {}", (1..=count).map(row).collect::<String>()));
         doctor.on_queue(&["check"])
     };
-    let few = claims(2).exits(0);
-    assert!(few.stdout.contains("warning:    unknown: claims that cannot be judged: 2;"), "{}", few.whole());
+    claims(2).exits(0).shows("warning:    unknown: claims that cannot be judged: 2;");
     let every = claims(3).exits(78);
-    assert!(
-        every.stdout.contains("error:      unknown: claims that cannot be judged: 3, all; job"),
-        "{}",
-        every.whole()
-    );
-    assert!(every.stdout.contains("set the clock that wrote"), "{}", every.whole());
+    every.shows("error:      unknown: claims that cannot be judged: 3, all; job").shows("set the clock that wrote");
     assert!(!every.stdout.contains("time_zone=") && !every.stdout.contains("--option"), "{}", every.whole());
     doctor.sql("UPDATE jobs SET claimed_at = unixepoch() WHERE id = 1");
     doctor.on_queue(&["check"]).exits(0);

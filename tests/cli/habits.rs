@@ -1,7 +1,7 @@
 //! What people type by habit: options before the command, words of other tools, `-h`, `config path`, and waiting.
 
 use super::scene::incident;
-use crate::support::cli::{Doctor, is_valid};
+use crate::support::cli::Doctor;
 use std::fs;
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ fn the_config_file_is_found_and_checked() {
     let file = doctor.home(".config/jobdoctor/config.toml");
     let none = doctor.run(&["config", "path"]).exits(0);
     assert_eq!(none.stdout, format!("{}\n", file.display()));
-    assert!(none.stderr.contains("no config file yet"), "{none:#?}");
+    none.says("no config file yet");
     assert!(doctor.run(&["config", "check"]).exits(78).stderr.contains(file.to_str().unwrap()));
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, "[target.shop]\ndb = \"shop.db\"\n").unwrap();
@@ -78,8 +78,7 @@ fn the_config_file_is_found_and_checked() {
     .unwrap();
     fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     let ran = doctor.run(&["config", "check", "--json"]).exits(78);
-    let document = ran.json();
-    is_valid("config-check", &document);
+    let document = ran.document("config-check");
     let found = document["findings"].as_array().unwrap();
     let ids: Vec<&str> = found.iter().map(|finding| finding["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["target shop", "target mail", "mapping orders"]);

@@ -24,5 +24,5 @@ fn version() {
 fn nothing_said() {
     let ran = Doctor::new().run(&[]).exits(2);
     assert_eq!(ran.stdout, "");
-    assert!(ran.stderr.contains("Usage: jobdoctor"), "{ran:#?}");
+    ran.says("Usage: jobdoctor");
 }

@@ -40,7 +40,7 @@ fn no_ledger_where_the_library_would_refuse_its_table() {
     let doctor = Doctor::new();
     doctor.sql(include_str!("../../fixtures/schemas/litequeue/sqlite/0.14.sql"));
     let ran = fails(&doctor, &["init", "--ledger", "--db", "queue.db"], 78);
-    assert!(ran.stderr.contains("preset litequeue takes no ledger: litequeue opens no file"), "{}", ran.stderr);
+    ran.says("preset litequeue takes no ledger: litequeue opens no file");
     assert_eq!(doctor.rows("SELECT name FROM sqlite_schema WHERE type = 'table'"), ["Queue"]);
     let said = doctor.on_queue(&["check"]).exits(0).stdout;
     assert!(said.contains("ledger: litequeue opens no file") && !said.contains("init --ledger"), "{said}");

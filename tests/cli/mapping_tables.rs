@@ -89,7 +89,7 @@ fn owners_in_another_schema_than_the_jobs_on_postgres() {
     run(&shop, &mapping, &["reclaim", "--apply"]).exits(0);
     assert_eq!(shop.rows("SELECT id, status FROM app.tasks ORDER BY id"), ["1 working", "2 new"]);
     let ran = run(&shop, &mapping.replace("ops.workers", "ops.worker"), &["stale"]).exits(78);
-    assert!(ran.stderr.contains("no table `worker` in schema `ops`, did you mean `workers`?"), "{ran:#?}");
+    ran.says("no table `worker` in schema `ops`, did you mean `workers`?");
 }
 
 /// The others keep working; what lists the mappings says it.

@@ -84,8 +84,7 @@ fn the_line_that_a_mapping_without_liveness_lacks_can_be_added() {
     let line = r#"liveness = [{ by = "age", column = "startedAt", silent_after = "30m" }]"#;
     let doctor = background(("", ""));
     let arguments = ["stale", "--config", "c.toml"];
-    let found = doctor.run(&[&arguments[..], &["--json"]].concat()).exits(0).json();
-    is_valid("stale", &found);
+    let found = doctor.run(&[&arguments[..], &["--json"]].concat()).exits(0).document("stale");
     let warning = format!(
         "mapping background declares no liveness, so that nothing tells a dead worker's job from a slow one; add to \
          [mapping.background.claim]: {line}"
@@ -115,8 +114,7 @@ fn rows_in_states_that_a_mapping_does_not_name_are_counted_out_loud() {
         let ran = doctor.run(&[command, "--config", "c.toml", "--older", "1h", "--json"]).exits(0);
         assert!(ran.json()["warnings"][0].as_str().unwrap().contains(warning), "{command}: {}", ran.whole());
     }
-    let checked = doctor.run(&["check", "--config", "c.toml"]).exits(78);
-    assert!(checked.stderr.contains("it does not name the states of 2 rows: in_progress"), "{}", checked.whole());
+    doctor.run(&["check", "--config", "c.toml"]).exits(78).says("it does not name the states of 2 rows: in_progress");
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn a_pattern_that_covers_two_hosts_is_refused() {
     // Wherever its wildcard stands.
     for pattern in ["*", "web1*", "w*:*", "*1*:*", "[vw]eb1*", "web{1,10}:*"] {
         let ran = fails(&doctor, &["sweep", "--restart", "--owner", pattern, "--db", "queue.db", "--apply"], 2);
-        assert!(ran.stderr.contains(&format!("--owner {pattern} covers more than one host: ")), "{ran:#?}");
+        ran.says(&format!("--owner {pattern} covers more than one host: "));
     }
     let ran = fails(&doctor, &["sweep", "--restart", "--owner", "web1*", "--db", "queue.db", "--apply"], 2);
     assert_snapshot!(ran.stderr, @r"

@@ -110,7 +110,7 @@ fn a_command_has_a_line_of_its_own_and_can_be_pasted() {
     shell.args(["-c", &format!("\"$0\" {pasted} --max-jobs 9"), env!("CARGO_BIN_EXE_jobdoctor")]);
     let home = doctor.home("").display().to_string();
     let ran = Ran::of(shell.env_clear().env("HOME", home).current_dir(doctor.path("")).output().unwrap()).exits(0);
-    assert!(ran.stderr.contains("requeued 5 jobs, failed 1 job"), "{ran:#?}");
+    ran.says("requeued 5 jobs, failed 1 job");
 }
 
 fn first_column(doctor: &Doctor, arguments: &[&str]) -> Vec<String> {
@@ -195,6 +195,6 @@ fn nothing_is_left_out_of_a_file() {
     let mut command = doctor.command(&["stale", "--db", "queue.db"]);
     let ran = Ran::of(command.env_remove("COLUMNS").output().unwrap()).exits(0);
     let titles = "ID    QUEUE    KIND ";
-    assert!(ran.stdout.contains(titles) && ran.stdout.contains("STATE    OWNER"), "{ran:#?}");
+    ran.shows(titles).shows("STATE    OWNER");
     assert!(!ran.stdout.contains('…') && !ran.stderr.contains("left out"), "{ran:#?}");
 }

@@ -51,7 +51,7 @@ fn a_payload_does_nothing_to_a_terminal_on_sqlite_or_postgres() {
 #[test]
 fn a_payload_that_the_table_does_not_have() {
     let ran = fails(&simple(), &["show", "1", "--db", "queue.db", "--preset", "simple", "--payload"], 2);
-    assert!(ran.stderr.contains("--payload: preset simple has no payload column"), "{ran:#?}");
+    ran.says("--payload: preset simple has no payload column");
     let shown = simple().on_queue(&["show", "2", "--preset", "simple", "--json"]).exits(0).json();
     assert_eq!(shown["jobs"][0]["last_error"], "timed out");
 }

@@ -19,7 +19,7 @@ fn hosts_are_named_and_text_of_the_database_is_inert() {
                 other 1";
     shop.run(&["sweep", "--warn-above", "3", "-o", "none"]).exits(0).says(said);
     let ran = shop.run(&["sweep", "--warn-above", "3", "-o", "none", "--apply"]).exits(0);
-    assert!(ran.stderr.contains(said), "{ran:#?}");
+    ran.says(said);
     assert!(!ran.stderr.contains('\x1b'));
     // Owners without a name, and one whose name would be a line of its own.
     let shop = self::shop();
@@ -33,7 +33,7 @@ fn hosts_are_named_and_text_of_the_database_is_inert() {
 fn what_is_no_number_of_jobs_is_told() {
     for bad in ["x", "-1", "1.5", "5m"] {
         let ran = shop().run(&["sweep", &format!("--warn-above={bad}")]).exits(2);
-        assert!(ran.stderr.contains("it is a number of jobs, in digits alone, as in 100"), "{ran:#?}");
+        ran.says("it is a number of jobs, in digits alone, as in 100");
     }
 }
 

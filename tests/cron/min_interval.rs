@@ -46,7 +46,7 @@ fn with_a_ledger_every_host_knows() {
         }
         // A dry run looks, and says what would be.
         let dry = Ran::of(on_host(shop, 1, &["sweep", "--min-interval", "1h"]).output().expect("it runs")).exits(0);
-        assert!(dry.stderr.contains("with --apply this would end with 75: "), "{dry:#?}");
+        dry.says("with --apply this would end with 75: ");
         // What `reclaim` or another table's sweep has done is none of it; nor what is long ago.
         shop.sql("UPDATE jobdoctor_ledger SET command = 'reclaim'");
         assert_eq!(moved(&sweep(shop, 1, &["--min-interval", "1h"]).exits(0)), 2);
@@ -94,7 +94,7 @@ fn a_sweep_that_has_looked_in_time_and_writes_too_late_is_held_in_its_transactio
         let before = shop.jobs();
         let late = Ran::of(late.wait_with_output().expect("it ends")).exits(75);
         assert_eq!(late.stdout, "");
-        assert!(late.stderr.contains("jobs was swept "), "{late:#?}");
+        late.says("jobs was swept ");
         assert_eq!(shop.jobs(), before, "nothing was written");
     });
 }
@@ -154,7 +154,7 @@ fn a_ledger_that_the_role_may_not_read_is_not_called_none() {
     shop.sql("GRANT SELECT ON jobs TO unread");
     let url = shop.url.replace("user=doctor", "user=unread");
     let ran = shop.doctor.run(&["sweep", "--min-interval", "1h", "-v", "--db", &url]).exits(0);
-    assert!(ran.stderr.contains("this role may not read the ledger public.jobdoctor_ledger"), "{ran:#?}");
+    ran.says("this role may not read the ledger public.jobdoctor_ledger");
     assert!(ran.stderr.contains("`jobdoctor check --db") && !ran.stderr.contains("has no ledger"), "{ran:#?}");
 }
 
@@ -178,7 +178,7 @@ fn a_sweep_to_come_counts_as_just_now() {
         shop.in_flight(11, 12, "'web1:8'", 600);
         for host in [0, 1] {
             let ran = sweep(shop, host, &["--min-interval", "1h"]).exits(75);
-            assert!(ran.stderr.contains("ahead of the database's clock and counts as just now"), "{ran:#?}");
+            ran.says("ahead of the database's clock and counts as just now");
         }
         // Further ahead than it holds: nobody knows when that was, and it does not hide what comes after it.
         assert_eq!(moved(&sweep(shop, 0, &["--min-interval", "10m"]).exits(0)), 2);

@@ -1,6 +1,6 @@
 //! Where losses are counted: in a library's own place, in a column of a mapping, or by somebody else.
 
-use crate::support::cli::{Doctor, fails, is_valid};
+use crate::support::cli::{Doctor, fails};
 use crate::support::postgres::fresh;
 
 #[test]
@@ -16,9 +16,10 @@ fn river_counts_its_rescues() {
                  (4, '{\"river:rescue_count\": 1e40}'), (5, '{\"river:rescue_count\": \"many\"}')) AS v (n, m)",
         )
         .unwrap();
-    let document =
-        doctor.run(&["reclaim", "--db", &database.url(), "--max-stalls", "2", "--apply", "--json"]).exits(0).json();
-    is_valid("reclaim", &document);
+    let document = doctor
+        .run(&["reclaim", "--db", &database.url(), "--max-stalls", "2", "--apply", "--json"])
+        .exits(0)
+        .document("reclaim");
     let rows = client
         .query("SELECT id || ' ' || state || ' ' || coalesce(metadata ->> 'river:rescue_count', '-') FROM river_job ORDER BY id", &[])
         .unwrap();

@@ -1,7 +1,7 @@
 //! The stall budget through the program: with 1, the first loss requeues and the second fails.
 
 use crate::cli::scene::{incident, orphans};
-use crate::support::cli::{Doctor, is_valid};
+use crate::support::cli::Doctor;
 use serde_json::Value;
 
 fn lost(stalls: &str) -> Doctor {
@@ -14,9 +14,7 @@ fn lost(stalls: &str) -> Doctor {
 }
 
 fn plan(doctor: &Doctor, more: &[&str]) -> Value {
-    let document = doctor.on_queue(&[&["reclaim", "--json"], more].concat()).exits(0).json();
-    is_valid("reclaim", &document);
-    document
+    doctor.on_queue(&[&["reclaim", "--json"], more].concat()).exits(0).document("reclaim")
 }
 
 #[test]
@@ -49,8 +47,7 @@ fn it_says_why() {
     assert_eq!(last["detail"], "lost 3 times already, 2 allowed");
     assert_eq!((&document["steps"][0]["stalls"], &document["steps"][0]["state_after"]), (&3.into(), &"FAILED".into()));
     let table = doctor.on_queue(&["reclaim", "--max-stalls", "2", "-o", "wide"]).exits(0);
-    assert!(table.stdout.contains("lost 3 times already, 2 allowed"), "{table:#?}");
-    assert!(table.stderr.contains("1 of these jobs was lost before"), "{table:#?}");
+    table.shows("lost 3 times already, 2 allowed").says("1 of these jobs was lost before");
     // Within its budget nothing is said of it but that it was lost.
     let within = plan(&doctor, &["--max-stalls", "9"]);
     assert!(within["steps"][0]["reasons"].as_array().unwrap().iter().all(|reason| reason["rule"] != "max_stalls"));

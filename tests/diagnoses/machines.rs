@@ -1,7 +1,6 @@
 //! The documents.
 
 use super::fleet::{at, incident, put};
-use crate::support::cli::is_valid;
 use crate::support::shop::on_both;
 use serde_json::Value;
 
@@ -19,8 +18,7 @@ fn fields() {
     on_both(|queue| {
         put(queue, &incident());
         put(queue, &[at("web", "A", "lone:1", 90_000, 80_000)]);
-        let document = queue.run(&["stale", "--json"]).exits(0).json();
-        is_valid("stale", &document);
+        let document = queue.run(&["stale", "--json"]).exits(0).document("stale");
         adds_up(&document);
         assert_eq!(document["summary"]["alone"], 1);
         let [host, kind] = document["diagnoses"].as_array().unwrap().as_slice() else { panic!("{document:#}") };
@@ -46,8 +44,7 @@ fn fields() {
 fn the_summary_holds_no_jobs() {
     on_both(|queue| {
         put(queue, &incident());
-        let document = queue.run(&["stale", "--json", "--summary"]).exits(0).json();
-        is_valid("stale", &document);
+        let document = queue.run(&["stale", "--json", "--summary"]).exits(0).document("stale");
         adds_up(&document);
         assert_eq!((&document["jobs"], &document["unknown"]), (&Value::Array(vec![]), &Value::Array(vec![])));
         assert_eq!((&document["summary"]["stuck"], &document["summary"]["returned"]), (&330.into(), &0.into()));
@@ -62,8 +59,7 @@ fn the_summary_holds_no_jobs() {
 #[test]
 fn none_of_jobs_that_are_named_and_none_of_nothing() {
     on_both(|queue| {
-        let empty = queue.run(&["stale", "--json"]).exits(0).json();
-        is_valid("stale", &empty);
+        let empty = queue.run(&["stale", "--json"]).exits(0).document("stale");
         adds_up(&empty);
         put(queue, &incident());
         let named = ["stale", "--db", &queue.url, "--json", "--id", "1", "--id", "2"];

@@ -34,7 +34,7 @@ pub(super) fn states(database: &TestDatabase) -> Vec<String> {
 fn a_script_counts_what_it_moves_and_moves_nothing_twice() {
     let (doctor, by_hand, url) = queue();
     let ran = doctor.run(&["reclaim", "--db", &url, "--emit-sql"]).exits(0);
-    assert!(ran.stderr.contains("a script of 2 batches for 3 jobs; nothing was written"), "{}", ran.stderr);
+    ran.says("a script of 2 batches for 3 jobs; nothing was written");
     assert_eq!(states(&by_hand), ["1 RUNNING 0", "2 RUNNING 0", "3 RUNNING 4"]);
     let done = psql(&by_hand, &ran.stdout).exits(0);
     assert_eq!(done.stderr, "");
@@ -42,8 +42,7 @@ fn a_script_counts_what_it_moves_and_moves_nothing_twice() {
     assert_eq!(counted, [" 1 of 2 |       2 |     2 |       0", " 2 of 2 |       1 |     1 |       0"]);
     assert_eq!(states(&by_hand), ["1 QUEUED 1", "2 QUEUED 1", "3 FAILED 5"]);
     // A ticket that is worked off twice.
-    let again = psql(&by_hand, &ran.stdout).exits(0);
-    assert!(again.stdout.contains(" 1 of 2 |       2 |     0 |       2"), "{}", again.stdout);
+    psql(&by_hand, &ran.stdout).exits(0).shows(" 1 of 2 |       2 |     0 |       2");
     assert_eq!(states(&by_hand), ["1 QUEUED 1", "2 QUEUED 1", "3 FAILED 5"]);
 }
 
@@ -72,8 +71,7 @@ fn a_locked_row_is_not_waited_for() {
     let mut holder = database.client();
     let mut held = holder.transaction().unwrap();
     held.batch_execute("SELECT * FROM jobs WHERE id = 1 FOR UPDATE").unwrap();
-    let done = psql(&database, &script).exits(0);
-    assert!(done.stdout.contains(" 1 of 2 |       2 |     1 |       1"), "{}", done.stdout);
+    psql(&database, &script).exits(0).shows(" 1 of 2 |       2 |     1 |       1");
     assert_eq!(states(&database), ["1 RUNNING 0", "2 QUEUED 1", "3 FAILED 5"]);
 }
 
@@ -94,8 +92,7 @@ fn what_is_verified_is_what_is_locked() {
                      WHERE d.datname = current_database() AND NOT granted";
         until("the script waits", || database.client().query_one(waits, &[]).unwrap().get::<_, i64>(0) > 0);
         held.commit().unwrap();
-        let done = running.join().unwrap().exits(0);
-        assert!(done.stdout.contains(" 1 of 2 |       2 |     1 |       1"), "{}", done.stdout);
+        running.join().unwrap().exits(0).shows(" 1 of 2 |       2 |     1 |       1");
     });
     assert_eq!(states(&database), ["1 RUNNING 0", "2 QUEUED 1", "3 FAILED 5"]);
 }
@@ -111,7 +108,7 @@ fn a_statement_that_touches_too_few_takes_its_batch_back() {
         let trigger = "CREATE TRIGGER no BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION no()";
         database.client().batch_execute(&format!("{function} {trigger}")).unwrap();
         let done = psql(&database, &script(&doctor, &url)).exits(3);
-        assert!(done.stderr.contains("ERROR:"), "{done:#?}");
+        done.says("ERROR:");
         assert!(done.stderr.contains("touched 1 rows instead of 2") || done.stderr.contains("1 are still in flight"));
         assert_eq!(states(&database), ["1 RUNNING 0", "2 RUNNING 0", "3 RUNNING 4"]);
     }
@@ -172,5 +169,5 @@ fn no_secret_is_in_it() {
     let (doctor, _database, url) = queue();
     let ran = doctor.run(&["reclaim", "--db", &format!("{url} password=c4n4ry"), "--emit-sql", "-v"]).exits(0);
     assert!(!ran.stdout.contains("c4n4ry") && !ran.stderr.contains("c4n4ry"), "{ran:#?}");
-    assert!(ran.stdout.contains("-- database: "), "{}", ran.stdout);
+    ran.shows("-- database: ");
 }

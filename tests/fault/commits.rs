@@ -3,7 +3,7 @@
 
 use super::ground::{BATCHES, Ground, SWEEP};
 use super::through::Through;
-use crate::support::cli::{Ran, is_valid};
+use crate::support::cli::Ran;
 use crate::support::figures;
 use crate::support::gate::Order;
 use crate::support::shop::Shop;
@@ -47,10 +47,9 @@ fn ahead_of_the_server() {
         let ran = ran.exits(69);
         if batch == 0 {
             assert_eq!(ran.stdout, "", "nothing was written");
-            assert!(ran.stderr.contains("jobdoctor.error/v1"), "{ran:#?}");
+            ran.says("jobdoctor.error/v1");
         } else {
-            let document = ran.json();
-            is_valid("sweep", &document);
+            let document = ran.document("sweep");
             ground.is_honest(&document, &standing);
             let outcomes = &document["summary"]["outcomes"];
             assert_eq!(outcomes["unknown"], 0, "the server was asked: {outcomes}");

@@ -2,7 +2,7 @@
 
 use super::line::said;
 use crate::cli::scene::incident;
-use crate::support::cli::{Doctor, is_valid};
+use crate::support::cli::Doctor;
 
 const NASTY: &str = "a 'b'=c|d\\u001b[2J\\ne";
 
@@ -46,8 +46,8 @@ fn each_has_its_own_performance_data() {
 #[test]
 fn as_json_and_with_a_mistake() {
     let doctor = targets(true);
-    let document = doctor.run(&["health", "--all-targets", "--config", "c.toml", "--json"]).exits(2).json();
-    is_valid("targets", &document);
+    let document =
+        doctor.run(&["health", "--all-targets", "--config", "c.toml", "--json"]).exits(2).document("targets");
     let codes: Vec<_> =
         document["targets"].as_array().unwrap().iter().map(|target| target["exit_code"].clone()).collect();
     assert_eq!(codes.len(), 4);

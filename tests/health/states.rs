@@ -1,7 +1,6 @@
 //! What the states stand for, and the numbers behind them.
 
 use super::line::{Data, said};
-use crate::support::cli::is_valid;
 use crate::support::shop::on_both;
 
 #[test]
@@ -92,13 +91,11 @@ fn as_a_document() {
             (&["-w", "x"], 3, "unknown"),
         ] {
             let ran = shop.run(&[&["health", "-o", "json"], more].concat()).exits(code);
-            let document = ran.json();
-            is_valid("health", &document);
+            let document = ran.document("health");
             assert_eq!((&document["state"], ran.stderr.as_str()), (&state.into(), ""));
             assert_eq!(document["error"].is_null(), code < 3, "{document:#}");
         }
-        let document = shop.run(&["health", "--json", "--target", "gone"]).exits(3).json();
-        is_valid("health", &document);
+        let document = shop.run(&["health", "--json", "--target", "gone"]).exits(3).document("health");
         assert_eq!((&document["error"]["code"], &document["summary"]), (&2.into(), &serde_json::Value::Null));
     });
 }

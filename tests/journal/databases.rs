@@ -30,7 +30,7 @@ fn history_of_one_database() {
         assert_eq!(listed(&one), [here.as_str()]);
         assert_eq!((&one["summary"]["runs"], &one["summary"]["other_databases"]), (&1.into(), &1.into()));
         let said = queue.run(&["history"]).exits(0);
-        assert!(said.stderr.contains("1 run on other databases left out; --all lists them"), "{said:#?}");
+        said.says("1 run on other databases left out; --all lists them");
         assert!(!said.stdout.contains("DATABASE"), "{said:#?}");
         let mut both = [elsewhere.as_str(), here.as_str()];
         both.sort_unstable();
@@ -101,5 +101,5 @@ fn undo_does_not_connect_over_a_network_by_itself() {
     fs::write(queue.journal(&run), format!("{head}\n{rest}")).unwrap();
     let ran = fails(&queue.doctor, &["undo", &run], 2);
     let next = format!("jobdoctor undo {run} --db 'host=db.internal port=6432 user=app dbname=app'");
-    assert!(ran.stderr.contains(&next), "{ran:#?}");
+    ran.says(&next);
 }

@@ -117,7 +117,7 @@ fn what_is_open_to_others() {
     queue.run(&["undo", &run]).exits(0);
     let ran = queue.run(&["undo", &run, "--apply", "--json"]).exits(0);
     assert_eq!(ran.json()["journal"], serde_json::Value::Null);
-    assert!(ran.stderr.contains("0755"), "{ran:#?}");
+    ran.says("0755");
     assert_ne!(queue.dump("jobs"), before);
     fs::set_permissions(queue.journals(), fs::Permissions::from_mode(0o777)).unwrap();
     fails(&queue.doctor, &["history", &run, "--db", "queue.db"], 78);

@@ -1,7 +1,7 @@
 //! `--confirm-after`: two snapshots, and only what stood still in between.
 
 use super::queue::{Queue, ids, on_both, reason, rules};
-use crate::support::cli::{Ran, fails, is_valid, until};
+use crate::support::cli::{Ran, fails, until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::process::Child;
@@ -22,9 +22,7 @@ fn orphans(queue: &Queue<'_>, n: u32) {
 
 fn document(child: Child) -> Value {
     let ran = Ran::of(child.wait_with_output().unwrap()).exits(0);
-    let document = ran.json();
-    is_valid("reclaim", &document);
-    document
+    ran.document("reclaim")
 }
 
 /// What workers do to their jobs between the two snapshots, and what is said of each.
@@ -164,7 +162,7 @@ fn nothing_is_open_while_it_waits() {
         kill_process(Pid::from_child(&running), Signal::INT).unwrap();
         let ran = Ran::of(running.wait_with_output().unwrap());
         assert_eq!((ran.signal, ran.stdout.as_str()), (Some(2), ""), "{ran:#?}");
-        assert!(ran.stderr.contains("nothing was written"), "{ran:#?}");
+        ran.says("nothing was written");
         assert!(begun.elapsed() < Duration::from_secs(60));
         assert_eq!(queue.states(), ["1 RUNNING"]);
     });
@@ -186,7 +184,7 @@ fn what_makes_no_sense() {
         }
         queue.write("target.toml", "[target.app]\nconfirm_after = \"2h\"\n");
         let ran = fails(&queue.doctor, &["reclaim", "--config", "target.toml", "--target", "app"], 78);
-        assert!(ran.stderr.contains("confirm_after") && ran.stderr.contains("the longest is 1h"), "{ran:#?}");
+        ran.says("confirm_after").says("the longest is 1h");
     });
 }
 
@@ -196,8 +194,7 @@ fn of_the_target() {
         orphans(queue, 1);
         queue.write("target.toml", format!("[target.app]\ndb = \"{}\"\nconfirm_after = \"3s\"\n", queue.url));
         let words = ["sweep", "--config", "target.toml", "--target", "app", "--apply", "--json"];
-        let document = queue.doctor.run(&words).exits(0).json();
-        is_valid("sweep", &document);
+        let document = queue.doctor.run(&words).exits(0).document("sweep");
         assert!(document["confirmed_after_seconds"].as_f64().unwrap() >= 3.0);
         assert_eq!(queue.states(), ["1 QUEUED"]);
     });

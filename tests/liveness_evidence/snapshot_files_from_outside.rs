@@ -23,7 +23,7 @@ fn refused(queue: &Queue<'_>, file: &str, why: &str) {
     let content = if before.is_file() && before.len() < 1 << 20 { fs::read(&path).ok() } else { None };
     for command in [&["stale"][..], &["reclaim", "--apply"], &["sweep", "--apply"]] {
         let ran = fails(&queue.doctor, &[command, &["--snapshot-file", file, "--db", &queue.url]].concat(), 78);
-        assert!(ran.stderr.contains(file) && ran.stderr.contains(why), "{ran:#?}");
+        ran.says(file).says(why);
         assert!(ran.stderr.len() < 2000 && !ran.stderr.contains('\u{1b}'), "{ran:#?}");
     }
     let after = fs::symlink_metadata(&path).unwrap();
@@ -109,7 +109,7 @@ fn the_file_of_another_queue() {
         for command in [&["stale"][..], &["sweep", "--apply"]] {
             let ran =
                 fails(&queue.doctor, &[command, &["--snapshot-file", "look.json", "--db", "other.db"]].concat(), 78);
-            assert!(ran.stderr.contains("is a snapshot of") && ran.stderr.contains("other.db"), "{ran:#?}");
+            ran.says("is a snapshot of").says("other.db");
         }
         assert_eq!(fs::read(queue.doctor.path("look.json")).unwrap(), before);
         // One file has many names.

@@ -101,7 +101,7 @@ fn what_is_somebody_elses_stays() {
     for name in ["other.prom", "link.prom", "directory.prom", "pipe.prom"] {
         for command in [&["stats"][..], &["sweep", "--apply"]] {
             let ran = fails(&shop.doctor, &shop.with_db(&[command, &["--textfile", name]].concat()), 2);
-            assert!(ran.stderr.contains("another file has that name"), "{ran:#?}");
+            ran.says("another file has that name");
         }
     }
     assert_eq!(fs::read_to_string(shop.doctor.path("other.prom")).unwrap(), "# HELP node_load1 x\n");
@@ -135,7 +135,7 @@ fn without_the_right_to_write_it_nothing_is_done() {
         other.takes(&directory);
         fs::set_permissions(&directory, fs::Permissions::from_mode(mode)).unwrap();
         let ran = owner.runs(&shop.doctor, &words).exits(77);
-        assert!(ran.stderr.contains("the textfile metrics/q.prom cannot be written: permission denied"), "{ran:#?}");
+        ran.says("the textfile metrics/q.prom cannot be written: permission denied");
         assert_eq!(shop.jobs(), jobs);
     }
     // The counterparts: a directory for all, and one that is sticky with a file of one's own.

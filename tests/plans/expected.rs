@@ -1,11 +1,10 @@
 //! `--expect`: the plan must still be the one that was looked at.
 
-use crate::support::cli::{fails, is_valid};
+use crate::support::cli::fails;
 use crate::support::shop::{Shop, on_both};
 
 fn digest(shop: &Shop) -> String {
-    let document = shop.run(&["reclaim", "--json"]).exits(0).json();
-    is_valid("reclaim", &document);
+    let document = shop.run(&["reclaim", "--json"]).exits(0).document("reclaim");
     document["digest"].as_str().unwrap().to_owned()
 }
 
@@ -48,7 +47,7 @@ fn a_world_that_has_moved_is_refused() {
             let before = shop.jobs();
             let ran = shop.run(&["reclaim", "--expect", &digest, "--apply", "--json"]).exits(4);
             assert_eq!(ran.json()["applied"], false, "{change}");
-            assert!(ran.stderr.contains("no longer the expected one"), "{ran:#?}");
+            ran.says("no longer the expected one");
             assert_eq!(shop.jobs(), before, "{change}");
         });
     }

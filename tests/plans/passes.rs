@@ -1,7 +1,7 @@
 //! A plan holds 2,500 steps, and an apply goes on in the same run: with one brake, one beginning, and each job tried once.
 
 use crate::cli::scene::orphans;
-use crate::support::cli::{Doctor, is_valid};
+use crate::support::cli::Doctor;
 use crate::support::shop::on_both;
 use serde_json::{Value, json};
 
@@ -14,8 +14,7 @@ fn a_run_goes_on_to_what_a_plan_has_no_room_for() {
     let apply_all = ["--apply", "--fast", "--max-jobs", "5200", "-o", "json"];
     on_both(|shop| {
         shop.in_flight(1, ALL, "'web1:' || (n % 7)", 600);
-        let dry = shop.run(&["reclaim", "-o", "json"]).exits(0).json();
-        is_valid("reclaim", &dry);
+        let dry = shop.run(&["reclaim", "-o", "json"]).exits(0).document("reclaim");
         let counts = |document: &Value| {
             let summary = &document["summary"];
             let listed = document["steps"].as_array().unwrap().len();
@@ -27,8 +26,7 @@ fn a_run_goes_on_to_what_a_plan_has_no_room_for() {
         assert_eq!(dry["brake"]["override"], "--max-jobs 5200");
         let small = ["reclaim", "--expect", digest, "--apply", "--max-jobs", "5199", "-o", "json"];
         assert!(shop.run(&small).exits(4).json()["refused"].to_string().contains("5200"));
-        let done = shop.run(&[&["reclaim", "--expect", digest], &apply_all[..]].concat()).exits(0).json();
-        is_valid("reclaim", &done);
+        let done = shop.run(&[&["reclaim", "--expect", digest], &apply_all[..]].concat()).exits(0).document("reclaim");
         assert_eq!(counts(&done), (2_500, json!(ALL), json!(2_700)));
         assert_eq!(done["summary"]["outcomes"]["moved"], ALL);
         assert_eq!(done["summary"]["by_action"][0]["moved"], ALL);

@@ -145,7 +145,7 @@ fn a_pipe_beside_the_file_is_not_opened() {
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         for command in [&["stale"][..], &["check"], &["reclaim"], &["reclaim", "--apply"], &["init", "--ledger"]] {
             let ran = doctor.run(&[command, &["--db", "queue.db"]].concat()).exits(66);
-            assert!(ran.stderr.contains(&format!("queue.db-{suffix} is not a regular file")), "{ran:#?}");
+            ran.says(&format!("queue.db-{suffix} is not a regular file"));
         }
     }
 }

@@ -46,9 +46,10 @@ fn a_text_is_a_text() {
         let named = shop.run(&["stale", "--owner", TEXTS[0], "--queue", TEXTS[0], "-o", "name"]).exits(0);
         assert_eq!(named.stdout, "1\n");
         let max = all.to_string();
-        let done =
-            shop.run(&["reclaim", "--apply", "--max-jobs", &max, "-o", "json", "--reason", TEXTS[0]]).exits(0).json();
-        is_valid("reclaim", &done);
+        let done = shop
+            .run(&["reclaim", "--apply", "--max-jobs", &max, "-o", "json", "--reason", TEXTS[0]])
+            .exits(0)
+            .document("reclaim");
         assert_eq!(done["summary"]["outcomes"]["moved"], all, "{done:#}");
         let id = done["run_id"].as_str().unwrap();
         let undone = shop.run(&["undo", id, "--apply", "-o", "json"]).exits(0).json();

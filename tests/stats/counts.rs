@@ -2,7 +2,6 @@
 
 use super::place::on_empty;
 use crate::support::ages::is_aged;
-use crate::support::cli::is_valid;
 use crate::support::shop::on_both;
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -18,8 +17,7 @@ const SOME: &str = "INSERT INTO jobs (queue, kind, status, owner_id, claimed_at)
 fn by_queue_and_state() {
     on_both(|place| {
         place.sql(SOME);
-        let document = place.run(&["stats", "--json"]).exits(0).json();
-        is_valid("stats", &document);
+        let document = place.run(&["stats", "--json"]).exits(0).document("stats");
         let summary = &document["summary"];
         let counts = ["queues", "waiting", "in_flight", "stuck", "unknown", "done", "failed", "cancelled", "other"];
         let found: Vec<u64> = counts.iter().filter_map(|name| summary[name].as_u64()).collect();
@@ -104,14 +102,8 @@ fn hostile_names() {
         ));
         let ran = place.run(&["stats", "--preset", "lease"]).exits(0);
         assert!(ran.stdout.contains("\\x1b[2J\\nmail") && !ran.stdout.contains('\u{1b}'), "{}", ran.stdout);
-        assert!(ran.stdout.contains("(no queue)"), "{}", ran.stdout);
-        assert!(
-            ran.stdout.contains("! rows are in states that preset lease does not have: NULL, ODD\\n"),
-            "{}",
-            ran.stdout
-        );
-        let document = place.run(&["stats", "--preset", "lease", "--json"]).exits(0).json();
-        is_valid("stats", &document);
+        ran.shows("(no queue)").shows("! rows are in states that preset lease does not have: NULL, ODD\\n");
+        let document = place.run(&["stats", "--preset", "lease", "--json"]).exits(0).document("stats");
         assert_eq!(document["summary"]["other"], 2);
         assert_eq!(document["queues"][1]["queue"], "\u{1b}[2J\nmail");
     });

@@ -1,14 +1,11 @@
 //! `stats --runtimes`: how long jobs ran that have ended well.
 
-use crate::support::cli::is_valid;
 use crate::support::shop::{Shop, on_both};
 use insta::{allow_duplicates, assert_snapshot};
 use serde_json::{Value, json};
 
 fn runtimes(place: &Shop, more: &[&str]) -> Value {
-    let document = place.run(&[&["stats", "--runtimes", "--json"], more].concat()).exits(0).json();
-    is_valid("stats-runtimes", &document);
-    document
+    place.run(&[&["stats", "--runtimes", "--json"], more].concat()).exits(0).document("stats-runtimes")
 }
 
 fn near(value: &Value, exact: f64) {

@@ -96,8 +96,7 @@ fn show_and_the_documents_say_which_one_counted() {
         assert!(age.ends_with("allowed 5m"), "{age}");
         assert!(run.ends_with("allowed 3h (threshold 2 of target shop)"), "a flag says nothing of run times: {run}");
 
-        let found = place.on_target(&["stale", "--json"]).exits(0).json();
-        is_valid("stale", &found);
+        let found = place.on_target(&["stale", "--json"]).exits(0).document("stale");
         let null = serde_json::Value::Null;
         assert_eq!(
             found["filter"]["thresholds"],

@@ -2,7 +2,7 @@
 
 use super::place::on_empty;
 use crate::queues::tables::shop;
-use crate::support::cli::{fails, is_valid};
+use crate::support::cli::fails;
 use crate::support::shop::Shop;
 
 const OBAN: &str = "INSERT INTO oban_jobs (worker, state, queue, args, attempt, attempted_at, completed_at)
@@ -36,8 +36,8 @@ fn libraries_that_keep_both_instants() {
     for (preset, version, job) in TELL {
         // Those without a zone are in UTC.
         let shop = shop(preset, version, &format!("SET timezone = 'UTC'; {job}"));
-        let document = shop.run(&["stats", "--runtimes", "--older", "1m", "--json"]).exits(0).json();
-        is_valid("stats-runtimes", &document);
+        let document =
+            shop.run(&["stats", "--runtimes", "--older", "1m", "--json"]).exits(0).document("stats-runtimes");
         assert_eq!(document["target"]["preset"], preset);
         let entry = &document["kinds"][0];
         let name = if preset == "pg-boss" { &entry["queue"] } else { &entry["kind"] };

@@ -162,6 +162,14 @@ impl Ran {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:#?}"))
     }
 
+    /// What it printed on stdout, having made sure that this is a document of that schema.
+    #[track_caller]
+    pub fn document(&self, name: &str) -> Value {
+        let document = self.json();
+        is_valid(name, &document);
+        document
+    }
+
     /// Everything there is to see, for a snapshot: both streams, the end, and where they differ from run to run a
     /// stand-in of the same width.
     pub fn whole(&self) -> String {

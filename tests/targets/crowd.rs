@@ -3,7 +3,7 @@
 use super::fleet::two;
 use crate::cli::scene::{JOBS, orphans};
 use crate::cli::signals::SLOW_MAPPING;
-use crate::support::cli::{is_valid, rows, until};
+use crate::support::cli::{rows, until};
 use rustix::process::Signal;
 use std::fs;
 
@@ -16,8 +16,7 @@ fn a_hundred_targets_keep_their_order() {
         format!("[target.{name}]\ndb = \"{file}\"\n")
     };
     fleet.configure(&names.iter().map(entry).collect::<String>());
-    let document = fleet.all(&["stats", "--json"]).exits(66).json();
-    is_valid("targets", &document);
+    let document = fleet.all(&["stats", "--json"]).exits(66).document("targets");
     let told: Vec<_> = document["targets"].as_array().unwrap().iter().map(|t| t["target"].as_str().unwrap()).collect();
     assert_eq!(told, names);
     assert_eq!(document["summary"]["ends"][0]["targets"].as_array().unwrap().len(), 90);
@@ -47,8 +46,7 @@ fn an_interrupt_ends_them_all() {
         let ran = running.wait();
         assert_eq!(ran.signal, Some(15), "{}", ran.stderr);
         let moved = count("SELECT count(*) FROM jobs WHERE status = 'QUEUED'");
-        let document = ran.json();
-        is_valid("targets", &document);
+        let document = ran.document("targets");
         let targets = document["targets"].as_array().unwrap();
         assert_eq!(targets.len(), 8);
         assert_eq!(targets[0]["document"]["summary"]["outcomes"]["moved"], moved);

@@ -10,8 +10,7 @@ fn those_that_answer_are_swept_by_their_own_settings() {
     let (web, app) = fleet.states();
     assert_eq!(app, SWEPT);
     assert!(web.contains(&"1 QUEUED - 2".to_owned()), "{web:?}");
-    assert!(ran.stdout.contains("\nmoved 3 of 3 stuck jobs"), "{ran:#?}");
-    assert!(ran.stdout.contains("\nmoved 5 of 5 stuck jobs"), "{ran:#?}");
+    ran.shows("\nmoved 3 of 3 stuck jobs").shows("\nmoved 5 of 5 stuck jobs");
     assert!(ran.stderr.ends_with("4 targets: 2 done, 1 misconfigured (old), 1 unreachable (staging)\n"), "{ran:#?}");
 }
 
@@ -20,8 +19,7 @@ fn a_guard_of_one_target_stops_that_one_alone() {
     let fleet = two();
     fleet.configure(&fleet.both().replace("max_jobs = 100", "max_jobs = 2"));
     let ran = fleet.all(&["sweep", "--apply", "--json"]).exits(4);
-    let document = ran.json();
-    is_valid("targets", &document);
+    let document = ran.document("targets");
     let (web, app) = (&document["targets"][0], &document["targets"][1]);
     is_valid("sweep", &web["document"]);
     assert_eq!((&web["exit_code"], &web["document"]["applied"]), (&4.into(), &false.into()));
@@ -37,7 +35,7 @@ fn from_cron_only_targets_with_something_to_do_speak() {
     let ran = fleet.all(&["sweep", "--apply"]).exits(0);
     assert!(!format!("{ran:?}").contains("target web"), "web has nothing to do: {ran:#?}");
     assert!(ran.stdout.starts_with("target app\n"), "{ran:#?}");
-    assert!(ran.stdout.contains("moved 3 of 3 stuck jobs"), "{ran:#?}");
+    ran.shows("moved 3 of 3 stuck jobs");
     assert_eq!(ran.stderr, "2 targets: 2 done\n");
     let again = fleet.all(&["sweep", "--apply"]).exits(0);
     assert_eq!((again.stdout.as_str(), again.stderr.as_str()), ("", ""));

@@ -1,6 +1,6 @@
 //! What is counted, and when the watching ends.
 
-use crate::support::cli::{Running, is_valid, until};
+use crate::support::cli::{Running, until};
 use crate::support::pty::{On, OnTerminal};
 use crate::support::shop::{Shop, on_both};
 use rustix::process::Signal;
@@ -54,8 +54,7 @@ fn each_end_is_told() {
         claim(shop, 5, -3000);
         shop.sql("DELETE FROM jobs WHERE id = 6");
         let ran = running.wait().exits(3);
-        let document = ran.json();
-        is_valid("reclaim", &document);
+        let document = ran.document("reclaim");
         assert_eq!(
             counts(&document),
             [("waiting", 1), ("picked_up", 1), ("finished", 1), ("failed", 2), ("stuck_again", 1), ("gone", 1)]
@@ -108,8 +107,7 @@ fn a_signal_ends_it_at_once_and_what_was_moved_is_told() {
         let ran = running.wait();
         assert!(begun.elapsed() < Duration::from_secs(120), "{:?}", begun.elapsed());
         assert_eq!(ran.signal, Some(2), "{ran:#?}");
-        let document = ran.json();
-        is_valid("reclaim", &document);
+        let document = ran.document("reclaim");
         // The signal may have come before the answer of the commit was heard; not before the commit.
         assert_eq!(document["summary"]["outcomes"]["moved"], 2);
         assert_eq!(document["verified"]["watched"], 2);
@@ -123,8 +121,7 @@ fn a_database_that_goes_away_is_no_answer() {
     let running = watching(&shop, 1, "2s");
     std::fs::remove_file(shop.doctor.path("queue.db")).unwrap();
     let ran = running.wait().exits(66);
-    let document = ran.json();
-    is_valid("reclaim", &document);
+    let document = ran.document("reclaim");
     assert_eq!((&document["verified"], &document["summary"]["outcomes"]["moved"]), (&Value::Null, &1.into()));
     ran.says("could not be watched to the end");
 }
