@@ -6,7 +6,7 @@
 mod attempts;
 mod corpus;
 mod generated;
-mod inputs;
+pub(crate) mod inputs;
 mod nightly;
 mod program;
 mod rows;

@@ -80,16 +80,22 @@ fn is_within(cell: &Cell, bounds: &[Cell], side: Ordering) {
     assert!(within, "{cell:?} is not {side:?} than any of {bounds:?}");
 }
 
-/// As a database compares them; `None` where it would not, or never finds one that way.
-fn compared(a: &Cell, b: &Cell) -> Option<Ordering> {
-    match (a, b) {
+/// How a database compares a stored value with a parameter; `None` where it would not, or never finds one that way.
+pub fn compared(stored: &Cell, bound: &Cell) -> Option<Ordering> {
+    match (stored, bound) {
         (Cell::Integer(a), Cell::Integer(b))
         | (Cell::Instant(a), Cell::Instant(b))
         | (Cell::WallClock(a), Cell::WallClock(b)) => Some(a.cmp(b)),
         (Cell::Real(a), Cell::Real(b)) => a.partial_cmp(b),
-        (Cell::Integer(a), Cell::Real(b)) => (*a as f64).partial_cmp(b),
-        (Cell::Real(a), Cell::Integer(b)) => a.partial_cmp(&(*b as f64)),
+        (Cell::Integer(a), Cell::Real(b)) => Some(exact(*a, *b)),
+        (Cell::Real(a), Cell::Integer(b)) => Some(exact(*b, *a).reverse()),
         (Cell::Text(a), Cell::Text(b)) => Some(a.as_bytes().cmp(b.as_bytes())),
         _ => None,
     }
+}
+
+/// An integer against a float, without rounding the integer.
+fn exact(a: i64, b: f64) -> Ordering {
+    let whole = b.floor().clamp(-1e30, 1e30) as i128;
+    i128::from(a).cmp(&whole).then(if b > b.floor() { Ordering::Less } else { Ordering::Equal })
 }
