@@ -6,7 +6,7 @@ use super::inputs::eyes::must_be_harmless;
 use super::values::{megabyte, value};
 use crate::support::cli::Doctor;
 use crate::support::dice::{Dice, fresh_seed};
-use crate::support::doctor::{CATALOG, limits};
+use crate::support::doctor::{CATALOG, limits, unguarded};
 use crate::support::figures;
 use jobdoctor::ops::{self, ApplyOptions, Mode, Selection, Session};
 use jobdoctor::output::format::json;
@@ -123,17 +123,7 @@ fn through_the_library(path: &Path) {
     let plan = ops::plan(&mut look, &Selection::default(), &policy).unwrap();
     serde_json::to_string(&plan.to_save()).unwrap();
     let plan = plan.ready(look);
-    let order = ApplyOptions {
-        schema: "jobdoctor.reclaim/v1",
-        mode: Mode::Plan,
-        guard: Default::default(),
-        run_id: "RUN".to_owned(),
-        later: Default::default(),
-        fast: false,
-        sweep_lock: None,
-        next: None,
-        record: Default::default(),
-    };
+    let order = ApplyOptions { mode: Mode::Plan, guard: Default::default(), ..unguarded() };
     let dry = told(&ops::reclaim(&*store, &limits, plan, &order).unwrap().document);
 
     let summary = &stale["summary"];

@@ -5,12 +5,12 @@ use super::fill::{fill, session};
 use super::{ReadsAll, SIMPLE, differences, named};
 use crate::queues::rights::words;
 use crate::queues::tables::{Tables, all, tables};
-use crate::support::doctor::{CATALOG, limits};
+use crate::support::doctor::{CATALOG, limits, unguarded};
 use crate::support::postgres::{Cluster, TestDatabase};
 use jobdoctor::model::{Action, Cell, Engine, Key};
-use jobdoctor::ops::{self, ApplyOptions, Guard, Mode, Selection, Session, Snapshot};
+use jobdoctor::ops::{self, Selection, Session, Snapshot};
 use jobdoctor::output::{CheckFinding, Severity};
-use jobdoctor::policy::{Delay, Override, Policy, Restart, RestartScope};
+use jobdoctor::policy::{Policy, Restart, RestartScope};
 use jobdoctor::preset::{Finished, Place};
 use jobdoctor::store::{
     Address, Cutoffs, Detail, Limits, PostgresDialect, Store, Surroundings, Wanted, WantedRuns, open, reference_schema,
@@ -275,18 +275,7 @@ impl<'a> Stage<'a> {
             let plan =
                 ops::plan(&mut snapshot, &some, &policy).unwrap_or_else(|error| panic!("{}: {error}", self.queue));
             let plan = plan.ready(snapshot);
-            let order = ApplyOptions {
-                schema: "jobdoctor.reclaim/v1",
-                mode: Mode::Apply,
-                guard: Guard { overridden: Some(Override::Target), ..Guard::default() },
-                run_id: "RUN".to_owned(),
-                later: Delay::default(),
-                fast: false,
-                sweep_lock: None,
-                next: None,
-                record: Default::default(),
-            };
-            ops::reclaim(&*self.store, &self.limits, plan, &order)
+            ops::reclaim(&*self.store, &self.limits, plan, &unguarded())
                 .unwrap_or_else(|error| panic!("{}: {error}", self.queue));
         }
     }

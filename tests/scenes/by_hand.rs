@@ -2,20 +2,19 @@
 //! same workers. A third of the scenes on one version of each queue, and by night all on all: from one to the next, scripts differ in nothing but what
 //! [`super::every_scene_ends_as_it_says`] sees of the actions each time. Times of the write are told as distances from now, so that they may differ.
 
-use super::database::{Database, Databases};
+use super::database::{Database, Databases, nothing_is_wrong};
 use super::play::{catalog, notifications, set_up};
 use super::scene::Scene;
 use super::times::without_moments;
 use super::{Stage, stages};
 use crate::support::dice::one_in;
-use crate::support::doctor::limits;
+use crate::support::doctor::{limits, unguarded};
 use jobdoctor::history::RecordOptions;
 use jobdoctor::model::{Action, Engine};
-use jobdoctor::ops::{self, ApplyOptions, Guard, Mode, ReadyPlan, Selection, Session};
-use jobdoctor::policy::{Override, Policy};
+use jobdoctor::ops::{self, ApplyOptions, ReadyPlan, Selection, Session};
+use jobdoctor::policy::Policy;
 use jobdoctor::preset::Place;
 use jobdoctor::store::{Store, open};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[test]
@@ -45,21 +44,12 @@ pub(super) fn scenes(stage: &Stage) -> impl Iterator<Item = (&Stage, &Scene)> {
 }
 
 fn is_the_same_by_hand(scenes: Vec<(&Stage, &Scene)>) {
-    let (next, wrong, moved) = (AtomicUsize::new(0), Mutex::new(Vec::new()), AtomicUsize::new(0));
-    let work = || {
-        let mut databases = Databases::default();
-        while let Some((stage, scene)) = scenes.get(next.fetch_add(1, Ordering::SeqCst)) {
-            match compared(&mut databases, stage, scene) {
-                Ok(changes) => drop(moved.fetch_add(usize::from(changes > 0), Ordering::SeqCst)),
-                Err(why) => {
-                    wrong.lock().unwrap().push(format!("{stage}, scene {}: {why}", scene.name));
-                }
-            }
-        }
-    };
-    std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
-    let wrong = wrong.into_inner().unwrap();
-    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    let moved = AtomicUsize::new(0);
+    nothing_is_wrong(&scenes, |databases, (stage, scene)| {
+        let compared = compared(databases, stage, scene);
+        moved.fetch_add(usize::from(compared.as_ref().is_ok_and(|changes| *changes > 0)), Ordering::SeqCst);
+        compared.err().map(|why| format!("{stage}, scene {}: {why}", scene.name))
+    });
     let moved = moved.into_inner();
     assert!(moved * 2 >= scenes.len(), "only {moved} of {} scenes in which anything was moved", scenes.len());
 }
@@ -124,15 +114,8 @@ fn played(
     let plan = plan.ready(look);
     database.run(&scene.meanwhile);
     let order = ApplyOptions {
-        fast: false,
-        sweep_lock: None,
-        next: None,
         record: RecordOptions { reason: scene.reason.clone(), ..RecordOptions::default() },
-        schema: "jobdoctor.reclaim/v1",
-        mode: Mode::Apply,
-        guard: Guard { overridden: Some(Override::Target), ..Guard::default() },
-        run_id: "RUN".to_owned(),
-        later: Default::default(),
+        ..unguarded()
     };
     act(&*database, &*store, plan, &order)?;
     let after = database.rows();

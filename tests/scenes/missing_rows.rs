@@ -2,22 +2,21 @@
 //! job's own, its owners called dead by a restart sweep and by a list. Whatever the plan promises then is moved, or the database itself
 //! refuses it with a code of its own.
 
-use super::database::Databases;
+use super::database::{Databases, nothing_is_wrong};
 use super::play::{catalog, set_up};
 use super::scene::Scene;
 use super::{Stage, stages};
 use crate::support::dice::one_in;
-use crate::support::doctor::limits;
-use jobdoctor::history::RecordOptions;
+use crate::support::doctor::{limits, unguarded};
 use jobdoctor::model::{Action, Engine, Timestamp};
-use jobdoctor::ops::{self, ApplyOptions, Guard, Mode, Selection, Session};
-use jobdoctor::policy::{LiveOwners, Living, Override, Policy, Restart, RestartScope};
+use jobdoctor::ops::{self, ApplyOptions, Selection, Session};
+use jobdoctor::policy::{LiveOwners, Living, Policy, Restart, RestartScope};
 use jobdoctor::preset::ident::{qualified, quoted};
 use jobdoctor::preset::{Catalog, Place, QueueSpec, StepSpec};
 use jobdoctor::store::{Store, open};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 #[test]
 fn an_action_needs_no_row_that_its_judgement_does_without() {
@@ -45,19 +44,13 @@ fn alone(stages: &[Stage]) -> Vec<(&Stage, &Scene)> {
 }
 
 fn needs_no_row(scenes: Vec<(&Stage, &Scene)>, at_least: usize) {
-    let (next, moved, wrong) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let work = || {
-        let mut databases = Databases::default();
-        while let Some((stage, scene)) = scenes.get(next.fetch_add(1, Ordering::SeqCst)) {
-            let mut said = Vec::new();
-            let count = played(&mut databases, stage, scene, catalog(&stage.queue), &mut said);
-            moved.fetch_add(count, Ordering::SeqCst);
-            wrong.lock().unwrap().extend(said);
-        }
-    };
-    std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
-    let (moved, wrong) = (moved.into_inner(), wrong.into_inner().unwrap());
-    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    let moved = AtomicUsize::new(0);
+    nothing_is_wrong(&scenes, |databases, (stage, scene)| {
+        let mut said = Vec::new();
+        moved.fetch_add(played(databases, stage, scene, catalog(&stage.queue), &mut said), Ordering::SeqCst);
+        said
+    });
+    let moved = moved.into_inner();
     assert!(moved >= at_least, "only {moved} jobs were moved without some row");
 }
 
@@ -110,7 +103,8 @@ fn played(
         let policy = policy(scene, snapshot.now(), nth % 2 == 0);
         let plan = ops::plan(&mut snapshot, &Selection::default(), &policy).unwrap();
         let plan = plan.ready(snapshot);
-        let done = ops::reclaim(&*store as &dyn Store, &limits, plan, &order()).unwrap();
+        let order = ApplyOptions { schema: "jobdoctor.sweep/v1", ..unguarded() };
+        let done = ops::reclaim(&*store as &dyn Store, &limits, plan, &order).unwrap();
         let document = serde_json::to_value(&done.document).unwrap();
         for step in document["steps"].as_array().into_iter().flatten() {
             match (step["outcome"].as_str(), step["error"]["sqlstate"].as_str()) {
@@ -148,18 +142,4 @@ fn policy(scene: &Scene, now: Timestamp, by_restart: bool) -> Policy {
     };
     let scope = if by_restart { RestartScope::AllOwners } else { RestartScope::NotListed(living()) };
     Policy { to, restart: Some(Restart { scope, before: None, began: now, first: None }), ..Policy::default() }
-}
-
-fn order<'a>() -> ApplyOptions<'a> {
-    ApplyOptions {
-        fast: false,
-        sweep_lock: None,
-        next: None,
-        record: RecordOptions::default(),
-        schema: "jobdoctor.sweep/v1",
-        mode: Mode::Apply,
-        guard: Guard { overridden: Some(Override::Target), ..Guard::default() },
-        run_id: "RUN".to_owned(),
-        later: Default::default(),
-    }
 }

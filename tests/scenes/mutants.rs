@@ -1,7 +1,7 @@
 //! Mutants: each preset with one thing less in what it does to a job (a column, a statement, a condition in one, a column of its
 //! precondition, a skip, the guard, a wake-up) must end some scene differently. Otherwise nobody would notice if it were missing.
 
-use super::database::Databases;
+use super::database::{Databases, nothing_is_wrong};
 use super::{Stage, name, play, preconditions, stages};
 use crate::support::dice::one_in;
 use jobdoctor::preset::Preset;
@@ -9,8 +9,6 @@ use std::cmp::Reverse;
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use toml::{Table, Value};
 
 /// Mutants that no scene can tell from the preset, and why.
@@ -85,21 +83,14 @@ fn all(stages: &[Stage]) -> Vec<Mutant> {
 }
 
 fn matter(stages: &[Stage], mutants: &[Mutant]) {
-    let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let work = || {
-        let mut databases = Databases::default();
-        while let Some(mutant) = mutants.get(next.fetch_add(1, Ordering::SeqCst)) {
-            let said = match (ends_as_written(&mut databases, stages, mutant), is_same_by_nature(mutant)) {
-                (true, false) => "no scene ends differently",
-                (false, true) => "a scene ends differently",
-                (true, true) | (false, false) => continue,
-            };
-            wrong.lock().unwrap().push(format!("{} without {}: {said}", mutant.queue, mutant.lacks));
-        }
-    };
-    std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
-    let wrong = wrong.into_inner().unwrap();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    nothing_is_wrong(mutants, |databases, mutant| {
+        let said = match (ends_as_written(databases, stages, mutant), is_same_by_nature(mutant)) {
+            (true, false) => "no scene ends differently",
+            (false, true) => "a scene ends differently",
+            (true, true) | (false, false) => return None,
+        };
+        Some(format!("{} without {}: {said}", mutant.queue, mutant.lacks))
+    });
 }
 
 /// True if every scene of the queue does. Those come first whose end tells of what is gone.

@@ -5,11 +5,11 @@ use super::changes::Rows;
 use super::database::{Database, Databases};
 use super::scene::Scene;
 use super::times::{span, without_moments};
-use crate::support::doctor::limits;
+use crate::support::doctor::{limits, unguarded};
 use jobdoctor::history::RecordOptions;
 use jobdoctor::model::{Action, parse_duration};
-use jobdoctor::ops::{self, ApplyOptions, Guard, Mode, Selection, Session};
-use jobdoctor::policy::{Delay, Override, Policy, Verdict, judge};
+use jobdoctor::ops::{self, ApplyOptions, Selection, Session};
+use jobdoctor::policy::{Delay, Policy, Verdict, judge};
 use jobdoctor::preset::{Catalog, Place, Preset};
 use jobdoctor::store::{Detail, open};
 use serde_json::Value;
@@ -52,15 +52,9 @@ pub fn play(databases: &mut Databases, catalog: &Catalog, stage: &Stage, scene: 
     let plan = plan.ready(look);
     database.run(&scene.meanwhile);
     let order = ApplyOptions {
-        schema: "jobdoctor.reclaim/v1",
-        mode: Mode::Apply,
-        guard: Guard { overridden: Some(Override::Target), ..Guard::default() },
-        run_id: "RUN".to_owned(),
         later,
-        fast: false,
-        sweep_lock: None,
-        next: None,
         record: RecordOptions { reason: scene.reason.clone(), ..RecordOptions::default() },
+        ..unguarded()
     };
     let done = ops::reclaim(&*store, &limits, plan, &order).unwrap_or_else(|error| panic!("{error}"));
     let after = database.rows();

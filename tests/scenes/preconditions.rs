@@ -1,7 +1,7 @@
 //! For each column of a precondition a scene in which that column alone changes between the plan and the write: its jobs are
 //! `changed`. The columns are those of the preset as it is, whatever a mutant lacks.
 
-use super::database::Databases;
+use super::database::{Databases, nothing_is_wrong};
 use super::scene::Scene;
 use super::{Stage, play, stages};
 use crate::support::doctor::limits;
@@ -11,8 +11,6 @@ use jobdoctor::preset::{Catalog, Column, Expr, Piece, Place, QueueSpec};
 use jobdoctor::store::open;
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A value of the column's type that is another one, whatever fraction of a second it keeps.
 const ON_POSTGRES: &str = r#"SET session_replication_role = replica;
@@ -149,16 +147,5 @@ pub fn newest() -> Vec<Stage> {
 
 #[test]
 fn each_column_that_changes_alone_is_noticed() {
-    let stages = newest();
-    let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let work = || {
-        let mut databases = Databases::default();
-        while let Some(stage) = stages.get(next.fetch_add(1, Ordering::SeqCst)) {
-            let unprotected = unprotected(&mut databases, stage, play::catalog(&stage.queue));
-            wrong.lock().unwrap().extend(unprotected);
-        }
-    };
-    std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
-    let wrong = wrong.into_inner().unwrap();
-    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    nothing_is_wrong(&newest(), |databases, stage| unprotected(databases, stage, play::catalog(&stage.queue)));
 }

@@ -5,11 +5,10 @@ use super::database::{Database, Databases};
 use super::play::{catalog, set_up};
 use super::scene::Scene;
 use super::{Stage, stages};
-use crate::support::doctor::limits;
-use jobdoctor::history::RecordOptions;
+use crate::support::doctor::{limits, unguarded};
 use jobdoctor::model::{Action, Batch, Outcome, RowError, parse_duration};
-use jobdoctor::ops::{self, ApplyOptions, Guard, Mode, Selection, Session, Snapshot};
-use jobdoctor::policy::{Draft, Override, Policy, draft, judge};
+use jobdoctor::ops::{self, ApplyOptions, Mode, Selection, Session, Snapshot};
+use jobdoctor::policy::{Draft, Policy, draft, judge};
 use jobdoctor::preset::Place;
 use jobdoctor::store::{Detail, Store, Unrecorded, Wanted, open};
 use serde_json::Value;
@@ -158,17 +157,7 @@ fn played(
     let mut snapshot = snapshot(&*store, stage, &place, &limits);
     let plan = ops::plan(&mut snapshot, &Selection::default(), &policy(scene, fails_refused)).unwrap();
     let plan = plan.ready(snapshot);
-    let order = ApplyOptions {
-        fast: false,
-        sweep_lock: None,
-        next: None,
-        record: RecordOptions::default(),
-        schema: "jobdoctor.sweep/v1",
-        mode,
-        guard: Guard { overridden: Some(Override::Target), ..Guard::default() },
-        run_id: "RUN".to_owned(),
-        later: Default::default(),
-    };
+    let order = ApplyOptions { schema: "jobdoctor.sweep/v1", mode, ..unguarded() };
     let document = serde_json::to_value(&ops::reclaim(&*store, &limits, plan, &order).unwrap().document).unwrap();
     let step = document["steps"].as_array().unwrap().iter().find(|step| step["id"] == id).unwrap().clone();
     (step, document)

@@ -3,15 +3,13 @@
 
 use crate::queues::rights::{of, orphan, words};
 use crate::queues::tables::{Tables, all};
-use crate::scenes::{Databases, Stage, play, stages};
+use crate::scenes::{Databases, Stage, nothing_is_wrong, play, stages};
 use crate::support::cli::Doctor;
 use crate::support::dice::one_in;
 use crate::support::shells::psql;
 use jobdoctor::model::Engine;
 use std::fs;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Operators that a preset may name; comparisons are made for each.
 const OPERATORS: [&str; 13] = ["=", "<>", "<", "<=", "||", "+", "-", "*", "/", "->", "->>", "~", "@>"];
@@ -136,17 +134,9 @@ fn trap(stage: &mut Stage) {
 
 fn every_scene_ends_as_without_them(mut stages: Vec<Stage>) {
     stages.iter_mut().for_each(trap);
-    let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let work = || {
-        let mut databases = Databases::default();
-        while let Some(stage) = stages.get(next.fetch_add(1, Ordering::SeqCst)) {
-            let said = crate::scenes::play_stage(&mut databases, stage);
-            wrong.lock().unwrap().extend(Some(said).filter(|said| !said.is_empty()));
-        }
-    };
-    std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
-    let wrong = wrong.into_inner().unwrap();
-    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    nothing_is_wrong(&stages, |databases, stage| {
+        Some(crate::scenes::play_stage(databases, stage)).filter(|said| !said.is_empty())
+    });
 }
 
 /// Mutants: an operator or a function of the queue's schema, in the place of the system's.

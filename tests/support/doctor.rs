@@ -1,11 +1,12 @@
 //! The doctor's own moves in short form: look, judge, draft, apply.
 
 use super::labs::Lab;
+use jobdoctor::history::RecordOptions;
 use jobdoctor::model::{
     Action, Actor, Batch, BatchReport, Claim, EvidenceRow, Outcome, RunHead, Step, Target, Timestamp, Write,
 };
-use jobdoctor::ops::cutoffs as cutoffs_of;
-use jobdoctor::policy::{Draft, Policy, Verdict, draft, judge};
+use jobdoctor::ops::{ApplyOptions, Guard, Mode, cutoffs as cutoffs_of};
+use jobdoctor::policy::{Delay, Draft, Override, Policy, Verdict, draft, judge};
 use jobdoctor::preset::{Catalog, Place, Preset, QueueSpec, ResolveError, SpecError, resolve};
 use jobdoctor::store::{Detail, Interrupt, Limits, Reader, Store, StoreError, Unrecorded, Wanted};
 use std::sync::LazyLock;
@@ -176,6 +177,21 @@ pub fn outcomes(report: &BatchReport<StoreError>) -> Vec<Outcome> {
 
 pub fn to(action: Action) -> Policy {
     Policy { to: Some(action), ..Policy::default() }
+}
+
+/// How a plan is applied that no guard holds up.
+pub fn unguarded<'a>() -> ApplyOptions<'a> {
+    ApplyOptions {
+        schema: "jobdoctor.reclaim/v1",
+        mode: Mode::Apply,
+        guard: Guard { overridden: Some(Override::Target), ..Guard::default() },
+        run_id: "RUN".to_owned(),
+        later: Delay::default(),
+        fast: false,
+        sweep_lock: None,
+        next: None,
+        record: RecordOptions::default(),
+    }
 }
 
 /// The head of a run that a recorder says it records.

@@ -5,13 +5,13 @@ use super::oracle::{self, Read};
 use super::pristine::{DEAD, FIRST_LIVE, Files, PAGE, Variety};
 use crate::bad_input::TRIED;
 use crate::support::dice::{Dice, fresh_seed};
-use crate::support::doctor::{CATALOG, limits};
+use crate::support::doctor::{CATALOG, limits, unguarded};
 use crate::support::figures;
 use crate::support::files::Frozen;
 use crate::support::shm;
-use jobdoctor::ops::{self, ApplyOptions, Guard, Mode, OpsError, Selection, Session};
+use jobdoctor::ops::{self, OpsError, Selection, Session};
 use jobdoctor::output::{Collector, Job};
-use jobdoctor::policy::{Override, Policy};
+use jobdoctor::policy::Policy;
 use jobdoctor::preset::Place;
 use jobdoctor::store::{Address, Store, open};
 use std::collections::BTreeSet;
@@ -100,18 +100,7 @@ impl<'n> Trial<'n> {
         }
         let (_, plan) = self.planned(&*store).ok()?;
         let before = oracle::read(&Files::of(&self.path()));
-        let order = ApplyOptions {
-            schema: "jobdoctor.reclaim/v1",
-            mode: Mode::Apply,
-            guard: Guard { overridden: Some(Override::Target), ..Guard::default() },
-            run_id: "RUN".to_owned(),
-            later: Default::default(),
-            fast: false,
-            sweep_lock: None,
-            next: None,
-            record: Default::default(),
-        };
-        let done = ops::reclaim(&*store, &limits(), plan, &order).ok()?;
+        let done = ops::reclaim(&*store, &limits(), plan, &unguarded()).ok()?;
         let document = serde_json::to_value(&done.document).unwrap();
         let moved = document["steps"].as_array().unwrap().iter().filter(|step| step["outcome"] == "moved");
         let moved: BTreeSet<String> = moved.map(|step| step["id"].as_str().unwrap().to_owned()).collect();

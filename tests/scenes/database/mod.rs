@@ -10,6 +10,8 @@ use crate::support::cli::Ran;
 use as_new::AsNew;
 use jobdoctor::model::Engine;
 use jobdoctor::store::Address;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub trait Database {
     fn address(&self) -> Address;
@@ -47,4 +49,23 @@ impl Databases {
             Engine::Sqlite => Box::new(sqlite::Tables::new(&stage.schema)),
         }
     }
+}
+
+/// Tries all items, four at a time, and makes sure that none of them says what is wrong.
+#[track_caller]
+pub fn nothing_is_wrong<T: Sync, S: IntoIterator<Item = String>>(
+    items: &[T],
+    tried: impl Fn(&mut Databases, &T) -> S + Sync,
+) {
+    let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        let mut databases = Databases::default();
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::SeqCst)) {
+            let said = tried(&mut databases, item);
+            wrong.lock().unwrap().extend(said);
+        }
+    };
+    std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
