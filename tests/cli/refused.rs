@@ -1,6 +1,6 @@
 //! 3: the database refused a row. The others move all the same.
 
-use super::scene::{incident, orphans};
+use super::scene::incident;
 use crate::support::cli::Doctor;
 use crate::support::labs::without_server;
 use crate::support::shop::{Shop, on_both};
@@ -30,19 +30,6 @@ fn by_a_check_that_calls_a_function_of_the_application() {
     let ran = doctor.on_queue(&["reclaim", "--apply"]);
     assert_eq!(ran.code, 78, "{ran:#?}");
     ran.says("unknown function: ours()");
-}
-
-#[test]
-fn one_bad_row_among_many_batches() {
-    let doctor = orphans(1100);
-    doctor.sql("CREATE TRIGGER no BEFORE UPDATE ON jobs WHEN old.id IN (7, 700) BEGIN SELECT raise(ABORT, 'no'); END");
-    let ran = doctor.on_queue(&["reclaim", "--max-jobs", "1100", "--apply", "-o", "none"]).exits(3);
-    assert_snapshot!(ran.stderr, @r"
-    requeued 1,098 jobs, 2 refused
-    warning: refused (no): 700, 7
-    ");
-    let after = doctor.rows("SELECT status, attempts, count(*) FROM jobs GROUP BY 1, 2");
-    assert_eq!(after, ["QUEUED 1 1098", "RUNNING 0 2"]);
 }
 
 /// A deferred constraint is looked at when the transaction commits, and names no row: on Postgres only where something of the

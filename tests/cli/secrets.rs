@@ -137,21 +137,22 @@ fn places(rest: &str, pairs: &str) -> Vec<Place> {
     let url = format!("postgres://ops:{CANARY}@{rest}");
     let plain = format!("postgres://ops@{rest}");
     let in_pairs = format!("{pairs} user=ops password={CANARY}");
-    let in_config = Doctor::new();
-    private(&in_config, "config.toml", &format!("[target.app]\ndb = \"{url}\"\n"));
-    let named_in_config = Doctor::new();
-    private(&named_in_config, "config.toml", &format!("[target.app]\ndb = \"{plain}\"\npassword_file = \"secret\"\n"));
+    let absent = |name, arguments: &[&str]| Place { arrives: false, ..place(name, Doctor::new(), arguments) };
+    let with = |file: &str, text: String| {
+        let doctor = Doctor::new();
+        private(&doctor, file, &text);
+        doctor
+    };
+    let named = format!("[target.app]\ndb = \"{plain}\"\npassword_file = \"secret\"\n");
+    let named_in_config = with("config.toml", named);
     private(&named_in_config, "secret", CANARY);
-    let in_a_file = Doctor::new();
-    private(&in_a_file, "secret", &format!("{CANARY}\nsecond line\n"));
-    let in_a_named_file = Doctor::new().env("JOBDOCTOR_PASSWORD_FILE", "secret");
-    private(&in_a_named_file, "secret", CANARY);
-    let in_pgpassfile = Doctor::new().env("PGPASSFILE", "passes");
-    private(&in_pgpassfile, "passes", &format!("*:*:*:*:{CANARY}\n"));
-    let in_pgpass = Doctor::new();
-    private(&in_pgpass, "../home/.pgpass", &format!("# mine\n*:*:*:ops:{CANARY}\n"));
-    let in_a_service = Doctor::new().env("PGSERVICEFILE", "services").env("PGSERVICE", "app");
-    private(&in_a_service, "services", &format!("[app]\n{}\nuser=ops\npassword={CANARY}\n", pairs.replace(' ', "\n")));
+    let service = format!("[app]\n{}\nuser=ops\npassword={CANARY}\n", pairs.replace(' ', "\n"));
+    let in_a_service = with("services", service).env("PGSERVICEFILE", "services").env("PGSERVICE", "app");
+    let in_config = with("config.toml", format!("[target.app]\ndb = \"{url}\"\n"));
+    let in_a_file = with("secret", format!("{CANARY}\nsecond line\n"));
+    let in_a_named_file = with("secret", CANARY.to_owned()).env("JOBDOCTOR_PASSWORD_FILE", "secret");
+    let in_pgpassfile = with("passes", format!("*:*:*:*:{CANARY}\n")).env("PGPASSFILE", "passes");
+    let in_pgpass = with("../home/.pgpass", format!("# mine\n*:*:*:ops:{CANARY}\n"));
     let framework = format!("postgresql+asyncpg://ops:{CANARY}@{rest}?pool=5&schema=x&connection_limit=1");
     vec![
         place("a URL", Doctor::new(), &["--db", &url]),
@@ -168,14 +169,8 @@ fn places(rest: &str, pairs: &str) -> Vec<Place> {
         place("a file that the config file names", named_in_config, &["--config", "config.toml"]),
         place("a file", in_a_file, &["--db", &plain, "--password-file", "secret"]),
         place("a file that a variable names", in_a_named_file, &["--db", &plain]),
-        Place {
-            arrives: false,
-            ..place("sslpassword", Doctor::new(), &["--db", &format!("{pairs} user=ops sslpassword={CANARY}")])
-        },
-        Place {
-            arrives: false,
-            ..place("a file that is not there", Doctor::new(), &["--db", &plain, "--password-file", "nowhere"])
-        },
+        absent("sslpassword", &["--db", &format!("{pairs} user=ops sslpassword={CANARY}")]),
+        absent("a file that is not there", &["--db", &plain, "--password-file", "nowhere"]),
     ]
 }
 

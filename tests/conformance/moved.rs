@@ -159,11 +159,16 @@ fn a_claim_is_found_and_moved_by_a_key_of_any_type() {
     });
 }
 
+/// A requeue whose statement may touch any number of rows.
+fn touching_any() -> String {
+    let any = "[[action.requeue.step]]\nrows = \"any\"\nsql = \"UPDATE {q} SET status = 'new', worker = NULL, tries = 9 WHERE id IN :ids\"";
+    MAPPING.replace(r#"clear = ["worker", "started"]"#, any)
+}
+
 /// The statement may touch any number of rows, so that no count tells that it wrote to a job that waits.
 #[test]
 fn a_key_that_a_job_beside_the_claim_has_too_is_refused() {
-    let any = "[[action.requeue.step]]\nrows = \"any\"\nsql = \"UPDATE {q} SET status = 'new', worker = NULL, tries = 9 WHERE id IN :ids\"";
-    let text = MAPPING.replace(r#"clear = ["worker", "started"]"#, any);
+    let text = touching_any();
     for_each_sql_store(|lab| {
         set_up(lab, &[(1, "a"), (2, "b")]);
         lab.run("INSERT INTO q (id, status, tries) VALUES (1, 'new', 0)");
@@ -176,8 +181,7 @@ fn a_key_that_a_job_beside_the_claim_has_too_is_refused() {
 /// The primary key of a table says nothing of the tables that inherit from it, as those of home-made partitions do.
 #[test]
 fn a_key_that_an_heir_has_too_is_refused() {
-    let any = "[[action.requeue.step]]\nrows = \"any\"\nsql = \"UPDATE {q} SET status = 'new', worker = NULL, tries = 9 WHERE id IN :ids\"";
-    let text = MAPPING.replace(r#"clear = ["worker", "started"]"#, any);
+    let text = touching_any();
     for_each_sql_store(|lab| {
         if lab.engine() == Engine::Sqlite {
             return;

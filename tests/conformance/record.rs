@@ -65,18 +65,22 @@ fn judged(lab: &dyn Lab) -> (Box<dyn Store>, QueueSpec, Vec<Step>) {
     (store, spec, steps)
 }
 
-fn apply(store: &dyn Store, spec: &QueueSpec, steps: &[Step], tape: &mut Tape) -> BatchReport<StoreError> {
+fn apply(store: &dyn Store, spec: &QueueSpec, steps: &[Step], tape: &mut dyn Recorder) -> BatchReport<StoreError> {
     let batch = Batch { action: steps[0].action, steps, reason: "a test", waits: &[], instead: &[] };
     store.writer(&limits()).unwrap().apply(spec, &batch, tape)
 }
 
-fn ends(report: &BatchReport<StoreError>) -> Vec<Outcome> {
-    report.results.iter().map(|result| result.outcome).collect()
+/// The same jobs once they were moved, and the steps that restore them.
+fn moved(lab: &dyn Lab) -> (Box<dyn Store>, QueueSpec, Tape, Vec<Step>) {
+    let (store, spec, steps) = jobs(lab);
+    let mut tape = Tape::default();
+    apply(&*store, &spec, &steps, &mut tape);
+    let rows = restores(&tape);
+    (store, spec, tape, rows)
 }
 
-fn restore(store: &dyn Store, spec: &QueueSpec, rows: &[Step], recorder: &mut dyn Recorder) -> BatchReport<StoreError> {
-    let batch = Batch { action: Action::Requeue, steps: rows, reason: "a test", waits: &[], instead: &[] };
-    store.writer(&limits()).unwrap().apply(spec, &batch, recorder)
+fn ends(report: &BatchReport<StoreError>) -> Vec<Outcome> {
+    report.results.iter().map(|result| result.outcome).collect()
 }
 
 fn restores(tape: &Tape) -> Vec<Step> {
@@ -181,7 +185,7 @@ fn a_recorder_that_says_no_takes_everything_back() {
         assert_eq!(ends(&apply(&*store, &spec, &steps, &mut tape)), [Outcome::Moved; 3], "{}", lab.name());
         let (moved, rows) = (lab.image("jobs"), restores(&tape));
         let mut tape = Tape { says_no: true, ..Tape::default() };
-        let report = restore(&*store, &spec, &rows, &mut tape);
+        let report = apply(&*store, &spec, &rows, &mut tape);
         assert_eq!(ends(&report), [Outcome::NotTried; 3], "{}", lab.name());
         assert_eq!(lab.image("jobs"), moved, "{}", lab.name());
     });
@@ -199,7 +203,7 @@ fn there_and_back_again() {
         assert_ne!(moved, before, "{}", lab.name());
         for expected in [&before, &moved, &before] {
             let rows = restores(&tape);
-            let report = restore(&*store, &spec, &rows, &mut tape);
+            let report = apply(&*store, &spec, &rows, &mut tape);
             assert_eq!(ends(&report), [Outcome::Moved; 3], "{}: {:?}", lab.name(), report.stop);
             assert_eq!(lab.image("jobs"), *expected, "{}", lab.name());
         }
@@ -212,10 +216,7 @@ fn whatever_column_was_touched() {
     for_each_store(|lab| {
         for (column, _) in JOBS.columns.iter().skip(1) {
             lab.clear();
-            let (store, spec, steps) = jobs(lab);
-            let mut tape = Tape::default();
-            apply(&*store, &spec, &steps, &mut tape);
-            let rows = restores(&tape);
+            let (store, spec, mut tape, rows) = moved(lab);
             let value = match JOBS.columns.iter().find(|(name, _)| name == column).unwrap().1 {
                 crate::support::tables::Kind::Int => Int(77),
                 crate::support::tables::Kind::Time => Ago(77),
@@ -223,7 +224,7 @@ fn whatever_column_was_touched() {
             };
             lab.edit(&[set("jobs", ("id", Int(2)), &[(column, value)])]);
             let touched = lab.row(&JOBS, 2);
-            let report = restore(&*store, &spec, &rows, &mut tape);
+            let report = apply(&*store, &spec, &rows, &mut tape);
             let expected = [Outcome::Moved, Outcome::Changed, Outcome::Moved];
             assert_eq!(ends(&report), expected, "{}: {column}", lab.name());
             assert_eq!(lab.row(&JOBS, 2), touched, "{}: {column}", lab.name());
@@ -235,20 +236,16 @@ fn whatever_column_was_touched() {
 #[test]
 fn gone_and_locked() {
     for_each_store(|lab| {
-        let (store, spec, steps) = jobs(lab);
-        let mut tape = Tape::default();
-        apply(&*store, &spec, &steps, &mut tape);
-        let rows = restores(&tape);
+        let (store, spec, mut tape, rows) = moved(lab);
         lab.edit(&[Edit::Delete { table: "jobs", key: ("id", Int(1)) }]);
-        let restore = |tape: &mut Tape| self::restore(&*store, &spec, &rows, tape);
+        let mut restore = || apply(&*store, &spec, &rows, &mut tape);
         if lab.locks_rows() {
             let held = lab.hold(&[set("jobs", ("id", Int(2)), &[("queue", Text("other"))])]);
-            let report = restore(&mut tape);
-            assert_eq!(ends(&report), [Outcome::Gone, Outcome::Locked, Outcome::Moved], "{}", lab.name());
+            assert_eq!(ends(&restore()), [Outcome::Gone, Outcome::Locked, Outcome::Moved], "{}", lab.name());
             held.rollback();
-            assert_eq!(ends(&restore(&mut tape)), [Outcome::Gone, Outcome::Moved, Outcome::Changed], "{}", lab.name());
+            assert_eq!(ends(&restore()), [Outcome::Gone, Outcome::Moved, Outcome::Changed], "{}", lab.name());
         } else {
-            assert_eq!(ends(&restore(&mut tape)), [Outcome::Gone, Outcome::Moved, Outcome::Moved], "{}", lab.name());
+            assert_eq!(ends(&restore()), [Outcome::Gone, Outcome::Moved, Outcome::Moved], "{}", lab.name());
         }
     });
 }
@@ -334,8 +331,7 @@ fn told_before_anybody_else_can_see_it() {
         let (store, spec, steps) = jobs(lab);
         let before = lab.image("jobs");
         let mut watch = Watch { head: a_run(), lab, seen: None };
-        let batch = Batch { action: Action::Requeue, steps: &steps, reason: "a test", waits: &[], instead: &[] };
-        let report = store.writer(&limits()).unwrap().apply(&spec, &batch, &mut watch);
+        let report = apply(&*store, &spec, &steps, &mut watch);
         assert_eq!(ends(&report), [Outcome::Moved; 3], "{}", lab.name());
         assert_eq!(watch.seen.as_deref(), Some(before.as_str()), "{}", lab.name());
         assert_ne!(lab.image("jobs"), before, "{}", lab.name());
@@ -346,17 +342,14 @@ fn told_before_anybody_else_can_see_it() {
 #[test]
 fn without_the_fingerprint_the_undo_overwrites() {
     for_each_store(|lab| {
-        let (store, spec, steps) = jobs(lab);
-        let mut tape = Tape::default();
-        apply(&*store, &spec, &steps, &mut tape);
-        let mut rows = restores(&tape);
+        let (store, spec, mut tape, mut rows) = moved(lab);
         lab.edit(&[set("jobs", ("id", Int(2)), &[("status", Text("RUNNING")), ("owner_id", Text("web9:1"))])]);
         let keys: Vec<_> = rows.iter().map(|row| row.key.clone()).collect();
         let images = store.reader(&limits()).unwrap().images(&spec, &[], &keys).unwrap();
         for (row, image) in rows.iter_mut().zip(images) {
             self::row(row).after = image.unwrap().fingerprint;
         }
-        let report = restore(&*store, &spec, &rows, &mut tape);
+        let report = apply(&*store, &spec, &rows, &mut tape);
         assert_eq!(ends(&report), [Outcome::Moved; 3], "{}: something else caught the mutant", lab.name());
     });
 }
@@ -381,12 +374,11 @@ fn without_one_of_its_columns_the_row_is_not_what_it_was() {
                 continue;
             }
             let mut lost = Tape::default();
-            let report = restore(&*store, &spec, &rows, &mut lost);
+            let report = apply(&*store, &spec, &rows, &mut lost);
             assert_eq!(ends(&report), [Outcome::Moved; 3], "{}: {name}", lab.name());
             assert_ne!(lab.image("jobs"), before, "{}: {name}", lab.name());
             // Back to where it was left, for the next one.
-            let back = restores(&lost);
-            restore(&*store, &spec, &back, &mut Tape::default());
+            apply(&*store, &spec, &restores(&lost), &mut Tape::default());
         }
     });
 }

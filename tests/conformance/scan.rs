@@ -208,42 +208,25 @@ fn patient_with(liveness: &str) -> Preset {
     ))
 }
 
-fn patient_everywhere(liveness: &str) {
+#[test]
+fn thresholds_and_spans_on_the_row() {
+    const AGE: &str = "{ by = 'age', column = 'started', silent_after = '1h' }";
     let rows = patient();
-    as_in_memory(|lab| {
-        lab.create(&[PATIENT]);
-        lab.edit(&rows);
-        listed(lab, &patient_with(liveness))
-    });
-}
-
-#[test]
-fn a_threshold_on_the_row() {
-    patient_everywhere(
-        "{ by = 'heartbeat', column = 'beat', silent_after = 'patience' }, \
-         { by = 'age', column = 'started', silent_after = '1h' }",
-    );
-}
-
-#[test]
-fn a_lease_of_a_span_on_the_row() {
-    patient_everywhere(
+    for liveness in [
+        format!("{{ by = 'heartbeat', column = 'beat', silent_after = 'patience' }}, {AGE}"),
         "{ by = 'lease', column = 'started', plus = 'expire_in' }, \
-         { by = 'heartbeat', column = 'beat', silent_after = '1m' }",
-    );
-}
-
-#[test]
-fn a_threshold_that_the_operator_must_say() {
-    patient_everywhere(
-        "{ by = 'heartbeat', column = 'beat', silent_after = 'required' }, \
-         { by = 'age', column = 'started', silent_after = '1h' }",
-    );
-}
-
-#[test]
-fn no_source_at_all_is_unknown() {
-    patient_everywhere("");
+         { by = 'heartbeat', column = 'beat', silent_after = '1m' }"
+            .to_owned(),
+        format!("{{ by = 'heartbeat', column = 'beat', silent_after = 'required' }}, {AGE}"),
+        // No source at all: all are unknown.
+        String::new(),
+    ] {
+        as_in_memory(|lab| {
+            lab.create(&[PATIENT]);
+            lab.edit(&rows);
+            listed(lab, &patient_with(&liveness))
+        });
+    }
 }
 
 /// More than two pages, in which almost everything ties, through every listing.

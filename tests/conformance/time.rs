@@ -6,6 +6,7 @@ use crate::support::labs::{PostgresLab, SqlLab, for_each_sql_store};
 use jobdoctor::model::Engine;
 use jobdoctor::policy::Policy;
 use jobdoctor::preset::{Place, Preset};
+use std::fmt::Display;
 
 use Ends::{Healthy, Stuck, Unknown};
 
@@ -34,7 +35,7 @@ fn ticks(encoding: &str) -> Preset {
 }
 
 /// Fills the table with these expressions and compares what the doctor makes of each.
-fn try_values(lab: &dyn SqlLab, encoding: &str, declared: &str, cases: &[(&str, Ends)]) {
+fn try_values(lab: &dyn SqlLab, encoding: &str, declared: &str, cases: &[(impl Display, Ends)]) {
     lab.clear();
     lab.run(&format!("CREATE TABLE ticks (id integer PRIMARY KEY, status text, beat {declared})"));
     for (id, (value, _)) in cases.iter().enumerate() {
@@ -58,7 +59,7 @@ fn try_values(lab: &dyn SqlLab, encoding: &str, declared: &str, cases: &[(&str, 
 }
 
 /// The same values on more rows than two pages hold.
-fn many(lab: &dyn SqlLab, encoding: &str, cases: &[(&str, Ends)]) {
+fn many(lab: &dyn SqlLab, encoding: &str, cases: &[(impl Display, Ends)]) {
     for (n, (value, _)) in cases.iter().enumerate() {
         let from = 10_000 * (n + 1);
         lab.run(&format!(
@@ -84,15 +85,12 @@ fn epoch_integers_on_sqlite() {
         on(Engine::Sqlite, |lab| {
             let at = |seconds: i64| format!("(unixepoch('now') - ({seconds})) * {times}");
             let times = [(10, Healthy), (400, Stuck), (-30, Healthy), (-3600, Unknown), (900_000_000, Unknown)];
-            let values: Vec<(String, Ends)> = times.iter().map(|(ago, ends)| (at(*ago), *ends)).collect();
-            let mut cases: Vec<(&str, Ends)> = values.iter().map(|(value, ends)| (value.as_str(), *ends)).collect();
-            cases.extend(wrong.iter().map(|value| (*value, Unknown)));
-            for value in ["NULL", "0", "-1", "9223372036854775807", "'2026-11-20 10:00:00'", "x'00'", "''", "1e300"] {
-                cases.push((value, Unknown));
-            }
+            let mut cases = times.map(|(ago, ends)| (at(ago), ends)).to_vec();
+            let odd = ["NULL", "0", "-1", "9223372036854775807", "'2026-11-20 10:00:00'", "x'00'", "''", "1e300"];
+            cases.extend(wrong.iter().chain(&odd).map(|value| ((*value).to_owned(), Unknown)));
             try_values(lab, encoding, "INTEGER", &cases);
             // And where nothing keeps a number from being text.
-            cases.push(("CAST(unixepoch('now') AS text)", Unknown));
+            cases.push(("CAST(unixepoch('now') AS text)".to_owned(), Unknown));
             try_values(lab, encoding, "", &cases);
         });
     };
@@ -206,8 +204,7 @@ fn zoneless_times_on_postgres() {
                 ("'infinity'".to_owned(), Unknown),
                 ("'-infinity'".to_owned(), Unknown),
             ];
-            let cases: Vec<(&str, Ends)> = values.iter().map(|(value, ends)| (value.as_str(), *ends)).collect();
-            try_values(&lab, encoding, "timestamp", &cases);
+            try_values(&lab, encoding, "timestamp", &values);
         }
     }
 }
@@ -259,8 +256,7 @@ fn numbers_on_postgres() {
                 (cast("-1".to_owned()), Unknown),
                 ("NULL".to_owned(), Unknown),
             ];
-            let cases: Vec<(&str, Ends)> = values.iter().map(|(value, ends)| (value.as_str(), *ends)).collect();
-            try_values(lab, encoding, declared, &cases);
+            try_values(lab, encoding, declared, &values);
         }
         try_values(
             lab,
@@ -286,9 +282,8 @@ fn text_on_postgres() {
             (at(400, "YYYY-MM-DD HH24:MI:SS"), Unknown),
             ("''".to_owned(), Unknown),
         ];
-        let cases: Vec<(&str, Ends)> = values.iter().map(|(value, ends)| (value.as_str(), *ends)).collect();
         for declared in ["text", "varchar(40)"] {
-            try_values(lab, "'text YYYY-MM-DDTHH:MM:SS.ffffffZ'", declared, &cases);
+            try_values(lab, "'text YYYY-MM-DDTHH:MM:SS.ffffffZ'", declared, &values);
         }
     });
 }

@@ -2,7 +2,7 @@
 
 use crate::cli::scene::incident;
 use crate::support::cli::{Doctor, Ran, is_valid};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 
 fn lines(ran: &Ran) -> Vec<Value> {
@@ -44,10 +44,7 @@ fn errors_have_their_code_and_hints_in_the_same_line() {
         let ran = doctor.run(&words).exits(69);
         let lines = lines(&ran);
         assert_eq!((ran.stdout.as_str(), lines.len()), ("", 1), "{ran:#?}");
-        assert_eq!(
-            (&lines[0]["level"], &lines[0]["code"], &lines[0]["kind"]),
-            (&"error".into(), &69.into(), &"unavailable".into())
-        );
+        assert_eq!(json!([lines[0]["level"], lines[0]["code"], lines[0]["kind"]]), json!(["error", 69, "unavailable"]));
         assert_eq!(lines[0]["run"], Value::Null, "it has not come so far");
         assert!(!ran.stderr.contains("c4n4ry"));
     }

@@ -37,9 +37,7 @@ fn the_summary_is_one_and_nothing_else() {
             let ran = queue.run(&["stale", "--summary", "-o", format]).exits(2);
             assert!(ran.stdout.is_empty() && ran.stderr.contains("--summary lists no jobs"), "{ran:#?}");
         }
-        assert!(
-            fails(&queue.doctor, &["stale", "--db", &queue.url, "--summary", "--id", "1"], 2).stderr.contains("--id")
-        );
+        fails(&queue.doctor, &["stale", "--db", &queue.url, "--summary", "--id", "1"], 2).says("--id");
     });
 }
 

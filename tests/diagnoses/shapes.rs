@@ -5,6 +5,14 @@ use crate::support::cli::Doctor;
 use crate::support::shop::on_both;
 use insta::assert_snapshot;
 
+/// On each engine, these claims are told as that snapshot has it.
+fn are_told(claims: &[At], snapshot: &str) {
+    on_both(|queue| {
+        put(queue, claims);
+        assert_snapshot!(snapshot, diagnoses(queue, &[]));
+    });
+}
+
 #[test]
 fn a_host_that_vanished_a_kind_that_hangs_and_one_that_is_only_slow() {
     on_both(|queue| {
@@ -57,14 +65,9 @@ fn one_job_alone_is_no_event() {
 
 #[test]
 fn pods_that_went_together_are_one_line_though_each_held_one_job() {
-    on_both(|queue| {
-        let pod = |n: i64| {
-            at("web", if n % 4 == 0 { "Other" } else { "SendInvoice" }, &format!("pod-{n:02}:1"), 11_130, 7830 + n)
-        };
-        put(queue, &(0..40).map(pod).collect::<Vec<_>>());
-        put(queue, &[at("web", "SendInvoice", "alive:1", 900, 2)]);
-        assert_snapshot!("pods", diagnoses(queue, &[]));
-    });
+    let kind = |n: i64| if n % 4 == 0 { "Other" } else { "SendInvoice" };
+    let pods = (0..40).map(|n| at("web", kind(n), &format!("pod-{n:02}:1"), 11_130, 7830 + n));
+    are_told(&pods.chain([at("web", "SendInvoice", "alive:1", 900, 2)]).collect::<Vec<_>>(), "pods");
 }
 
 /// Two died 41 minutes apart: they did not vanish together, and a minute later they still did not.
@@ -114,26 +117,18 @@ fn where_only_age_tells_nobody_lives() {
 /// Workers that die one after the other of the same kind of job.
 #[test]
 fn a_kind_that_kills_its_workers() {
-    on_both(|queue| {
-        let worker = |n: i64| at("media", "ResizeVideo", &format!("node:{n}"), 4000 * n + 11_130, 4000 * n + 7830);
-        put(queue, &(0..5).map(worker).collect::<Vec<_>>());
-        put(queue, &[at("web", "SendInvoice", "node:99", 30, 2)]);
-        assert_snapshot!("killers", diagnoses(queue, &[]));
-    });
+    let worker = |n: i64| at("media", "ResizeVideo", &format!("node:{n}"), 4000 * n + 11_130, 4000 * n + 7830);
+    let claims = (0..5).map(worker).chain([at("web", "SendInvoice", "node:99", 30, 2)]);
+    are_told(&claims.collect::<Vec<_>>(), "killers");
 }
 
 /// An owner that holds something alive is not gone, whatever else it holds.
 #[test]
 fn an_owner_that_lives_hangs() {
-    on_both(|queue| {
-        let mut claims = vec![at("web", "A", "web1:1", 11_130, 7830), at("web", "B", "web1:1", 11_131, 7830)];
-        claims.push(at("web", "C", "web1:1", 30, 2));
-        // In trouble, but its own heartbeat is fresh: twice, so that it is no job alone.
-        let late = At { deadline: Some(1000), ..at("web", "D", "web2:1", 11_130, 2) };
-        claims.extend([late.clone(), late]);
-        put(queue, &claims);
-        assert_snapshot!("living_owners", diagnoses(queue, &[]));
-    });
+    let dead = [at("web", "A", "web1:1", 11_130, 7830), at("web", "B", "web1:1", 11_131, 7830)];
+    // In trouble, but its own heartbeat is fresh: twice, so that it is no job alone.
+    let late = At { deadline: Some(1000), ..at("web", "D", "web2:1", 11_130, 2) };
+    are_told(&[&dead[..], &[at("web", "C", "web1:1", 30, 2), late.clone(), late]].concat(), "living_owners");
 }
 
 /// What a filter leaves out still shows who is alive, and who is not.
@@ -155,31 +150,21 @@ fn a_filter_does_not_make_anyone_dead_or_alive() {
 
 #[test]
 fn where_only_age_tells_nobody_vanished() {
-    on_both(|queue| {
-        let old = |n: i64| At { beat: None, ..at("web", "SendInvoice", "web1:1", 7830 + n, 0) };
-        put(queue, &[old(0), old(1)]);
-        assert_snapshot!("by_age", diagnoses(queue, &[]));
-    });
+    let old = |n: i64| At { beat: None, ..at("web", "SendInvoice", "web1:1", 7830 + n, 0) };
+    are_told(&[old(0), old(1)], "by_age");
 }
 
 /// A heartbeat ahead of the clock may be life.
 #[test]
 fn what_cannot_be_judged_leaves_a_doubt() {
-    on_both(|queue| {
-        put(queue, &[at("web", "A", "web1:1", 11_130, 7830), at("web", "A", "web1:1", 11_130, 7830)]);
-        put(queue, &[at("web", "A", "web1:1", 11_130, -7000)]);
-        assert_snapshot!("doubt", diagnoses(queue, &[]));
-    });
+    are_told(&[7830, 7830, -7000].map(|silent| at("web", "A", "web1:1", 11_130, silent)), "doubt");
 }
 
 #[test]
 fn lies_of_the_ownership_data() {
-    on_both(|queue| {
-        let nobody = At { owner: None, ..at("web", "A", "", 11_130, 7830) };
-        let timeless = At { claimed: None, ..at("web", "A", "web1:1", 0, 7830) };
-        put(queue, &[nobody.clone(), nobody, timeless.clone(), timeless]);
-        assert_snapshot!("inconsistencies", diagnoses(queue, &[]));
-    });
+    let nobody = At { owner: None, ..at("web", "A", "", 11_130, 7830) };
+    let timeless = At { claimed: None, ..at("web", "A", "web1:1", 0, 7830) };
+    are_told(&[nobody.clone(), nobody, timeless.clone(), timeless], "inconsistencies");
 }
 
 const SHOP: &str = "CREATE TABLE packers (name TEXT PRIMARY KEY, seen_at INTEGER, booted_at INTEGER);

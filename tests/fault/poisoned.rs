@@ -46,13 +46,8 @@ fn one_five_and_all_but_one_of_500() {
             let document = shop.run(&["reclaim", "--apply", "--max-jobs", "1000", "--json"]).exits(3).json();
             assert_eq!(ended(&document, "refused"), Vec::from_iter(1..=bad));
             assert_eq!(ended(&document, "moved"), Vec::from_iter(bad + 1..=JOBS));
-            assert!(
-                document["steps"]
-                    .as_array()
-                    .unwrap()
-                    .iter()
-                    .all(|step| { step["error"].is_null() == (step["outcome"] == "moved") })
-            );
+            let steps = document["steps"].as_array().unwrap();
+            assert!(steps.iter().all(|step| step["error"].is_null() == (step["outcome"] == "moved")));
             let yes = if shop.is_postgres() { "t" } else { "1" };
             let no = if shop.is_postgres() { "f" } else { "0" };
             assert_eq!(shop.rows(GROUPS), [format!("QUEUED 1 {yes} {}", JOBS - bad), format!("RUNNING 0 {no} {bad}")]);

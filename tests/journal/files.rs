@@ -2,6 +2,7 @@
 
 use super::queue::{on_both, on_postgres, on_sqlite};
 use crate::support::cli::{Ran, fails};
+use serde_json::json;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 
@@ -48,10 +49,7 @@ fn what_stands_in_it() {
         assert_eq!(kinds[1..7], ["intent", "result", "intent", "result", "intent", "result"]);
         let head = &lines[0];
         assert_eq!(head["schema"], "jobdoctor.journal/v2");
-        assert_eq!(
-            (&head["run_id"], &head["command"], &head["reason"]),
-            (&run.into(), &"reclaim".into(), &"INC-42".into())
-        );
+        assert_eq!(json!([head["run_id"], head["command"], head["reason"]]), json!([run, "reclaim", "INC-42"]));
         assert_eq!(head["target"]["engine"], queue.pick("sqlite", "postgres"));
         assert_eq!(head["target"]["key"], serde_json::json!(["id"]));
         assert!(head["host"].is_string() && head["actor"]["uid"].is_number() && head["digest"].is_string());

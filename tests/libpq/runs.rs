@@ -3,7 +3,7 @@
 use super::case::{Case, Made};
 use super::oracle::Oracle;
 use crate::support::impostor::{Impostor, Visit};
-use std::fs;
+use crate::support::postgres::installed;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -85,15 +85,7 @@ fn ours(made: &Made, arguments: &[&str]) -> Command {
 pub fn psql() -> &'static Path {
     static PSQL: OnceLock<PathBuf> = OnceLock::new();
     PSQL.get_or_init(|| {
-        let mut places: Vec<PathBuf> = Vec::new();
-        if let Ok(versions) = fs::read_dir("/usr/lib/postgresql") {
-            places.extend(versions.flatten().map(|version| version.path().join("bin/psql")));
-        }
-        places.sort();
-        places.reverse();
-        let others = ["/usr/local/pgsql/bin/psql", "/opt/homebrew/bin/psql", "/usr/local/bin/psql", "/usr/bin/psql"];
-        places.extend(others.map(PathBuf::from));
-        let found = places.into_iter().find(|place| place.exists());
+        let found = installed().into_iter().map(|bin| bin.join("psql")).find(|place| place.exists());
         found.expect("no psql: run tests/run, which installs Postgres, or install the package `postgresql`")
     })
 }

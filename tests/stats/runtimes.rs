@@ -27,19 +27,13 @@ fn percentiles_by_kind_and_what_a_threshold_would_have_hit() {
         );
         let document = runtimes(place, &["--older", "15m"]);
         let [video, invoice] = [&document["kinds"][0], &document["kinds"][1]];
-        assert_eq!(
-            (&video["kind"], &video["queue"], &video["jobs"]),
-            (&"ResizeVideo".into(), &Value::Null, &1000.into())
-        );
+        assert_eq!(json!([video["kind"], video["queue"], video["jobs"]]), json!(["ResizeVideo", null, 1000]));
         near(&video["p50_seconds"], 500.0);
         near(&video["p95_seconds"], 950.0);
         near(&video["p99_seconds"], 990.0);
         assert_eq!((&video["max_seconds"], &video["would_hit"]), (&1000.0.into(), &100.into()));
         near(&invoice["p50_seconds"], 2.0);
-        assert_eq!(
-            (&invoice["jobs"], &invoice["would_hit"], &invoice["max_seconds"]),
-            (&100.into(), &0.into(), &2.0.into())
-        );
+        assert_eq!(json!([invoice["jobs"], invoice["would_hit"], invoice["max_seconds"]]), json!([100, 0, 2.0]));
         assert_eq!(
             document["summary"],
             json!({"kinds": 2, "jobs": 1100, "unusable": 0, "left_out": 0, "would_hit": 100})
@@ -159,10 +153,7 @@ fn what_tells_no_run_time_is_counted_and_not_guessed() {
         }
         let document = runtimes(place, &["--older", "1s"]);
         let kind = &document["kinds"][0];
-        assert_eq!(
-            (&kind["jobs"], &kind["unusable"], &kind["max_seconds"]),
-            (&1.into(), &unusable.into(), &60.0.into())
-        );
+        assert_eq!(json!([kind["jobs"], kind["unusable"], kind["max_seconds"]]), json!([1, unusable, 60.0]));
         assert_eq!((&kind["would_hit"], &document["summary"]["unusable"]), (&1.into(), &unusable.into()));
         let said = document["findings"][0].as_str().unwrap();
         assert!(said.ends_with(&format!("counted as unusable: {unusable}")), "{said}");
@@ -183,10 +174,7 @@ fn kinds_without_end() {
         ));
         let document = runtimes(place, &[]);
         let summary = &document["summary"];
-        assert_eq!(
-            (&summary["kinds"], &summary["jobs"], &summary["left_out"]),
-            (&1000.into(), &1000.into(), &500.into())
-        );
+        assert_eq!(json!([summary["kinds"], summary["jobs"], summary["left_out"]]), json!([1000, 1000, 500]));
         assert!(
             document["findings"][0].as_str().unwrap().contains("beyond the first 1000"),
             "{}",

@@ -233,18 +233,21 @@ fn wait_at(directory: &Path, port: u16) {
     }
 }
 
-/// Where the server's programs are. Never skipped silently: a suite without Postgres proves half of nothing.
-pub fn binaries() -> PathBuf {
+/// Where programs of Postgres may be installed, the newest version first.
+pub fn installed() -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = Vec::new();
     if let Ok(versions) = fs::read_dir("/usr/lib/postgresql") {
         places.extend(versions.flatten().map(|version| version.path().join("bin")));
     }
-    // Newest first.
     places.sort();
     places.reverse();
-    for directory in ["/usr/local/pgsql/bin", "/opt/homebrew/bin", "/usr/local/bin", "/usr/bin"] {
-        places.push(PathBuf::from(directory));
-    }
+    places.extend(["/usr/local/pgsql/bin", "/opt/homebrew/bin", "/usr/local/bin", "/usr/bin"].map(PathBuf::from));
+    places
+}
+
+/// Where the server's programs are. Never skipped silently: a suite without Postgres proves half of nothing.
+pub fn binaries() -> PathBuf {
+    let mut places = installed();
     let found = Command::new("sh").args(["-c", "command -v initdb"]).output().expect("run sh");
     if let Some(bin) = Path::new(String::from_utf8_lossy(&found.stdout).trim()).parent() {
         places.insert(0, bin.to_owned());

@@ -4,7 +4,7 @@ use crate::support::cli::{Running, until};
 use crate::support::pty::{On, OnTerminal};
 use crate::support::shop::{Shop, on_both};
 use rustix::process::Signal;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 /// Starts a reclaim of so many dead jobs that watches them for that long, and comes back once they wait again.
@@ -87,10 +87,7 @@ fn only_what_was_requeued_is_watched() {
         shop.in_flight(1, 2, "'web1:1'", 6000);
         let words = ["reclaim", "--apply", "--to", "fail", "--verify", "5m", "--json"];
         let document = shop.run(&words).exits(0).json();
-        assert_eq!(
-            (&document["verified"]["watched"], &document["summary"]["outcomes"]["moved"]),
-            (&0.into(), &2.into())
-        );
+        assert_eq!(json!([document["verified"]["watched"], document["summary"]["outcomes"]["moved"]]), json!([0, 2]));
         shop.in_flight(11, 12, "'web1:1'", 6000);
         shop.sql("CREATE UNIQUE INDEX one ON jobs (kind) WHERE status = 'QUEUED'");
         let document = shop.run(&["reclaim", "--apply", "--verify", "1s", "--json"]).exits(3).json();

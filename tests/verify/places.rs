@@ -2,6 +2,7 @@
 
 use crate::support::cli::{Doctor, until};
 use crate::support::postgres::{TestDatabase, fresh};
+use serde_json::json;
 
 fn verified(database: &TestDatabase, more: &[&str], meanwhile: impl FnOnce()) -> serde_json::Value {
     let doctor = Doctor::new();
@@ -32,10 +33,7 @@ fn where_a_claim_is_a_row_its_absence_is_no_end() {
                 VALUES (1, 5, now() AT TIME ZONE 'UTC')";
         database.client().batch_execute(claim).unwrap();
     });
-    assert_eq!(
-        (&verified["picked_up"], &verified["not_in_flight"], &verified["gone"]),
-        (&1.into(), &1.into(), &0.into())
-    );
+    assert_eq!(json!([verified["picked_up"], verified["not_in_flight"], verified["gone"]]), json!([1, 1, 0]));
 }
 
 /// Jobs without a state, which are deleted when they are done.
