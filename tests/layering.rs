@@ -191,14 +191,14 @@ fn an_upward_arrow_is_caught() {
 
 /// The most lines and files of each layer, unit tests included. A change that needs more raises the figure and says why.
 const BUDGETS: [(&str, usize, usize); 8] = [
-    ("cli", 10_650, 78),
-    ("history", 950, 6),
-    ("model", 1_450, 10),
-    ("ops", 9_950, 63),
-    ("output", 6_950, 47),
-    ("policy", 3_650, 20),
-    ("preset", 6_900, 30),
-    ("store", 12_900, 65),
+    ("cli", 9_875, 65),
+    ("history", 875, 5),
+    ("model", 1_325, 9),
+    ("ops", 9_325, 54),
+    ("output", 6_625, 39),
+    ("policy", 3_575, 19),
+    ("preset", 6_750, 29),
+    ("store", 12_100, 62),
 ];
 
 /// How a layer of so many lines and files exceeds its budget.
