@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::Arc;
 
-/// The most steps of a plan. While it is carried out each takes some 3 kB, a plan in the making holds a quarter more, and
-/// 64 MiB have room for the keys of a million jobs and for the rest of the program too.
-pub(super) const STEPS: usize = 2_500;
+/// The most steps of a plan. Each takes some 2 kB, a plan in the making holds a quarter more, and 64 MiB have room for the
+/// keys of a million jobs, for the list that is printed and for the rest of the program too.
+pub(super) const STEPS: usize = 5_000;
 
 /// A set that keeps hashes, because there may be a million keys; a tree, which never doubles. Where two are equal, a
 /// job is left to the next run.

@@ -5,8 +5,8 @@ use insta::assert_snapshot;
 
 #[test]
 fn the_first_line_of_many() {
-    let doctor = orphans(2400);
-    for (command, code) in [("stale", 0), ("reclaim --max-jobs 2400", 0), ("sweep --max-jobs 2400", 0)] {
+    let doctor = orphans(3000);
+    for (command, code) in [("stale", 0), ("reclaim --max-jobs 3000", 0), ("sweep --max-jobs 3000", 0)] {
         let command: Vec<&str> = command.split(' ').chain(["--db", "queue.db", "-o", "jsonl"]).collect();
         let mut running = doctor.start(&command);
         let line = running.first_line();

@@ -1,17 +1,17 @@
-//! A plan holds 2,500 steps, and an apply goes on in the same run: with one brake, one beginning, and each job tried once.
+//! A plan holds 5,000 steps, and an apply goes on in the same run: with one brake, one beginning, and each job tried once.
 
 use crate::cli::scene::orphans;
 use crate::support::cli::Doctor;
 use crate::support::shop::on_both;
 use serde_json::{Value, json};
 
-const JOBS: u32 = 2_700;
-const APPLY: [&str; 6] = ["--apply", "--fast", "--max-jobs", "2700", "-o", "json"];
+const JOBS: u32 = 5_200;
+const APPLY: [&str; 6] = ["--apply", "--fast", "--max-jobs", "5200", "-o", "json"];
 
 #[test]
 fn a_run_goes_on_to_what_a_plan_has_no_room_for() {
-    const ALL: u32 = 5_200;
-    let apply_all = ["--apply", "--fast", "--max-jobs", "5200", "-o", "json"];
+    const ALL: u32 = 10_200;
+    let apply_all = ["--apply", "--fast", "--max-jobs", "10200", "-o", "json"];
     on_both(|shop| {
         shop.in_flight(1, ALL, "'web1:' || (n % 7)", 600);
         let dry = shop.run(&["reclaim", "-o", "json"]).exits(0).document("reclaim");
@@ -20,14 +20,14 @@ fn a_run_goes_on_to_what_a_plan_has_no_room_for() {
             let listed = document["steps"].as_array().unwrap().len();
             (listed, summary["planned"].clone(), summary["beyond_limit"].clone())
         };
-        assert_eq!(counts(&dry), (2_500, json!(2_500), json!(2_700)));
+        assert_eq!(counts(&dry), (5_000, json!(5_000), json!(5_200)));
         let digest = dry["digest"].as_str().unwrap();
         // The brake and the bound are about all of them.
-        assert_eq!(dry["brake"]["override"], "--max-jobs 5200");
-        let small = ["reclaim", "--expect", digest, "--apply", "--max-jobs", "5199", "-o", "json"];
-        assert!(shop.run(&small).exits(4).json()["refused"].to_string().contains("5200"));
+        assert_eq!(dry["brake"]["override"], "--max-jobs 10200");
+        let small = ["reclaim", "--expect", digest, "--apply", "--max-jobs", "10199", "-o", "json"];
+        assert!(shop.run(&small).exits(4).json()["refused"].to_string().contains("10200"));
         let done = shop.run(&[&["reclaim", "--expect", digest], &apply_all[..]].concat()).exits(0).document("reclaim");
-        assert_eq!(counts(&done), (2_500, json!(ALL), json!(2_700)));
+        assert_eq!(counts(&done), (5_000, json!(ALL), json!(5_200)));
         assert_eq!(done["summary"]["outcomes"]["moved"], ALL);
         assert_eq!(done["summary"]["by_action"][0]["moved"], ALL);
         let states = "SELECT status, attempts, count(*) FROM jobs GROUP BY 1, 2";
@@ -44,9 +44,9 @@ fn a_run_goes_on_to_what_a_plan_has_no_room_for() {
 #[test]
 fn a_limit_is_for_all_passes() {
     let doctor = orphans(JOBS);
-    let limited = [&["reclaim", "--db", "queue.db", "--limit", "2600"], &APPLY[..]].concat();
+    let limited = [&["reclaim", "--db", "queue.db", "--limit", "5100"], &APPLY[..]].concat();
     let done = doctor.run(&limited).exits(0).json();
-    assert_eq!((&done["summary"]["planned"], &done["summary"]["outcomes"]["moved"]), (&json!(2_600), &json!(2_600)));
+    assert_eq!((&done["summary"]["planned"], &done["summary"]["outcomes"]["moved"]), (&json!(5_100), &json!(5_100)));
     let named = ["reclaim", "--id", "1", "--id", "2", "--limit", "1", "--max-jobs", "1", "--apply", "--json"];
     assert_eq!(doctor.on_queue(&named).exits(0).json()["summary"]["outcomes"]["moved"], 1);
     assert_eq!(doctor.rows("SELECT count(*) FROM jobs WHERE status = 'RUNNING'"), ["99"]);
@@ -96,14 +96,14 @@ action = { requeue = { to = 'QUEUED', clear = ['owner_id'] }, fail = { to = 'FAI
 #[test]
 fn what_is_refused_is_tried_once_and_what_is_left_is_counted() {
     let doctor = orphans(JOBS);
-    let refuse = "CREATE TRIGGER no BEFORE UPDATE ON jobs WHEN old.id % 1000 = 0 OR old.id = 100 BEGIN SELECT raise(ABORT, 'no'); END";
+    let refuse = "CREATE TRIGGER no BEFORE UPDATE ON jobs WHEN old.id % 2000 = 0 OR old.id = 100 BEGIN SELECT raise(ABORT, 'no'); END";
     doctor.sql(refuse);
     let apply = [&["reclaim", "--db", "queue.db"], &APPLY[..]].concat();
     let done = doctor.run(&apply).exits(3).json();
     let outcomes = &done["summary"]["outcomes"];
     assert_eq!((&outcomes["moved"], &outcomes["refused"]), (&json!(JOBS - 3), &json!(3)));
     let refused = done["steps"].as_array().unwrap().iter().filter(|step| step["outcome"] == "refused").count();
-    assert_eq!((refused, done["steps"].as_array().unwrap().len()), (3, 2_501), "those of later passes are listed too");
+    assert_eq!((refused, done["steps"].as_array().unwrap().len()), (3, 5_001), "those of later passes are listed too");
     doctor.sql("DROP TRIGGER no");
     let slow = ["reclaim", "--db", "queue.db", "--apply", "--max-jobs", "9", "--json"];
     doctor.run(&slow).exits(0);
@@ -120,7 +120,7 @@ fn what_is_refused_is_tried_once_and_what_is_left_is_counted() {
 #[test]
 fn jobs_that_wait_come_in_later_passes_too() {
     let doctor = orphans(30);
-    let queued = "WITH RECURSIVE n(i) AS (SELECT 101 UNION ALL SELECT i + 1 FROM n WHERE i <= 2600) INSERT INTO jobs (id, queue, kind, \
+    let queued = "WITH RECURSIVE n(i) AS (SELECT 101 UNION ALL SELECT i + 1 FROM n WHERE i <= 5100) INSERT INTO jobs (id, queue, kind, \
         status, run_at) SELECT i, 'q', 'k', 'QUEUED', unixepoch() - 9000 FROM n;
         INSERT INTO jobs (id, queue, kind, status, owner_id, claimed_at, lease_expires_at)
         SELECT id + 50000, 'q', 'k', 'RUNNING', 'web2:1', unixepoch(), unixepoch() + 600 FROM jobs WHERE id BETWEEN 101 AND 200";
@@ -130,10 +130,10 @@ fn jobs_that_wait_come_in_later_passes_too() {
     std::fs::write(doctor.path("config.toml"), config).unwrap();
     let sweep = ["sweep", "--config", "config.toml", "--target", "shop", "--apply", "--fast", "-o", "json"];
     let summary = doctor.run(&sweep).exits(0).json()["summary"].clone();
-    assert_eq!((&summary["planned"], &summary["waiting"]), (&json!(2_531), &json!(2_501)), "{summary:#}");
-    assert_eq!(summary["outcomes"]["moved"], 2_531);
+    assert_eq!((&summary["planned"], &summary["waiting"]), (&json!(5_031), &json!(5_001)), "{summary:#}");
+    assert_eq!(summary["outcomes"]["moved"], 5_031);
     let states = "SELECT status, count(*) FROM jobs WHERE id > 100 GROUP BY 1 ORDER BY 1";
-    assert_eq!(doctor.rows(states), ["FAILED 2501", "RUNNING 100"]);
+    assert_eq!(doctor.rows(states), ["FAILED 5001", "RUNNING 100"]);
 }
 
 /// Most of them may not go where they are told to go; a thousand would break a unique key.

@@ -33,7 +33,7 @@ pub struct Reclaim {
     /// What is likely to have happened to the jobs of the steps, most jobs first; none where jobs were named, and for a
     /// restart sweep, whose scope says who is dead.
     pub diagnoses: Vec<Diagnosis>,
-    /// What is done, longest silent first. A plan of more than 2,500 steps lists the first; after an apply it lists
+    /// What is done, longest silent first. A plan of more than 5,000 steps lists the first; after an apply it lists
     /// them and, of the others, those that were not moved.
     #[serde(serialize_with = "one_a_line")]
     pub steps: Vec<StepJob>,
