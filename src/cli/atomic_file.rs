@@ -4,7 +4,7 @@ use super::{CliError, Exit};
 use crate::output::{FileMode, directory_of, replace_file, temporary_beside};
 use rustix::process::geteuid;
 use std::ffi::OsStr;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -108,6 +108,12 @@ impl AtomicFile {
     }
 }
 
+/// True if both paths lead to the same file, which need not exist yet; its directory must.
+pub fn is_same(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| Some(fs::canonicalize(directory_of(path)).ok()?.join(path.file_name()?));
+    place(one).is_some_and(|one| Some(one) == place(other))
+}
+
 /// Whether SQLite would take a file of that name for a part of the database next to it.
 fn is_of_a_database(path: &Path) -> bool {
     let bytes = path.as_os_str().as_bytes();
@@ -118,7 +124,6 @@ fn is_of_a_database(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
 
     static KIND: FileKind = FileKind {
         flag: "--file",

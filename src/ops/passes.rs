@@ -50,6 +50,7 @@ pub struct Bound {
     pub(super) only: Option<Arc<Hashes>>,
     /// How many are left of the claims that the brake and `--max-jobs` have counted, and of the jobs that wait.
     pub(super) left: Option<(u64, u64)>,
+    /// Passes before this one.
     pub(super) passes: usize,
     /// The run that an undo reverts: the beginning of its id may fit the undo's own by now.
     pub(super) run_id: Option<String>,

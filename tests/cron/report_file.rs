@@ -170,3 +170,13 @@ fn a_report_that_cannot_be_printed_hides_no_worse_end() {
     assert_eq!(ended.status.code(), Some(70));
     assert_eq!(report(&doctor)["summary"]["outcomes"]["moved"], 1);
 }
+
+#[test]
+fn metrics_and_report_are_two_files() {
+    let doctor = incident();
+    for (report, metrics) in [("one", "one"), ("one", "./one")] {
+        let words = ["sweep", "--apply", "--report-file", report, "--textfile", metrics];
+        doctor.on_queue(&words).exits(2).says("are the same file");
+    }
+    assert_eq!(doctor.files(), ["queue.db"]);
+}

@@ -6,6 +6,7 @@ use crate::cli::args::{
     ActArgs, ConfirmArgs, EvidenceArgs, ListArgs, OlderArgs, SelectArgs, TargetsArgs, TextfileArgs, TimeArg,
     UnattendedArgs,
 };
+use crate::cli::atomic_file::is_same;
 use crate::cli::monitor::Metrics;
 use crate::cli::settings::Settings;
 use crate::cli::signal::sleep;
@@ -80,6 +81,12 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let have_ended = args.act.mode() != Mode::Plan;
     args.list.check(&Reclaim::titles(have_ended, false, args.time.times()))?;
     let (report, textfile) = (args.unattended.report_file.as_deref(), args.textfile.textfile.as_deref());
+    if let (Some(report), Some(textfile)) = (report, textfile)
+        && is_same(report, textfile)
+    {
+        let message = format!("--report-file {} and --textfile are the same file", report.display());
+        return Err(CliError::usage(message).hint("name two files: each is replaced as a whole"));
+    }
     let report = report.map(ReportFile::at).transpose()?;
     let mut metrics = Metrics::begin("sweep", textfile, &args.list.store, context)?.with_outcomes();
     let ended = sweep(args, context, report.as_ref(), &mut metrics);
