@@ -69,6 +69,23 @@ fn claims_made_since_a_restart_sweep_began_are_later() {
     assert_eq!(doctor.rows(THEIRS), ["600 RUNNING web1:5", "99999 RUNNING web1:3"]);
 }
 
+/// A claim whose deadline is over as it is made: the next run may act on it, this one does not.
+#[test]
+fn claims_made_since_a_run_began_are_later() {
+    let doctor = orphans(JOBS);
+    doctor.sql(
+        "CREATE TRIGGER worker AFTER UPDATE ON jobs WHEN new.id = 2000 AND new.status = 'QUEUED' BEGIN
+            INSERT INTO jobs (id, queue, kind, status, owner_id, claimed_at, deadline_at)
+            VALUES (99999, 'q', 'k', 'RUNNING', 'web1:3', unixepoch() + 2, unixepoch() - 9000);
+            UPDATE jobs SET status = 'SUCCEEDED' WHERE id = 100; END",
+    );
+    let late = ["reclaim", "--rule", "deadline_passed"];
+    let done = doctor.on_queue(&[&late, &APPLY[..]].concat()).exits(0).json();
+    assert_eq!(done["summary"]["outcomes"]["moved"], JOBS - 1, "one has finished, and leaves room for another");
+    assert_eq!(doctor.rows("SELECT id FROM jobs WHERE status = 'RUNNING'"), ["99999"]);
+    assert_eq!(doctor.on_queue(&[&late[..], &["--json"]].concat()).exits(0).json()["summary"]["planned"], 1);
+}
+
 /// A table without a claim time: what the first snapshot planned is all that the run acts on.
 #[test]
 fn where_no_claim_time_is_kept_the_first_snapshot_decides() {
