@@ -92,11 +92,11 @@ impl Timestamp {
     }
 }
 
-/// RFC 3339 in UTC.
+/// RFC 3339 in UTC, with the digits of a second that it needs or as many as the precision says.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match jiff::Timestamp::from_microsecond(self.0) {
-            Ok(time) => write!(f, "{time}"),
+            Ok(time) => time.fmt(f),
             Err(_) => write!(f, "{} us", self.0),
         }
     }

@@ -23,9 +23,8 @@ fail    = { to = "dead" }
 const ARGUMENTS: [&str; 4] = ["--config", "home.toml", "--preset", "home"];
 
 fn home_made(shop: &Shop) {
-    let time = if shop.is_postgres() { "timestamptz" } else { "integer" };
     let key = if shop.is_postgres() { "PRIMARY KEY" } else { "PRIMARY KEY AUTOINCREMENT" };
-    shop.sql(&format!("CREATE TABLE work (id integer {key}, status text, worker text, started {time})"));
+    shop.sql(&format!("CREATE TABLE work (id integer {key}, status text, worker text, started {{time}})"));
     shop.sql("INSERT INTO work VALUES (1, 'new', NULL, NULL)");
     std::fs::write(shop.doctor.path("home.toml"), HOME_MADE).unwrap();
     is_lost(shop);
@@ -66,6 +65,9 @@ fn the_ledger_counts_for_every_host() {
         home_made(shop);
         shop.run(&[&["init", "--ledger"], &ARGUMENTS[..]].concat()).exits(0);
         counts(shop);
+        // Runs within one second keep their order where instants are texts.
+        let lengths = "SELECT DISTINCT length(CAST(moved_at AS text)) FROM jobdoctor_ledger";
+        assert_eq!(shop.rows(shop.pick(lengths, "SELECT 27")), ["27"]);
         // Another host has no journal of it.
         std::fs::remove_dir_all(shop.doctor.home(".local")).unwrap();
         assert_eq!(planned(shop, "2"), "fail");

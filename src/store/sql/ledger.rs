@@ -80,7 +80,7 @@ pub fn ledger_last(
         sql.bind(Param::Cell(Cell::Text(value.to_owned())));
     }
     sql.push(" AND l.moved_at <= ");
-    sql.bind(Param::Cell(Cell::Text(until.to_string())));
+    sql.bind(Param::Cell(instant(until)));
     sql.push(cast(dialect, LedgerKind::Instant));
     sql.finish()
 }
@@ -120,12 +120,17 @@ fn cast(dialect: &dyn Dialect, kind: LedgerKind) -> &'static str {
     }
 }
 
+/// With every digit: SQLite compares texts, and a `Z` is behind any digit.
+fn instant(at: Timestamp) -> Cell {
+    Cell::Text(format!("{at:.6}"))
+}
+
 fn cells(head: &RunHead, at: Timestamp, step: &Step<End>) -> Vec<Cell> {
     let text = |text: &str| Cell::Text(text.to_owned());
     let maybe = |text: Option<String>| text.map_or(Cell::Null, Cell::Text);
     let of_head = [
         text(&head.run_id),
-        text(&at.to_string()),
+        instant(at),
         text(&head.command),
         text(&head.version),
         maybe(head.actor.name()),
