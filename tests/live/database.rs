@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 
 pub(super) enum Database {
-    Postgres(TestDatabase),
+    Postgres(Box<TestDatabase>),
     Sqlite(PathBuf),
 }
 
@@ -17,7 +17,7 @@ impl Database {
     /// A new one; on SQLite in a file of that directory, which the library itself shall make.
     pub(super) fn new(engine: Engine, home: &Path) -> Database {
         match engine {
-            Engine::Postgres => Database::Postgres(fresh()),
+            Engine::Postgres => Database::Postgres(Box::new(fresh())),
             Engine::Sqlite => Database::Sqlite(home.join("queue.db")),
         }
     }

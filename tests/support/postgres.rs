@@ -9,8 +9,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 pub const USER: &str = "doctor";
@@ -18,6 +18,16 @@ pub const USER: &str = "doctor";
 pub struct TestDatabase {
     name: String,
     socket: PathBuf,
+    /// The session that made it, for its end.
+    maker: Mutex<Client>,
+}
+
+/// Its memory is for the next one. A test may have stopped its server.
+impl Drop for TestDatabase {
+    fn drop(&mut self) {
+        let maker = self.maker.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let _ = maker.batch_execute(&format!("DROP DATABASE {} WITH (FORCE)", self.name));
+    }
 }
 
 pub fn fresh() -> TestDatabase {
@@ -36,9 +46,9 @@ fn fresh_on(socket: &Path) -> TestDatabase {
 fn fresh_with(socket: &Path, options: &str) -> TestDatabase {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let name = format!("t{}", COUNT.fetch_add(1, Ordering::SeqCst));
-    let mut client = connect(socket, "postgres");
-    client.batch_execute(&format!("CREATE DATABASE {name} {options}")).expect("create a database for the test");
-    TestDatabase { name, socket: socket.to_owned() }
+    let mut maker = connect(socket, "postgres");
+    maker.batch_execute(&format!("CREATE DATABASE {name} {options}")).expect("create a database for the test");
+    TestDatabase { name, socket: socket.to_owned(), maker: Mutex::new(maker) }
 }
 
 impl TestDatabase {
@@ -114,8 +124,14 @@ impl Cluster {
             give(&entry.expect("a file of the server").path(), user);
         }
         let port_setting = format!("port={port}");
-        let usual =
-            ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=200", &port_setting];
+        let usual = [
+            "fsync=off",
+            "synchronous_commit=off",
+            "full_page_writes=off",
+            "max_connections=400",
+            "max_wal_size=128MB",
+            &port_setting,
+        ];
         let settings = [&usual, settings].concat();
         let server = serve(&data, &directory, user, &settings);
         let guard = guard(server.id(), AT_ONCE, &directory);
