@@ -34,7 +34,7 @@ pub(super) const LIBRARY: Library = Library {
     failed: "attempts 3, locked by a worker, due, error, failed",
     finished: ("gone", "gone"),
     // Whoever finishes first deletes the row; the other deletes nothing.
-    late: Late { finishes: true, then: "gone", in_the_end: "gone" },
+    late: Late::both_end_in("gone"),
     ..Library::PLAIN
 };
 

@@ -38,7 +38,7 @@ const NEWER: Library = Library {
     finished: ("gone", "gone"),
     patient: Some(Patient { arguments: &["--poll", "60"], is_seen: true }),
     // Whoever finishes first deletes the row; the other deletes nothing.
-    late: Late { finishes: true, then: "gone", in_the_end: "gone" },
+    late: Late::both_end_in("gone"),
     rescue: Some(Rescue {
         age: "UPDATE graphile_worker._private_jobs SET locked_at = locked_at - interval '5 hours' \
               WHERE id = $1::text::bigint",

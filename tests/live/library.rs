@@ -85,6 +85,13 @@ pub(super) struct Late {
     pub(super) in_the_end: &'static str,
 }
 
+impl Late {
+    /// Both get to the end of the job, and its state is the same after each.
+    pub(super) const fn both_end_in(state: &'static str) -> Late {
+        Late { finishes: true, then: state, in_the_end: state }
+    }
+}
+
 impl Library {
     /// What most have in common: they are on Postgres, and nothing more need be said to anybody.
     pub(super) const PLAIN: Library = Library {

@@ -59,11 +59,7 @@ const OLDER: Library = Library {
     name: "pg-boss 12.27",
     runtime: Runtime::Node("pg-boss-12.27"),
     engine: Engine::Postgres,
-    late: Late {
-        finishes: true,
-        then: "completed, retry 1 of 2, started, completed, due",
-        in_the_end: "completed, retry 1 of 2, started, completed, due",
-    },
+    late: Late::both_end_in("completed, retry 1 of 2, started, completed, due"),
     ..NEWER
 };
 

@@ -32,11 +32,7 @@ const LIBRARY: Library = Library {
     finished: ("gone; log: queued, picked, queued, picked, successful", "gone; log: queued, picked, successful"),
     // It listens in the one session that it also works in.
     patient: Some(Patient { arguments: &["--poll", "60"], is_seen: false }),
-    late: Late {
-        finishes: true,
-        then: "gone; log: queued, picked, queued, picked, successful",
-        in_the_end: "gone; log: queued, picked, queued, picked, successful",
-    },
+    late: Late::both_end_in("gone; log: queued, picked, queued, picked, successful"),
     ..Library::PLAIN
 };
 

@@ -50,20 +50,8 @@ const ON_SQLITE: Library = Library {
     ..ON_POSTGRES
 };
 
-#[test]
-fn jobs_of_a_killed_worker_run_again() {
-    scenario::killed(&ON_POSTGRES);
-    scenario::killed(&ON_SQLITE);
-}
-
-#[test]
-fn a_worker_that_comes_back_ends_nothing() {
-    scenario::stopped(&ON_POSTGRES);
-    scenario::stopped(&ON_SQLITE);
-}
-
-#[test]
-fn a_job_that_is_given_back_for_later_runs_then() {
-    given_back_for_later(&ON_POSTGRES);
-    given_back_for_later(&ON_SQLITE);
+stories! {
+    fn jobs_of_a_killed_worker_run_again() { [ON_POSTGRES, ON_SQLITE].iter().for_each(scenario::killed) }
+    fn a_worker_that_comes_back_ends_nothing() { [ON_POSTGRES, ON_SQLITE].iter().for_each(scenario::stopped) }
+    fn a_job_that_is_given_back_for_later_runs_then() { [ON_POSTGRES, ON_SQLITE].iter().for_each(given_back_for_later) }
 }

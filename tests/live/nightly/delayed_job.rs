@@ -22,7 +22,6 @@ const ON_SQLITE: Library = Library {
     ..LIBRARY
 };
 
-#[test]
-fn jobs_of_a_killed_worker_run_again() {
-    scenario::killed(&ON_SQLITE);
+stories! {
+    fn jobs_of_a_killed_worker_run_again() { scenario::killed(&ON_SQLITE) }
 }

@@ -34,11 +34,7 @@ const ON_SQLITE: Library = Library {
     failed: "FAILED, workers 1, started, at once, builtins.RuntimeError, reason",
     finished: ("SUCCESSFUL, workers 2, started, at once", "SUCCESSFUL, workers 1, started, at once"),
     // The first to finish saves its result, and so does the other.
-    late: Late {
-        finishes: true,
-        then: "SUCCESSFUL, workers 2, started, at once",
-        in_the_end: "SUCCESSFUL, workers 2, started, at once",
-    },
+    late: Late::both_end_in("SUCCESSFUL, workers 2, started, at once"),
     ..Library::PLAIN
 };
 

@@ -31,11 +31,7 @@ const ON_POSTGRES: Library = Library {
     failed: "failed, retries 2, due, error",
     finished: ("finished, retries 1, due, error", "finished, retries 0, due"),
     // Whoever finishes first ends the task, and the other ends it again.
-    late: Late {
-        finishes: true,
-        then: "finished, retries 1, due, error",
-        in_the_end: "finished, retries 1, due, error",
-    },
+    late: Late::both_end_in("finished, retries 1, due, error"),
     ..Library::PLAIN
 };
 
@@ -56,20 +52,9 @@ const ON_SQLITE: Library = Library {
     ..ON_POSTGRES
 };
 
-#[test]
-fn jobs_of_a_killed_worker_run_again() {
-    scenario::killed(&ON_POSTGRES);
-    scenario::killed(&ON_SQLITE);
-}
-
-#[test]
-fn a_worker_that_comes_back_ends_the_task_of_the_next() {
-    scenario::stopped(&ON_POSTGRES);
-    scenario::stopped(&ON_SQLITE);
-}
-
-/// Workers compare the time as text, by its bytes.
-#[test]
-fn a_job_that_is_given_back_for_later_runs_then() {
-    given_back_for_later(&ON_SQLITE);
+stories! {
+    fn jobs_of_a_killed_worker_run_again() { [ON_POSTGRES, ON_SQLITE].iter().for_each(scenario::killed) }
+    fn a_worker_that_comes_back_ends_the_task_of_the_next() { [ON_POSTGRES, ON_SQLITE].iter().for_each(scenario::stopped) }
+    /// Workers compare the time as text, by its bytes.
+    fn a_job_that_is_given_back_for_later_runs_then() { given_back_for_later(&ON_SQLITE) }
 }

@@ -28,7 +28,7 @@ const LIBRARY: Library = Library {
     failed: "in failed_jobs of database",
     finished: ("gone", "gone"),
     // Who finishes first deletes the row; the other deletes nothing.
-    late: Late { finishes: true, then: "gone", in_the_end: "gone" },
+    late: Late::both_end_in("gone"),
     ..Library::PLAIN
 };
 

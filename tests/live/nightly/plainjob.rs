@@ -29,7 +29,7 @@ const LIBRARY: Library = Library {
     requeued: "status 0, due",
     failed: "status 3, due, failed, error",
     finished: ("status 2, due", "status 2, due"),
-    late: Late { finishes: true, then: "status 2, due", in_the_end: "status 2, due" },
+    late: Late::both_end_in("status 2, due"),
     ..Library::PLAIN
 };
 
