@@ -57,9 +57,8 @@ impl Draft {
     }
 
     pub fn saved<'s>(&self, shop: &'s Shop) -> Mapping<'s> {
-        let config = shop.doctor.path("m.toml");
-        fs::write(&config, &self.ran.stdout).unwrap();
-        Mapping { shop, config: config.display().to_string() }
+        fs::write(shop.doctor.path("m.toml"), &self.ran.stdout).unwrap();
+        Mapping { shop }
     }
 }
 
@@ -72,12 +71,11 @@ pub fn words<'a>(table: &'a str, answers: &'a [String], more: &[&'a str]) -> Vec
 
 pub struct Mapping<'s> {
     shop: &'s Shop,
-    config: String,
 }
 
 impl Mapping<'_> {
     pub fn run(&self, words: &[&str]) -> Ran {
-        self.shop.run(&[words, &["--config", &self.config, "--preset", "m"]].concat())
+        self.shop.run(&[words, &["--config", "m.toml", "--preset", "m"]].concat())
     }
 
     pub fn stuck(&self) -> BTreeSet<String> {

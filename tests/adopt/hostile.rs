@@ -19,10 +19,9 @@ fn text(text: &str) -> String {
 #[test]
 fn names_and_values_stay_what_they_are() {
     on_both(|shop| {
-        let time = if shop.is_postgres() { "timestamptz" } else { "integer" };
         let (table, column, waiting, running) = (name(TABLE), name(COLUMN), text(WAITING), text(RUNNING));
         shop.sql(&format!(
-            "CREATE TABLE {table} (id integer PRIMARY KEY, {column} text NOT NULL DEFAULT {waiting}, \"wor ker\"\"\" text, \"start.ed\" {time});
+            "CREATE TABLE {table} (id integer PRIMARY KEY, {column} text NOT NULL DEFAULT {waiting}, \"wor ker\"\"\" text, \"start.ed\" {{time}});
              INSERT INTO {table} VALUES (1, {running}, 'a', {{ago 9000}}), (2, {running}, 'b', {{ago 2}}), (3, {waiting}, NULL, NULL), (4, {waiting}, NULL, NULL)"
         ));
         if shop.is_postgres() {

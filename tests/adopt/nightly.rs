@@ -7,17 +7,11 @@ use std::time::{Duration, Instant};
 #[test]
 fn a_large_table_takes_seconds() {
     on_both(|shop| {
-        let (time, rows) = match shop.is_postgres() {
-            true => ("timestamptz", "FROM generate_series(1, 2000000) AS t(n)"),
-            false => (
-                "integer",
-                "FROM (WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 2000000) SELECT n FROM t)",
-            ),
-        };
+        let numbers = shop.numbers(1, 2_000_000);
         shop.sql(&format!(
-            "CREATE TABLE big (id integer PRIMARY KEY, status text NOT NULL, worker text, started {time}, payload text NOT NULL);
-             INSERT INTO big SELECT n, 'done', 'w' || n % 50, {{ago 90000}}, '{{\"number\": ' || n || '}}' {rows};
-             INSERT INTO big SELECT 3000000 + n, 'waiting', NULL, NULL, '{{}}' {rows} WHERE n <= 100;
+            "CREATE TABLE big (id integer PRIMARY KEY, status text NOT NULL, worker text, started {{time}}, payload text NOT NULL);
+             INSERT INTO big SELECT n, 'done', 'w' || n % 50, {{ago 90000}}, '{{\"number\": ' || n || '}}' FROM {numbers};
+             INSERT INTO big SELECT 3000000 + n, 'waiting', NULL, NULL, '{{}}' FROM {numbers} WHERE n <= 100;
              INSERT INTO big VALUES (4000001, 'running', 'w1', {{ago 9000}}, '{{}}'), (4000002, 'running', 'w2', {{ago 2}}, '{{}}')"
         ));
         let answers = [

@@ -18,11 +18,10 @@ time = { default = 'epoch s' }
 #[test]
 fn the_rest_of_the_config_file_stays() {
     on_both(|shop| {
-        let time = if shop.is_postgres() { "timestamptz" } else { "integer" };
-        shop.sql(&format!(
+        shop.sql(
             "CREATE TABLE print_queue (id integer PRIMARY KEY, status text NOT NULL, worker text, started {time});
-             INSERT INTO print_queue VALUES (1, 'running', 'w', {{ago 9000}}), (2, 'running', 'w', {{ago 3}}), (3, 'waiting', NULL, NULL)"
-        ));
+             INSERT INTO print_queue VALUES (1, 'running', 'w', {ago 9000}), (2, 'running', 'w', {ago 3}), (3, 'waiting', NULL, NULL)",
+        );
         let file = shop.doctor.path("jobdoctor.toml");
         fs::write(&file, CONFIG).unwrap();
         let flags = ["--config", "jobdoctor.toml", "--write"];

@@ -37,6 +37,24 @@ to = "dead"
 set = { note = ":reason" }
 "#;
 
+/// The columns of that table, some of them declared otherwise.
+fn columns(time: &str, otherwise: &[(&str, &str)]) -> String {
+    let usual = [
+        ("id", "integer primary key"),
+        ("status", "text"),
+        ("worker", "text"),
+        ("started", time),
+        ("pinged", time),
+        ("tries", "integer not null default 0"),
+        ("note", "text"),
+    ];
+    let declared = usual.map(|(name, usual)| {
+        let other = otherwise.iter().find(|(of, _)| *of == name);
+        format!("{name} {}", other.map_or(usual, |(_, declared)| declared))
+    });
+    declared.join(", ")
+}
+
 fn configure(doctor: &Doctor, db: &str, time: &str, changes: &[(&str, &str)]) {
     let mut text = MAPPING.replace("DB", db).replace("TIME", time);
     for (from, to) in changes {
@@ -70,4 +88,14 @@ fn finds(doctor: &Doctor, code: i32, texts: &[&str]) {
     for text in texts {
         assert!(one.contains(text), "{text}: {one}");
     }
+}
+
+/// Whether it says that a fail deletes what these tables refer to, and whether that a requeue changes what those do.
+fn warns(said: &str, deletes: &str, changes: &str) -> (bool, bool) {
+    assert!(!said.contains("others"), "{said}");
+    let is_named = |what: &str, tables: &str| {
+        let of = "and what refers to it is deleted or changed, which no undo brings back";
+        said.contains(&format!("{what} that foreign keys refer to, of table jobs, {of}: {tables}"))
+    };
+    (is_named("a fail deletes rows", deletes), is_named("a requeue changes columns", changes))
 }

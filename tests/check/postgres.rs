@@ -1,32 +1,18 @@
-use super::{configure, findings, finds, run};
+use super::{columns, configure, findings, finds, run, warns};
 use crate::support::cli::Doctor;
 use crate::support::postgres::{TestDatabase, fresh};
 use serde_json::{Value, json};
 
-const COLUMNS: [(&str, &str); 7] = [
-    ("id", "int primary key"),
-    ("status", "text"),
-    ("worker", "text"),
-    ("started", "timestamptz"),
-    ("pinged", "timestamptz"),
-    ("tries", "int not null default 0"),
-    ("note", "text"),
-];
-
 const TYPES: &str = "CREATE TYPE state AS ENUM ('nwe', 'working', 'dead');";
 
-/// Makes a queue whose columns are declared otherwise as said, with two claims.
+/// Makes a queue one of whose columns is declared otherwise as said, with two claims.
 fn with_claims(column: (&str, &str)) -> (TestDatabase, Doctor) {
     let (database, doctor) = (fresh(), Doctor::new());
-    let declared: Vec<String> = COLUMNS
-        .iter()
-        .map(|(name, usual)| format!("{name} {}", if *name == column.0 { column.1 } else { usual }))
-        .collect();
     let made = format!(
         "{TYPES} CREATE TABLE q ({});
          INSERT INTO q (id, status, worker, started, pinged)
          VALUES (1, 'working', 'w1', now() - interval '1h', now() - interval '1h'), (2, 'working', 'w2', now(), now())",
-        declared.join(", ")
+        columns("timestamptz", &[column])
     );
     database.client().batch_execute(&made).unwrap();
     configure(&doctor, &database.url(), "native", &[]);
@@ -167,15 +153,7 @@ fn rules_and_what_goes_with_a_deleted_row_are_named() {
     let named = |words: &[&str]| {
         let said =
             doctor.run(&[words, &["--json", "--db", &database.url()]].concat()).exits(0).stdout.replace("public.", "");
-        assert!(!said.contains("others"), "{said}");
-        let is_named = |what: &str, tables: &str| {
-            let of = "and what refers to it is deleted or changed, which no undo brings back";
-            said.contains(&format!("{what}, of table jobs, {of}: {tables}"))
-        };
-        (
-            is_named("a fail deletes rows that foreign keys refer to", r#"\"No tes\", audit"#),
-            is_named("a requeue changes columns that foreign keys refer to", "held, log"),
-        )
+        warns(&said, r#"\"No tes\", audit"#, "held, log")
     };
     assert_eq!(named(&["check"]), (true, true));
     assert_eq!(named(&["reclaim", "--to", "fail"]), (true, false));

@@ -1,34 +1,17 @@
-use super::{configure, findings, finds, run};
+use super::{columns, configure, findings, finds, run, warns};
 use crate::support::cli::{Doctor, is_valid};
 use serde_json::Value;
 
-const COLUMNS: [(&str, &str); 7] = [
-    ("id", "integer primary key"),
-    ("status", "text"),
-    ("worker", "text"),
-    ("started", "integer"),
-    ("pinged", "integer"),
-    ("tries", "integer not null default 0"),
-    ("note", "text"),
-];
-
 /// A queue whose columns are declared otherwise as said, with a mapping that is altered as said.
-fn queue(columns: &[(&str, &str)], changes: &[(&str, &str)]) -> Doctor {
+fn queue(otherwise: &[(&str, &str)], changes: &[(&str, &str)]) -> Doctor {
     let doctor = Doctor::new();
-    let declared: Vec<String> = COLUMNS
-        .iter()
-        .map(|(name, usual)| {
-            let other = columns.iter().find(|(of, _)| of == name);
-            format!("{name} {}", other.map_or(*usual, |(_, declared)| declared))
-        })
-        .collect();
-    doctor.sql_in("u.db", &format!("CREATE TABLE q ({})", declared.join(", ")));
+    doctor.sql_in("u.db", &format!("CREATE TABLE q ({})", columns("integer", otherwise)));
     configure(&doctor, "u.db", "epoch s", changes);
     doctor
 }
 
-fn with_claims(columns: &[(&str, &str)], changes: &[(&str, &str)]) -> Doctor {
-    let doctor = queue(columns, changes);
+fn with_claims(otherwise: &[(&str, &str)], changes: &[(&str, &str)]) -> Doctor {
+    let doctor = queue(otherwise, changes);
     doctor.sql_in(
         "u.db",
         "PRAGMA foreign_keys = OFF; INSERT INTO q (id, status, worker, started, pinged) VALUES
@@ -194,20 +177,7 @@ fn what_goes_with_a_deleted_row_is_named() {
         ),
     );
     std::fs::write(doctor.path("config.toml"), DELETES).unwrap();
-    let named = |words: &[&str]| {
-        let document = run(&doctor, words, 0).to_string();
-        assert!(!document.contains("others"), "{document}");
-        let is_named = |what: &str, tables: &str| {
-            let sentence = format!(
-                "{what}, of table jobs, and what refers to it is deleted or changed, which no undo brings back: {tables}"
-            );
-            document.contains(&sentence)
-        };
-        (
-            is_named("a fail deletes rows that foreign keys refer to", "audit, notes"),
-            is_named("a requeue changes columns that foreign keys refer to", "held, log"),
-        )
-    };
+    let named = |words: &[&str]| warns(&run(&doctor, words, 0).to_string(), "audit, notes", "held, log");
     assert_eq!(named(&["check"]), (true, true));
     assert_eq!(named(&["reclaim", "--to", "fail"]), (true, false));
     assert_eq!(named(&["reclaim", "--to", "requeue"]), (false, true));

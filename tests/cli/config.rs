@@ -2,7 +2,7 @@
 
 use super::scene::{incident, orders};
 use crate::support::cli::{Doctor, Ran, fails, until};
-use crate::support::users::{others, say_what_is_missing};
+use crate::support::users::others_for;
 use insta::assert_snapshot;
 use rustix::process::Signal;
 use std::fs;
@@ -200,9 +200,7 @@ fn a_file_that_others_could_change_is_not_used() {
         assert!(run("top/pipe").exits(78).stderr.contains("everybody"));
         mode(path, right);
     }
-    let Some([daemon, _]) = others() else {
-        return say_what_is_missing("that a config file of another user or group is refused");
-    };
+    let Some([daemon, _]) = others_for("that a config file of another user or group is refused") else { return };
     mode(&file, 0o664);
     run("top/sub/c.toml").exits(0);
     chown(&file, None, Some(daemon.uid)).unwrap();

@@ -7,19 +7,15 @@ use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-fn setting(document: &Value, name: &str) -> (String, String) {
+fn setting<'d>(document: &'d Value, name: &str) -> (&'d str, &'d str) {
     let settings = document["settings"].as_array().unwrap();
     let found = settings.iter().find(|setting| setting["name"] == name).unwrap_or_else(|| panic!("no {name}"));
-    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
-    (text(&found["value"]), text(&found["origin"]))
+    let text = |key: &str| found[key].as_str().unwrap_or("-");
+    (text("value"), text("origin"))
 }
 
 fn shown(doctor: &Doctor, more: &[&str]) -> Value {
     doctor.run(&[&["env", "--json"], more].concat()).exits(0).document("env")
-}
-
-fn pair(value: &str, origin: &str) -> (String, String) {
-    (value.to_owned(), origin.to_owned())
 }
 
 #[test]
@@ -45,22 +41,22 @@ fn of_a_file() {
     let doctor = incident();
     let document = shown(&doctor, &["--db", "queue.db", "--preset", "lease", "--timeout", "90s"]);
     assert_eq!((&document["engine"], &document["database"]), (&"sqlite".into(), &"queue.db".into()));
-    assert_eq!(setting(&document, "preset"), pair("lease", "--preset"));
-    assert_eq!(setting(&document, "timeout"), pair("1m 30s", "--timeout"));
-    assert_eq!(setting(&document, "older"), pair("the queue library's own threshold", "default"));
+    assert_eq!(setting(&document, "preset"), ("lease", "--preset"));
+    assert_eq!(setting(&document, "timeout"), ("1m 30s", "--timeout"));
+    assert_eq!(setting(&document, "older"), ("the queue library's own threshold", "default"));
 }
 
 #[test]
 fn of_what_nothing_sets() {
     let doctor = Doctor::new();
-    assert_eq!(setting(&shown(&doctor, &[]), "brake"), pair("true", "default"));
+    assert_eq!(setting(&shown(&doctor, &[]), "brake"), ("true", "default"));
     let user = doctor.home(".config/jobdoctor/config.toml");
     let tried = format!("default: no file at {}, /etc/jobdoctor/config.toml", user.display());
-    assert_eq!(setting(&shown(&doctor, &[]), "config"), pair("-", &tried));
-    assert_eq!(setting(&shown(&doctor, &["--no-config"]), "config"), pair("-", "--no-config"));
+    assert_eq!(setting(&shown(&doctor, &[]), "config"), ("-", tried.as_str()));
+    assert_eq!(setting(&shown(&doctor, &["--no-config"]), "config"), ("-", "--no-config"));
     fs::write(doctor.path("c.toml"), "[target.app]\ndb = \"a.db\"\nbrake = false\n").unwrap();
     let document = shown(&doctor, &["--config", "c.toml"]);
-    assert_eq!(setting(&document, "brake"), pair("false", "target app of c.toml"));
+    assert_eq!(setting(&document, "brake"), ("false", "target app of c.toml"));
 }
 
 #[test]
@@ -72,21 +68,21 @@ fn of_a_target() {
     fs::write(doctor.path("p"), "c4n4ry\n").unwrap();
     let doctor = doctor.env("JOBDOCTOR_CONFIG", "c.toml").env("JOBDOCTOR_TARGET", "app");
     let document = shown(&doctor, &[]);
-    assert_eq!(setting(&document, "config"), pair("c.toml", "JOBDOCTOR_CONFIG"));
-    assert_eq!(setting(&document, "target"), pair("app", "JOBDOCTOR_TARGET"));
+    assert_eq!(setting(&document, "config"), ("c.toml", "JOBDOCTOR_CONFIG"));
+    assert_eq!(setting(&document, "target"), ("app", "JOBDOCTOR_TARGET"));
     for (name, value) in
         [("older", "5m"), ("read_only", "true"), ("max_jobs", "7"), ("rules", "max_runtime"), ("password_file", "p")]
     {
-        assert_eq!(setting(&document, name), pair(value, "target app of c.toml"));
+        assert_eq!(setting(&document, name), (value, "target app of c.toml"));
     }
-    assert_eq!(setting(&document, "postgres.host"), pair("h", "target app of c.toml"));
-    assert_eq!(setting(&document, "postgres.password"), pair("(hidden)", "p"));
+    assert_eq!(setting(&document, "postgres.host"), ("h", "target app of c.toml"));
+    assert_eq!(setting(&document, "postgres.password"), ("(hidden)", "p"));
     // The flag beats the variable, and the variable the file.
     fs::write(doctor.path("q"), "c4n4ry\n").unwrap();
     let document = shown(&doctor.env("JOBDOCTOR_PASSWORD_FILE", "q"), &["--target", "app", "--preset", "x"]);
-    assert_eq!(setting(&document, "password_file"), pair("q", "JOBDOCTOR_PASSWORD_FILE"));
-    assert_eq!(setting(&document, "target"), pair("app", "--target"));
-    assert_eq!(setting(&document, "preset"), pair("x", "--preset"));
+    assert_eq!(setting(&document, "password_file"), ("q", "JOBDOCTOR_PASSWORD_FILE"));
+    assert_eq!(setting(&document, "target"), ("app", "--target"));
+    assert_eq!(setting(&document, "preset"), ("x", "--preset"));
 }
 
 #[test]
@@ -96,11 +92,12 @@ fn of_a_service_and_a_password_file() {
     fs::write(doctor.home(".pgpass"), "# mine\ndb:*:shop:ops:c4n4ry\n").unwrap();
     fs::set_permissions(doctor.home(".pgpass"), fs::Permissions::from_mode(0o600)).unwrap();
     let document = shown(&doctor, &[]);
-    let (services, passwords) = (doctor.home(".pg_service.conf"), doctor.home(".pgpass"));
-    assert_eq!(setting(&document, "postgres.service"), pair("app", "PGSERVICE"));
-    assert_eq!(setting(&document, "postgres.dbname"), pair("shop", &format!("{}, line 3", services.display())));
-    assert_eq!(setting(&document, "postgres.password"), pair("(hidden)", &format!("{}, line 2", passwords.display())));
-    assert_eq!(setting(&document, "postgres.port"), pair("5432", "default"));
+    let service = format!("{}, line 3", doctor.home(".pg_service.conf").display());
+    let password = format!("{}, line 2", doctor.home(".pgpass").display());
+    assert_eq!(setting(&document, "postgres.service"), ("app", "PGSERVICE"));
+    assert_eq!(setting(&document, "postgres.dbname"), ("shop", service.as_str()));
+    assert_eq!(setting(&document, "postgres.password"), ("(hidden)", password.as_str()));
+    assert_eq!(setting(&document, "postgres.port"), ("5432", "default"));
     // libpq leaves it unused and says so where few look.
     fs::set_permissions(doctor.home(".pgpass"), fs::Permissions::from_mode(0o644)).unwrap();
     let document = shown(&doctor, &[]);
@@ -113,7 +110,7 @@ fn a_frameworks_words_are_dropped_from_its_own_variable_alone() {
     let url = "postgresql+asyncpg://ops@db/app?pool=5&schema=shop&sslmode=verify-full";
     let doctor = Doctor::new().env("DATABASE_URL", url);
     let document = shown(&doctor, &[]);
-    assert_eq!(setting(&document, "postgres.sslmode"), pair("verify-full", "DATABASE_URL"));
+    assert_eq!(setting(&document, "postgres.sslmode"), ("verify-full", "DATABASE_URL"));
     assert_eq!(
         document["warnings"],
         serde_json::json!([
@@ -189,7 +186,7 @@ fn a_password_from_a_pipe() {
     rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
     let writer = std::thread::spawn(move || fs::write(&pipe, "c4n4ry\n").unwrap());
     let document = shown(&doctor, &["--db", "host=h", "--password-file", "pipe"]);
-    assert_eq!(setting(&document, "postgres.password"), pair("(hidden)", "pipe"));
+    assert_eq!(setting(&document, "postgres.password"), ("(hidden)", "pipe"));
     writer.join().unwrap();
     // One that holds none.
     fs::write(doctor.path("empty"), "\n").unwrap();

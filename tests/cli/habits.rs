@@ -1,7 +1,7 @@
 //! What people type by habit: options before the command, words of other tools, `-h`, `config path`, and waiting.
 
 use super::scene::incident;
-use crate::support::cli::Doctor;
+use crate::support::cli::{Doctor, each};
 use std::fs;
 use std::time::Duration;
 
@@ -80,8 +80,7 @@ fn the_config_file_is_found_and_checked() {
     let ran = doctor.run(&["config", "check", "--json"]).exits(78);
     let document = ran.document("config-check");
     let found = document["findings"].as_array().unwrap();
-    let ids: Vec<&str> = found.iter().map(|finding| finding["id"].as_str().unwrap()).collect();
-    assert_eq!(ids, ["target shop", "target mail", "mapping orders"]);
+    assert_eq!(each(&document, "findings", "id"), ["target shop", "target mail", "mapping orders"]);
     assert!(found.iter().all(|finding| finding["severity"] == "error"), "{document:#}");
     assert!(found[1]["detail"].as_str().unwrap().contains("did you mean `river`"), "{document:#}");
     assert!(!format!("{ran:?}").contains("secret"), "{ran:#?}");

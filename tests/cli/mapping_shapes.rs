@@ -8,17 +8,16 @@ use std::fs;
 
 struct Queue<'s> {
     shop: &'s Shop,
-    config: String,
 }
 
 impl<'s> Queue<'s> {
     fn new(shop: &'s Shop, mapping: &str) -> Queue<'s> {
         fs::write(shop.doctor.path("m.toml"), mapping).expect("the config file");
-        Queue { shop, config: shop.doctor.path("m.toml").display().to_string() }
+        Queue { shop }
     }
 
     fn run(&self, words: &[&str]) -> Ran {
-        self.shop.run(&[words, &["--config", &self.config, "--preset", "m"]].concat())
+        self.shop.run(&[words, &["--config", "m.toml", "--preset", "m"]].concat())
     }
 
     fn json(&self, words: &[&str]) -> Value {
@@ -46,13 +45,12 @@ const AGE: &str = "claimed_at = 'started', liveness = [{ by = 'age', silent_afte
 #[test]
 fn states_that_are_numbers_and_truth_values() {
     on_both(|shop| {
-        let (time, truth) = if shop.is_postgres() { ("timestamptz", "boolean") } else { ("integer", "boolean") };
-        shop.sql(&format!(
-            "CREATE TABLE n (id integer PRIMARY KEY, status smallint, started {time}, hidden {truth}, lost integer);
-             INSERT INTO n VALUES (1, 1, {{ago 900}}, true, 7), (2, 0, NULL, true, 7), (3, 1, {{ago 1}}, true, 7);
-             CREATE TABLE b (id integer PRIMARY KEY, busy {truth}, started {time});
-             INSERT INTO b VALUES (1, true, {{ago 900}}), (2, false, NULL), (3, true, {{ago 1}})"
-        ));
+        shop.sql(
+            "CREATE TABLE n (id integer PRIMARY KEY, status smallint, started {time}, hidden boolean, lost integer);
+             INSERT INTO n VALUES (1, 1, {ago 900}, true, 7), (2, 0, NULL, true, 7), (3, 1, {ago 1}, true, 7);
+             CREATE TABLE b (id integer PRIMARY KEY, busy boolean, started {time});
+             INSERT INTO b VALUES (1, true, {ago 900}), (2, false, NULL), (3, true, {ago 1})",
+        );
         let numbers = format!(
             "[mapping.m]\n{TIME}\nstates = {{ waiting = 0, in_flight = [1], done = {{ finished = 2 }} }}
              finished = {{ at = 'started', states = ['finished'] }}
@@ -89,11 +87,10 @@ fn states_that_are_numbers_and_truth_values() {
 #[test]
 fn a_state_that_several_flags_tell() {
     on_both(|shop| {
-        let time = if shop.is_postgres() { "timestamptz" } else { "integer" };
-        shop.sql(&format!(
+        shop.sql(
             "CREATE TABLE q (id integer PRIMARY KEY, locked boolean, done boolean, started {time});
-             INSERT INTO q VALUES (1, true, false, {{ago 900}}), (2, true, true, {{ago 900}}), (3, true, false, {{ago 1}})"
-        ));
+             INSERT INTO q VALUES (1, true, false, {ago 900}), (2, true, true, {ago 900}), (3, true, false, {ago 1})",
+        );
         let mapping = format!(
             "[mapping.m]\n{TIME}\nclaim = {{ table = 'q', key = 'id', where = 'j.locked AND NOT j.done', {AGE} }}
              action.requeue = {{ to = 'waiting', set = {{ locked = false }} }}"
@@ -119,12 +116,11 @@ fn counting_down(attempts: &str) -> String {
 #[test]
 fn a_counter_that_counts_down() {
     on_both(|shop| {
-        let time = if shop.is_postgres() { "timestamptz" } else { "integer" };
-        shop.sql(&format!(
+        shop.sql(
             "CREATE TABLE q (id integer PRIMARY KEY, status text, started {time}, retries_left integer, allowed integer);
-             INSERT INTO q VALUES (1, 'working', {{ago 900}}, 3, 5), (2, 'working', {{ago 900}}, 1, 5), (3, 'working', {{ago 900}}, NULL, 5),
-                (4, 'working', {{ago 900}}, 9, 5)"
-        ));
+             INSERT INTO q VALUES (1, 'working', {ago 900}, 3, 5), (2, 'working', {ago 900}, 1, 5), (3, 'working', {ago 900}, NULL, 5),
+                (4, 'working', {ago 900}, 9, 5)",
+        );
         let rows = "SELECT id, status, retries_left FROM q ORDER BY id";
         for attempts in [DOWN.to_owned(), DOWN.replace("max = 5", "max = 'allowed'")] {
             let queue = Queue::new(shop, &counting_down(&attempts));
@@ -152,9 +148,9 @@ fn a_counter_that_counts_down() {
 #[test]
 fn a_counter_that_cannot_be_counted_down() {
     on_both(|shop| {
-        let (time, odd) = if shop.is_postgres() { ("timestamptz", "-2147483648") } else { ("integer", "'none'") };
+        let odd = if shop.is_postgres() { "-2147483648" } else { "'none'" };
         shop.sql(&format!(
-            "CREATE TABLE q (id integer PRIMARY KEY, status text, started {time}, retries_left integer);
+            "CREATE TABLE q (id integer PRIMARY KEY, status text, started {{time}}, retries_left integer);
              INSERT INTO q VALUES (1, 'working', {{ago 900}}, {odd}), (2, 'working', {{ago 900}}, 3)"
         ));
         let plan = Queue::new(shop, &counting_down(DOWN)).json(&["reclaim"]);
@@ -170,13 +166,12 @@ fn a_counter_that_cannot_be_counted_down() {
 #[test]
 fn a_log_of_heartbeats() {
     on_both(|shop| {
-        let time = if shop.is_postgres() { "timestamptz" } else { "integer" };
-        shop.sql(&format!(
+        shop.sql(
             "CREATE TABLE q (id integer PRIMARY KEY, status text, worker text, started {time});
-             INSERT INTO q VALUES (1, 'working', 'w1', {{ago 5000}}), (2, 'working', 'w2', {{ago 5000}}), (3, 'working', 'w3', {{ago 5000}});
+             INSERT INTO q VALUES (1, 'working', 'w1', {ago 5000}), (2, 'working', 'w2', {ago 5000}), (3, 'working', 'w3', {ago 5000});
              CREATE TABLE beats (worker text, at {time});
-             INSERT INTO beats VALUES ('w1', {{ago 900}}), ('w1', {{ago 4000}}), ('w1', {{ago 900}}), ('w2', {{ago 1}}), ('w2', {{ago 4000}}), ('w2', NULL)"
-        ));
+             INSERT INTO beats VALUES ('w1', {ago 900}), ('w1', {ago 4000}), ('w1', {ago 900}), ('w2', {ago 1}), ('w2', {ago 4000}), ('w2', NULL)",
+        );
         let mapping = format!(
             "[mapping.m]\n{TIME}\nstates = {{ waiting = ['new'], in_flight = ['working'] }}
              claim = {{ table = 'q', key = 'id', state = 'status', claimed_at = 'started', liveness = [{{ by = 'owner', silent_after = '5m' }}] }}

@@ -15,14 +15,12 @@ action.requeue = { to = "new", clear = ["started"] }
 
 fn run(shop: &Shop, mapping: &str, words: &[&str]) -> Ran {
     fs::write(shop.doctor.path("m.toml"), mapping).expect("the config file");
-    let config = shop.doctor.path("m.toml").display().to_string();
-    shop.run(&[words, &["--config", &config, "--preset", "m"]].concat())
+    shop.run(&[words, &["--config", "m.toml", "--preset", "m"]].concat())
 }
 
 fn set_up(shop: &Shop, table: &str) {
-    let time = if shop.is_postgres() { "timestamptz" } else { "integer" };
     shop.sql(&format!(
-        "CREATE TABLE {table} (id integer PRIMARY KEY, status text, started {time});
+        "CREATE TABLE {table} (id integer PRIMARY KEY, status text, started {{time}});
          INSERT INTO {table} VALUES (1, 'working', {{ago 900}}), (2, 'working', {{ago 1}})"
     ));
 }

@@ -1,7 +1,7 @@
 //! Columns that only quotes can name, times with offsets, and types that are another type underneath.
 
 use crate::cli::scene::{INCIDENT, JOBS};
-use crate::support::cli::Doctor;
+use crate::support::cli::{Doctor, each};
 use crate::support::shop::{Shop, on_both};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -47,13 +47,11 @@ fn clock(shop: &Shop, minutes: i32, hours: i32, offset: &str) -> String {
 }
 
 fn document(shop: &Shop, words: &[&str], code: i32) -> Value {
-    let config = shop.doctor.path("m.toml").display().to_string();
-    shop.run(&[words, &["--json", "--config", &config, "--preset", "odd"]].concat()).exits(code).json()
+    shop.run(&[words, &["--json", "--config", "m.toml", "--preset", "odd"]].concat()).exits(code).json()
 }
 
-fn ids(document: &Value, list: &str) -> BTreeSet<String> {
-    let items = document[list].as_array().expect("a list");
-    items.iter().map(|item| item["id"].as_str().expect("an id").to_owned()).collect()
+fn ids<'d>(document: &'d Value, list: &str) -> BTreeSet<&'d str> {
+    each(document, list, "id").into_iter().collect()
 }
 
 #[test]
@@ -89,7 +87,7 @@ fn of_any_name_with_offsets_in_their_times() {
             CAST(\"try-count\" AS text), \"a note\" FROM q ORDER BY 1";
         let before = shop.rows(state);
         assert_eq!(document(shop, &["check"], 0)["can_reclaim"], true);
-        assert_eq!(ids(&document(shop, &["stale"], 0), "jobs"), ["1", "3"].map(str::to_owned).into());
+        assert_eq!(ids(&document(shop, &["stale"], 0), "jobs"), ["1", "3"].into());
         assert_eq!(document(shop, &["show", "2"], 0)["jobs"][0]["verdict"], "healthy");
         let applied = document(shop, &["reclaim", "--apply"], 0);
         assert_eq!(applied["summary"]["outcomes"]["moved"], 2);
@@ -133,7 +131,7 @@ fn whole_numbers_of_other_types() {
          INSERT INTO q VALUES (3, 'working', now() - interval '1 h', 'NaN', 0)",
     );
     let listed = document(&shop, &["stale"], 0);
-    assert_eq!((ids(&listed, "jobs"), ids(&listed, "unknown")), (["1".to_owned()].into(), ["3".to_owned()].into()));
+    assert_eq!((ids(&listed, "jobs"), ids(&listed, "unknown")), (["1"].into(), ["3"].into()));
     assert_eq!((&listed["jobs"][0]["attempts"], &listed["jobs"][0]["max_attempts"]), (&4.into(), &5.into()));
     assert_eq!(document(&shop, &["reclaim", "--apply"], 0)["summary"]["outcomes"]["moved"], 1);
     assert_eq!(
@@ -147,21 +145,20 @@ fn whole_numbers_of_other_types() {
              trunc(extract(epoch FROM now()) * 1000)::bigint - CASE id WHEN 1 THEN 900000 ELSE 1000.5 END END",
     );
     let listed = document(&shop, &["stale"], 0);
-    assert_eq!(ids(&listed, "jobs"), ["1".to_owned()].into());
-    assert_eq!(ids(&listed, "unknown"), ["2", "3"].map(str::to_owned).into());
+    assert_eq!(ids(&listed, "jobs"), ["1"].into());
+    assert_eq!(ids(&listed, "unknown"), ["2", "3"].into());
     document(&shop, &["reclaim", "--apply"], 0);
     assert_eq!(shop.rows("SELECT id, status, tries FROM q WHERE status <> 'working'"), ["1 new 4.0"]);
     // One that has a scale is none: the pre-filter could not tell that it has a fraction.
     shop.sql("ALTER TABLE q ALTER COLUMN pinged TYPE numeric(20,3)");
-    let config = shop.doctor.path("m.toml").display().to_string();
-    shop.run(&["stale", "--config", &config, "--preset", "odd"]).exits(78).says("numeric(20,3)");
+    shop.run(&["stale", "--config", "m.toml", "--preset", "odd"]).exits(78).says("numeric(20,3)");
     // Nor one of four bytes, which holds the seconds of these days in steps of two minutes.
     shop.sql("ALTER TABLE q ALTER COLUMN pinged TYPE real");
     fs::write(shop.doctor.path("m.toml"), mapping.replace("\"epoch ms\"", "\"epoch s float\""))
         .expect("the config file");
-    shop.run(&["stale", "--config", &config, "--preset", "odd"]).exits(78).says("real");
+    shop.run(&["stale", "--config", "m.toml", "--preset", "odd"]).exits(78).says("real");
     shop.sql("ALTER TABLE q ALTER COLUMN pinged TYPE double precision");
-    shop.run(&["stale", "--config", &config, "--preset", "odd"]).exits(0);
+    shop.run(&["stale", "--config", "m.toml", "--preset", "odd"]).exits(0);
 }
 
 /// A state is what the column's collation takes it for.

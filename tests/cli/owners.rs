@@ -1,6 +1,7 @@
 //! What `owners` prints, in every format.
 
 use super::scene::{calm, incident};
+use crate::support::cli::each;
 
 /// The list is made for `xargs jobdoctor sweep --restart --owner`: the mutant that prints the living too takes their jobs. A
 /// filter hides claims, not the life that they show.
@@ -23,8 +24,7 @@ fn names_are_of_the_dead_alone() {
     assert_eq!((&listed["owners"], &listed["summary"]["owners"]), (&serde_json::json!([]), &2.into()));
     let swept =
         doctor.run(&["sweep", "--restart", "--db", "queue.db", "--owner", names(&[]).trim(), "--json"]).exits(0).json();
-    let jobs: Vec<&str> = swept["steps"].as_array().unwrap().iter().filter_map(|job| job["id"].as_str()).collect();
-    assert_eq!(jobs, ["2"]);
+    assert_eq!(each(&swept, "steps", "id"), ["2"]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! 3: the database refused a row. The others move all the same.
 
 use super::scene::incident;
-use crate::support::cli::Doctor;
+use crate::support::cli::{Doctor, each};
 use crate::support::labs::without_server;
 use crate::support::shop::{Shop, on_both};
 use insta::assert_snapshot;
@@ -37,16 +37,15 @@ fn by_a_check_that_calls_a_function_of_the_application() {
 #[test]
 fn at_the_commit() {
     for shop in [Shop::on_sqlite(), Shop::on_postgres()] {
-        let time = if shop.is_postgres() { "timestamptz" } else { "integer" };
-        shop.sql(&format!(
+        shop.sql(
             "CREATE TABLE known (id bigint, status text, PRIMARY KEY (id, status));
             INSERT INTO known VALUES (1, 'RUNNING'), (2, 'RUNNING'), (3, 'RUNNING'), (1, 'QUEUED'), (3, 'QUEUED');
             CREATE TABLE jobs (id bigint PRIMARY KEY, status text, owner_id text, lease_expires_at {time},
                 attempts integer DEFAULT 0,
                 FOREIGN KEY (id, status) REFERENCES known (id, status) DEFERRABLE INITIALLY DEFERRED);
-            INSERT INTO jobs VALUES (1, 'RUNNING', 'a', {{ago 1000}}, 0), (2, 'RUNNING', 'b', {{ago 1000}}, 0),
-                (3, 'RUNNING', 'c', {{ago 1000}}, 0);"
-        ));
+            INSERT INTO jobs VALUES (1, 'RUNNING', 'a', {ago 1000}, 0), (2, 'RUNNING', 'b', {ago 1000}, 0),
+                (3, 'RUNNING', 'c', {ago 1000}, 0);",
+        );
         if shop.is_postgres() {
             shop.sql(
                 "CREATE FUNCTION later() RETURNS trigger LANGUAGE plpgsql AS
@@ -56,8 +55,7 @@ fn at_the_commit() {
         }
         let ran = shop.run(&["reclaim", "--apply", "--json"]).exits(3).json();
         assert_eq!(shop.states(), ["1 QUEUED 1", "2 RUNNING 0", "3 QUEUED 1"]);
-        let ends: Vec<&str> = ran["steps"].as_array().unwrap().iter().map(|s| s["outcome"].as_str().unwrap()).collect();
-        assert_eq!(ends, ["moved", "refused", "moved"], "{ran:#}");
+        assert_eq!(each(&ran, "steps", "outcome"), ["moved", "refused", "moved"], "{ran:#}");
         let said = ran["steps"][1]["error"]["message"].as_str().unwrap();
         assert!(said.to_lowercase().contains("foreign key constraint"), "{said}");
         // And so does an undo: the record has each job once.
@@ -71,9 +69,13 @@ fn at_the_commit() {
 }
 
 fn recorded(shop: &Shop, run: &str) -> Vec<String> {
-    let history = shop.run(&["history", run, "--json"]).exits(0).json();
-    let step = |step: &Value| format!("{} {}", step["id"].as_str().unwrap(), step["outcome"].as_str().unwrap());
-    let mut steps: Vec<String> = history["steps"].as_array().unwrap().iter().map(step).collect();
+    steps(&shop.json(&["history", run], 0), &["id", "outcome"])
+}
+
+/// These words of each step, sorted.
+fn steps(document: &Value, keys: &[&str]) -> Vec<String> {
+    let step = |step: &Value| keys.iter().map(|key| step[key].as_str().unwrap()).collect::<Vec<_>>().join(" ");
+    let mut steps: Vec<String> = document["steps"].as_array().unwrap().iter().map(step).collect();
     steps.sort();
     steps
 }
@@ -167,14 +169,7 @@ fn a_refusal_is_told_as_what_was_tried() {
         let if_refused = ["--if-refused", "fail"];
         let ends = |arguments: &[&str], code| {
             let ran = shop.run(&[&["reclaim", "-o", "json"], arguments].concat()).exits(code);
-            let step = |step: &Value| {
-                let words =
-                    ["id", "action", "state_after", "outcome"].map(|name| step[name].as_str().unwrap().to_owned());
-                words.join(" ")
-            };
-            let mut ends: Vec<String> = ran.json()["steps"].as_array().unwrap().iter().map(step).collect();
-            ends.sort();
-            (ends, ran.stderr)
+            (steps(&ran.json(), &["id", "action", "state_after", "outcome"]), ran.stderr)
         };
         shop.in_flight(1, 2, "'w'", 9000);
         shop.sql("UPDATE jobs SET kind = 'k'; CREATE UNIQUE INDEX one ON jobs (kind) WHERE status = 'QUEUED'");

@@ -174,9 +174,8 @@ fn the_last_retry_that_counts() {
                 "requeue to QUEUED, attempts Some(1)",
             ],
         );
-        let (store, spec) = fitted(lab, &built_in("lease"));
-        let requeued = &steps(&*store, &spec, &Policy::default())[..2];
-        assert_eq!(outcomes(&apply(&*store, &spec, requeued)), [Outcome::Moved; 2], "{}", lab.name());
+        let (store, spec, steps) = planned(lab, &built_in("lease"));
+        assert_eq!(outcomes(&apply(&*store, &spec, &steps[..2])), [Outcome::Moved; 2], "{}", lab.name());
         assert!(lab.row(&RETRY_JOBS, 2).contains(&"retry_count=3".to_owned()), "{}", lab.name());
     });
 }

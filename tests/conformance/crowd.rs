@@ -1,7 +1,6 @@
 //! Several doctors at once: one death costs one attempt, and each job has one who says that he moved it.
 
-use super::scenarios::Queue;
-use crate::support::doctor::{apply_within, limits_waiting};
+use crate::support::doctor::{apply_within, built_in, limits_waiting, planned};
 use crate::support::edit::Value::{Ago, Int, Text};
 use crate::support::edit::insert;
 use crate::support::labs::for_each_sql_store;
@@ -26,10 +25,7 @@ fn doctors_over_the_same_steps_count_each_death_once() {
             })
             .collect();
         lab.edit(&rows);
-        let store = lab.store();
-        let spec = Queue::Lease.spec(&*store);
-        let policy = jobdoctor::policy::Policy::default();
-        let steps = crate::support::doctor::steps(&*store, &spec, &policy);
+        let (_, spec, steps) = planned(lab, &built_in("lease"));
         assert_eq!(steps.len() as i64, JOBS_EACH);
         let barrier = Barrier::new(DOCTORS);
         let address = lab.address();

@@ -20,9 +20,7 @@ impl Judged<'_> {
         lab.clear();
         scenario.queue.set_up(lab);
         lab.edit(&scenario.before);
-        let store = lab.store();
-        let spec = scenario.queue.spec(&*store);
-        let steps = scenario.queue.steps(&*store, &spec);
+        let (_, spec, steps) = scenario.queue.planned(lab);
         Judged { lab, spec, steps }
     }
 
@@ -49,9 +47,7 @@ fn undisturbed_jobs_are_moved() {
         for queue in Queue::ALL {
             lab.clear();
             queue.set_up(lab);
-            let store = lab.store();
-            let spec = queue.spec(&*store);
-            let steps = queue.steps(&*store, &spec);
+            let (store, spec, steps) = queue.planned(lab);
             assert_eq!(outcomes(&apply(&*store, &spec, &steps)), [Outcome::Moved; 2], "{}", lab.name());
         }
     });

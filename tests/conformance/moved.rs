@@ -1,10 +1,11 @@
 //! `moved` is said of a row that is no longer in flight and in the state that was announced, and only where its key names it alone.
 
-use crate::support::doctor::{a_run, apply, limits, look, mapping, outcomes, planned, try_resolve};
+use super::record::{Tape, restores};
+use crate::support::doctor::{apply, limits, look, mapping, outcomes, planned, try_resolve};
 use crate::support::labs::{SqlLab, for_each_sql_store};
-use jobdoctor::model::{Action, Batch, BatchReport, End, Engine, Key, Outcome, RunHead, Step, Timestamp};
+use jobdoctor::model::{Action, Batch, BatchReport, Engine, Key, Outcome, Step};
 use jobdoctor::preset::{Place, QueueSpec};
-use jobdoctor::store::{Recorder, StoreError, Unrecorded};
+use jobdoctor::store::{StoreError, Unrecorded};
 
 const REFUSED: Outcome = Outcome::Refused;
 const MOVED: Outcome = Outcome::Moved;
@@ -245,20 +246,6 @@ fn a_job_that_a_join_repeats_is_refused_though_one_of_its_rows_is_dead() {
     }
 }
 
-/// Keeps the steps of the last batch.
-struct Tape(RunHead, Vec<Step<End>>);
-
-impl Recorder for Tape {
-    fn head(&self) -> Option<&RunHead> {
-        Some(&self.0)
-    }
-
-    fn intent(&mut self, _: Timestamp, steps: &[Step<End>]) -> Result<(), StoreError> {
-        self.1 = steps.to_vec();
-        Ok(())
-    }
-}
-
 #[test]
 fn a_key_that_names_two_rows_by_now_is_not_given_back() {
     for_each_sql_store(|lab| {
@@ -266,12 +253,12 @@ fn a_key_that_names_two_rows_by_now_is_not_given_back() {
         let (spec, steps) = judged(lab, MAPPING);
         let store = lab.store();
         let mut writer = store.writer(&limits()).unwrap();
-        let mut tape = Tape(a_run(), Vec::new());
+        let mut tape = Tape::default();
         let batch = Batch { action: Action::Requeue, steps: &steps, reason: "a test", waits: &[], instead: &[] };
         assert_eq!(outcomes(&writer.apply(&spec, &batch, &mut tape)), [MOVED; 3]);
         // The second row becomes what the first one is, but for what the record says of it.
         lab.run("UPDATE q SET id = 1 WHERE id = 2");
-        let mut rows: Vec<Step> = tape.1.iter().map(|step| step.reverted().unwrap()).collect();
+        let mut rows = restores(&tape);
         rows[1] = rows[0].clone();
         let before = lab.image("q");
         let restores = |steps| Batch { action: Action::Requeue, steps, reason: "a test", waits: &[], instead: &[] };

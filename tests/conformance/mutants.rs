@@ -2,23 +2,14 @@
 //! overwrites what another session wrote. A part that no scenario stands on would be a part that nobody tests.
 
 use super::scenarios::{Queue, Scenario, all};
-use crate::support::doctor::{apply, outcomes};
+use crate::support::doctor::{apply, column_of, do_not_compare, forget_evidence, outcomes};
 use crate::support::labs::{Lab, MemoryLab, for_each_store};
-use jobdoctor::model::{Outcome, Step};
-use jobdoctor::preset::{Expr, QueueSpec, StateSource};
-
-fn name(expr: &Expr) -> &str {
-    match expr {
-        Expr::Column(column) => &column.name,
-        Expr::Sql(sql) => panic!("no scenario knows the expression {sql:?}"),
-    }
-}
+use jobdoctor::model::Outcome;
+use jobdoctor::preset::{QueueSpec, StateSource};
 
 /// The guard without that column, wherever it stands.
 fn without(mut spec: QueueSpec, column: &str) -> QueueSpec {
-    let before = spec.claim.precondition.len();
-    spec.claim.precondition.retain(|expr| name(expr) != column);
-    assert_eq!(spec.claim.precondition.len() + 1, before, "{column} is in the precondition once");
+    do_not_compare(&mut spec, column);
     if matches!(&spec.claim.state, StateSource::Column(state) if state.name == column) {
         // The verify asks for a state in flight besides.
         spec.states.in_flight.extend(spec.states.done.clone());
@@ -42,17 +33,13 @@ fn play(lab: &dyn Lab, scenario: &Scenario, mutant: impl Fn(QueueSpec) -> QueueS
     outcomes(&apply(&*store, &spec, &steps))[0]
 }
 
-fn forget_evidence(steps: &mut [Step]) {
-    steps.iter_mut().for_each(crate::support::doctor::forget_evidence);
-}
-
 #[test]
 fn every_column_of_the_precondition_has_a_scenario_that_needs_it() {
     for queue in Queue::ALL {
         let lab = MemoryLab::new();
         queue.set_up(&lab);
         let spec = queue.spec(&*lab.store());
-        for column in spec.claim.precondition.iter().map(name) {
+        for column in spec.claim.precondition.iter().map(column_of) {
             let needed = all().iter().any(|scenario| scenario.queue == queue && scenario.alone == Some(column));
             assert!(needed, "{queue:?}: no scenario stands on {column} alone");
         }
@@ -96,9 +83,7 @@ fn without_its_evidence_row_the_write_runs_ahead_of_an_open_heartbeat() {
             lab.clear();
             scenario.queue.set_up(lab);
             lab.edit(&scenario.before);
-            let store = lab.store();
-            let spec = scenario.queue.spec(&*store);
-            let whole = scenario.queue.steps(&*store, &spec);
+            let (store, spec, whole) = scenario.queue.planned(lab);
             let mut mutant = whole.clone();
             forget_evidence(&mut mutant);
             let beat = lab.hold(&scenario.edits);

@@ -1,6 +1,7 @@
 //! The seven ends of a step, told apart; and a commit whose answer is lost.
 
 use super::scenarios::Queue;
+use crate::support::cli::until;
 use crate::support::doctor::{apply, apply_within, built_in, limits_waiting, outcomes, planned};
 use crate::support::edit::Value::{Int, Text};
 use crate::support::edit::{delete, set};
@@ -37,9 +38,7 @@ fn where_nothing_can_be_tried_nothing_is_written() {
     for_each_store(|lab| {
         let Some(lab) = lab.sql() else { return };
         Queue::Lease.set_up(lab);
-        let store = lab.store();
-        let spec = Queue::Lease.spec(&*store);
-        let steps = Queue::Lease.steps(&*store, &spec);
+        let (store, spec, steps) = Queue::Lease.planned(lab);
         // The table is not what it was when the preset was resolved.
         lab.run("ALTER TABLE jobs RENAME COLUMN lease_token TO ticket");
         let before = lab.image("jobs");
@@ -56,9 +55,7 @@ fn who_may_wait_for_no_lock_waits_for_none() {
     for journal in [Journal::Wal, Journal::Rollback] {
         let lab = SqliteLab::new(journal);
         Queue::Lease.set_up(&lab);
-        let store = lab.store();
-        let spec = Queue::Lease.spec(&*store);
-        let steps = Queue::Lease.steps(&*store, &spec);
+        let (store, spec, steps) = Queue::Lease.planned(&lab);
         let _writer = lab.hold(&[set("jobs", ("id", Int(3)), &[("owner_id", Text("w9"))])]);
         let tried = |_| {
             let begun = Instant::now();
@@ -76,19 +73,14 @@ fn who_may_wait_for_no_lock_waits_for_none() {
 fn cut(cut: Cut, comes_back: bool) -> (Vec<Outcome>, Option<StoreErrorKind>, usize) {
     let lab = PostgresLab::new();
     Queue::Lease.set_up(&lab);
-    let direct = lab.store();
-    let spec = Queue::Lease.spec(&*direct);
-    let steps = Queue::Lease.steps(&*direct, &spec);
+    let (direct, spec, steps) = Queue::Lease.planned(&lab);
     let proxy = Proxy::before(lab.database.socket(), cut, comes_back);
     let report = apply(&*store_at(&lab.database.url_through(&proxy.socket())), &spec, &steps);
     assert!(proxy.has_cut());
     // The server notices a lost client only when it talks to it again.
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
     let others = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state LIKE '%in transaction%'";
     let mut client = lab.database.client();
-    while std::time::Instant::now() < until && !client.query(others, &[]).unwrap().is_empty() {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    until("nobody else is in a transaction", || client.query(others, &[]).unwrap().is_empty());
     let queued = client.query("SELECT 1 FROM jobs WHERE status = 'QUEUED' AND attempts = 2", &[]).unwrap().len();
     let ends = report.results.iter().map(|result| result.outcome).collect();
     // And what came after it must find everything in order, once.
@@ -121,9 +113,7 @@ fn a_commit_that_nobody_can_be_asked_about_is_unknown() {
 fn a_batch_that_moves_nothing_has_nothing_unknown() {
     let lab = PostgresLab::new();
     Queue::Lease.set_up(&lab);
-    let direct = lab.store();
-    let spec = Queue::Lease.spec(&*direct);
-    let steps = Queue::Lease.steps(&*direct, &spec);
+    let (_, spec, steps) = Queue::Lease.planned(&lab);
     lab.run("UPDATE jobs SET heartbeat_at = now()");
     let proxy = Proxy::before(lab.database.socket(), Cut::AfterTheServer, true);
     let report = apply(&*store_at(&lab.database.url_through(&proxy.socket())), &spec, &steps);

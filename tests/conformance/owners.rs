@@ -1,6 +1,6 @@
 //! Owners in a table of their own: alive, silent, without a heartbeat, gone, or never named.
 
-use crate::support::doctor::{apply, cutoffs, fit, fitted, look, mapping, outcomes, scan, steps, verdicts};
+use crate::support::doctor::{apply, cutoffs, fit, fitted, look, mapping, outcomes, planned, scan, verdicts};
 use crate::support::edit::Value::{Ago, Int, Null, Text};
 use crate::support::edit::{Value, insert};
 use crate::support::labs::{Lab, as_in_memory, for_each_store};
@@ -241,8 +241,7 @@ fn an_owner_of_blanks_is_nobody_to_every_rule() {
                 all.push((name, verdicts[0].clone()));
             }
         }
-        let spec = fit(&*store, &mapping(ORDERS_MAPPING));
-        let steps = steps(&*store, &spec, &Policy::default());
+        let (store, spec, steps) = planned(lab, &mapping(ORDERS_MAPPING));
         assert_eq!(outcomes(&apply(&*store, &spec, &steps)), [Outcome::Moved; NOBODY.len()], "{}", lab.name());
         all
     });

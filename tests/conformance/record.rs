@@ -12,7 +12,7 @@ use jobdoctor::preset::QueueSpec;
 use jobdoctor::store::{Recorder, Store, StoreError, StoreErrorKind};
 
 /// Keeps what it is told, and says no if it is to.
-struct Tape {
+pub(super) struct Tape {
     head: RunHead,
     told: Vec<Vec<Step<End>>>,
     says_no: bool,
@@ -83,7 +83,7 @@ fn ends(report: &BatchReport<StoreError>) -> Vec<Outcome> {
     report.results.iter().map(|result| result.outcome).collect()
 }
 
-fn restores(tape: &Tape) -> Vec<Step> {
+pub(super) fn restores(tape: &Tape) -> Vec<Step> {
     tape.told.last().unwrap().iter().map(|step| step.reverted().unwrap()).collect()
 }
 
@@ -259,9 +259,7 @@ fn in_every_scenario() {
             lab.clear();
             Queue::set_up(queue, lab);
             lab.edit(&before);
-            let store = lab.store();
-            let spec = queue.spec(&*store);
-            let steps = queue.steps(&*store, &spec);
+            let (store, spec, steps) = queue.planned(lab);
             let Some(first) = steps.first() else { continue };
             let same: Vec<Step> = steps.iter().filter(|step| step.action == first.action).cloned().collect();
             lab.edit(&edits);

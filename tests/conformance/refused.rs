@@ -1,13 +1,12 @@
 //! One bad row never holds back the others, and what the database refuses is reported with its reason.
 
 use super::scan::listed;
-use crate::support::doctor::{apply, built_in, fit, outcomes, planned, steps};
+use crate::support::doctor::{apply, built_in, outcomes, planned};
 use crate::support::edit::Value::{Ago, Int, Text};
 use crate::support::edit::insert;
 use crate::support::labs::{SqlLab, for_each_sql_store};
 use crate::support::tables::JOBS;
 use jobdoctor::model::{Action, End, Outcome, Step};
-use jobdoctor::policy::Policy;
 use jobdoctor::preset::QueueSpec;
 
 const KINDS: [&str; 3] = ["a", "b", "c"];
@@ -234,9 +233,7 @@ fn an_action_that_the_preset_does_not_have() {
     crate::support::labs::for_each_store(|lab| {
         lab.create(&[JOBS]);
         lab.edit(&[dead(1, "k")]);
-        let store = lab.store();
-        let mut spec = fit(&*store, &built_in("lease"));
-        let steps = steps(&*store, &spec, &Policy::default());
+        let (store, mut spec, steps) = planned(lab, &built_in("lease"));
         spec.actions.get_mut(&Action::Requeue).unwrap().refused = Some("never".to_owned());
         let report = apply(&*store, &spec, &steps);
         assert_eq!(report.results[0].outcome, Outcome::NotTried, "{}", lab.name());

@@ -72,6 +72,14 @@ impl Queue {
         doctor::fit(store, &preset)
     }
 
+    /// The lab's store, the queue as it fits its tables, and the steps on 1 and 2.
+    pub fn planned(self, lab: &dyn Lab) -> (Box<dyn Store>, QueueSpec, Vec<Step>) {
+        let store = lab.store();
+        let spec = self.spec(&*store);
+        let steps = self.steps(&*store, &spec);
+        (store, spec, steps)
+    }
+
     pub fn image(self, lab: &dyn Lab) -> Vec<String> {
         self.tables().iter().map(|table| lab.image(table)).collect()
     }

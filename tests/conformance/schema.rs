@@ -35,9 +35,8 @@ fn columns_that_may_be_absent_are_done_without() {
         let time = lab.pick("integer", "timestamptz");
         lab.run(&format!("CREATE TABLE jobs (id integer PRIMARY KEY, status text, owner_id text, claimed_at {time})"));
         lab.run(&format!("INSERT INTO jobs VALUES (1, 'RUNNING', 'w', {})", lab.ago(4000)));
-        let (store, spec) = fitted(lab, &built_in("lease"));
+        let (store, spec, steps) = planned(lab, &built_in("lease"));
         assert_eq!(spec.liveness.len(), 1, "{}", lab.name());
-        let steps = steps(&*store, &spec, &Policy::default());
         assert_eq!(outcomes(&apply(&*store, &spec, &steps)), [Outcome::Moved], "{}", lab.name());
         assert!(lab.ask("SELECT status = 'QUEUED' AND owner_id IS NULL AND claimed_at IS NULL FROM jobs"));
     });
@@ -122,12 +121,11 @@ fn states_may_be_integers() {
             ));
             let old = lab.ago(4000);
             lab.run(&format!("INSERT INTO numbered VALUES (1, 1, {old}), (2, 2, {old}), (3, 0, {old}), (4, 9, {old})"));
-            let (store, spec) = fitted(lab, &mapping(text));
+            let (store, spec, steps) = planned(lab, &mapping(text));
             let mut states: Vec<String> =
                 scan(&*store, &spec, &Wanted::All).into_iter().map(|claim| claim.state).collect();
             states.sort();
             assert_eq!(states, ["running", "taken"], "{}: a {declared} state by its name", lab.name());
-            let steps = steps(&*store, &spec, &Policy::default());
             assert_eq!(outcomes(&apply(&*store, &spec, &steps)), [Outcome::Moved; 2], "{}", lab.name());
             assert!(lab.ask("SELECT count(*) = 3 FROM numbered WHERE state = 0"), "{}", lab.name());
             let mut reader = look(&*store);

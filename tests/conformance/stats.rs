@@ -1,12 +1,12 @@
 //! Counts by queue and state, and runs that have ended well: the same on every store.
 
-use crate::support::doctor::{built_in, fit, look, mapping};
+use crate::support::doctor::{built_in, fitted, look, mapping};
 use crate::support::edit::Value::{Ago, Int, Null, Text};
 use crate::support::edit::{Edit, Value, insert};
 use crate::support::labs::{Lab, as_in_memory, for_each_store};
 use crate::support::tables::{JOBS, ORDERS, ORDERS_MAPPING, PINGS};
 use jobdoctor::preset::{Finished, QueueSpec, Runs};
-use jobdoctor::store::{Reader, WantedRuns};
+use jobdoctor::store::{Reader, Store, WantedRuns};
 use std::time::Duration;
 
 fn job(id: i64, queue: Value, kind: Value, status: &'static str, claimed: Value, finished: Value) -> Edit {
@@ -23,7 +23,7 @@ fn job(id: i64, queue: Value, kind: Value, status: &'static str, claimed: Value,
     )
 }
 
-fn some(lab: &dyn Lab) -> QueueSpec {
+fn some(lab: &dyn Lab) -> (Box<dyn Store>, QueueSpec) {
     lab.create(&[JOBS]);
     lab.edit(&[
         job(1, Text("mail"), Text("A"), "SUCCEEDED", Ago(700), Ago(600)),
@@ -36,7 +36,7 @@ fn some(lab: &dyn Lab) -> QueueSpec {
         job(8, Text(""), Text("A"), "QUEUED", Null, Null),
         job(9, Null, Null, "ODD", Null, Null),
     ]);
-    fit(&*lab.store(), &built_in("lease"))
+    fitted(lab, &built_in("lease"))
 }
 
 fn tallies(reader: &mut dyn Reader, spec: &QueueSpec, by_kind: bool) -> Vec<String> {
@@ -73,8 +73,7 @@ fn runs(reader: &mut dyn Reader, spec: &QueueSpec, wanted: WantedRuns) -> Vec<St
 #[test]
 fn rows_are_counted_by_queue_and_state() {
     let said = |lab: &dyn Lab| {
-        let spec = some(lab);
-        let store = lab.store();
+        let (store, spec) = some(lab);
         let mut reader = look(&*store);
         (tallies(&mut *reader, &spec, false), tallies(&mut *reader, &spec, true))
     };
@@ -89,8 +88,7 @@ fn rows_are_counted_by_queue_and_state() {
 #[test]
 fn runs_that_ended_well_within_a_window() {
     as_in_memory(|lab| {
-        let spec = some(lab);
-        let store = lab.store();
+        let (store, spec) = some(lab);
         let mut reader = look(&*store);
         let since = |seconds: u64| WantedRuns::Since(reader.now().minus(Duration::from_secs(seconds)));
         let windows = [since(100), since(1000), since(10_000)];
@@ -110,8 +108,7 @@ fn known(mut lines: Vec<String>) -> Vec<String> {
 #[test]
 fn the_newest_runs_and_the_look_goes_on() {
     as_in_memory(|lab| {
-        let spec = some(lab);
-        let store = lab.store();
+        let (store, spec) = some(lab);
         let mut reader = look(&*store);
         let newest = |n| WantedRuns::Newest(n, Duration::from_secs(20));
         let lists: Vec<Vec<String>> = [1, 2, 100].map(|n| runs(&mut *reader, &spec, newest(n))).to_vec();
@@ -137,8 +134,7 @@ fn a_short_question_that_takes_too_long_is_given_up() {
             "INSERT INTO jobs (id, queue, status, claimed_at, finished_at)
             SELECT i, 'mail', 'SUCCEEDED', {began}, {ended} FROM ({numbers}) AS numbers"
         ));
-        let spec = fit(&*lab.store(), &built_in("lease"));
-        let store = lab.store();
+        let (store, spec) = fitted(lab, &built_in("lease"));
         let mut reader = look(&*store);
         let wanted = WantedRuns::Newest(60_000, Duration::from_millis(1));
         let error = reader.finished(&spec, kept(&spec), &wanted, &mut |_| {}).unwrap_err();
@@ -169,8 +165,7 @@ fn a_mapping_with_a_condition() {
             order(4, "working", 1, Ago(400)),
         ]);
         let toml = format!("{ORDERS_MAPPING}[finished]\nat = \"started\"\nwhere = \"j.paused = 1\"\n");
-        let spec = fit(&*lab.store(), &mapping(&toml));
-        let store = lab.store();
+        let (store, spec) = fitted(lab, &mapping(&toml));
         let mut reader = look(&*store);
         let found = runs(&mut *reader, &spec, WantedRuns::Newest(10, Duration::from_secs(20)));
         assert_eq!(found.len(), 1, "{}: {found:#?}", lab.name());

@@ -53,15 +53,7 @@ fn text_of_the_database_forges_no_line() {
         };
         prepare();
         let forged = "no\nmoved 9999 of 9999 stuck jobs";
-        shop.sql(&if shop.is_postgres() {
-            format!(
-                "CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE check_violation USING MESSAGE = \
-                 '{forged}'; END $$;
-                 CREATE TRIGGER no BEFORE UPDATE ON jobs FOR EACH ROW WHEN (old.id = 2) EXECUTE FUNCTION no()"
-            )
-        } else {
-            format!("CREATE TRIGGER no BEFORE UPDATE ON jobs WHEN old.id = 2 BEGIN SELECT raise(ABORT, '{forged}'); END")
-        });
+        shop.refuses(forged);
         for format in [&[][..], &["-o", "table"], &["-o", "none"]] {
             prepare();
             let ran = shop.run(&[&["sweep", "--apply"], format].concat()).exits(3);

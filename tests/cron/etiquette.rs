@@ -23,19 +23,14 @@ fn is_one_paragraph(ran: Ran, code: i32, words: &[&str]) {
     }
 }
 
-fn is_silent(ran: Ran) {
-    let ran = ran.exits(0);
-    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
-}
-
 #[test]
 fn nothing_to_do_is_silence() {
     on_both(|shop| {
-        is_silent(shop.run(&["sweep", "--apply"]));
+        shop.run(&["sweep", "--apply"]).exits(0).is_silent();
         shop.in_flight(1, 3, "'web1:7'", 600);
         assert!(shop.run(&["sweep", "--apply"]).exits(0).stdout.contains("moved 3 of 3"));
-        is_silent(shop.run(&["sweep", "--apply"]));
-        is_silent(shop.run(&["sweep", "--apply", "--lock-wait", "1s", "--warn-above", "1"]));
+        shop.run(&["sweep", "--apply"]).exits(0).is_silent();
+        shop.run(&["sweep", "--apply", "--lock-wait", "1s", "--warn-above", "1"]).exits(0).is_silent();
     });
 }
 
@@ -45,10 +40,10 @@ fn what_check_warns_about_is_no_news() {
     let doctor = calm();
     doctor.sql("DROP INDEX jobs_lease");
     doctor.on_queue(&["check"]).shows("index");
-    is_silent(cron(&doctor, &["--db", "queue.db"]));
+    cron(&doctor, &["--db", "queue.db"]).exits(0).is_silent();
     // No place for journals and locks.
     let doctor = calm().env("HOME", "");
-    is_silent(cron(&doctor, &["--db", "queue.db", "--lock-wait", "1s"]));
+    cron(&doctor, &["--db", "queue.db", "--lock-wait", "1s"]).exits(0).is_silent();
 }
 
 #[test]

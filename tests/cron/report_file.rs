@@ -27,8 +27,7 @@ fn what_was_done_and_that_nothing_was() {
     let mode = fs::metadata(doctor.path("report.json")).expect("it is there").permissions().mode();
     assert_eq!(mode & 0o137, 0, "nobody else may read or write it: {mode:o}");
     // Silence on both streams, and a report all the same.
-    let ran = doctor.run(&SWEEP).exits(0);
-    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
+    doctor.run(&SWEEP).exits(0).is_silent();
     let document = report(&doctor);
     is_valid("sweep", &document);
     assert_eq!((&document["applied"], &document["summary"]["planned"]), (&true.into(), &0.into()));
@@ -106,12 +105,7 @@ fn one_that_cannot_be_written_afterwards_hides_nothing() {
     on_both(|shop| {
         shop.in_flight(1, 3, "'web1:1'", 900);
         shop.in_flight(4, 4, "'web9:1'", 1);
-        shop.sql(if shop.is_postgres() {
-            "CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE check_violation; END $$;
-             CREATE TRIGGER no BEFORE UPDATE ON jobs FOR EACH ROW WHEN (old.id = 2) EXECUTE FUNCTION no()"
-        } else {
-            "CREATE TRIGGER no BEFORE UPDATE ON jobs WHEN old.id = 2 BEGIN SELECT raise(ABORT, 'no'); END"
-        });
+        shop.refuses("no");
         for directory in ["reports", "metrics"] {
             fs::create_dir(shop.doctor.path(directory)).unwrap();
         }

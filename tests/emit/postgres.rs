@@ -3,6 +3,7 @@
 use crate::support::cli::{Doctor, until};
 use crate::support::postgres::{TestDatabase, fresh};
 use crate::support::shells::{psql, psql_as};
+use crate::support::shop::states;
 
 const SOME: &str = "INSERT INTO jobs (id, queue, kind, status, owner_id, claimed_at, lease_expires_at, attempts)
     SELECT n, 'mail', 'SendInvoice', 'RUNNING', 'web1:' || n, now() - interval '2h', now() - interval '1h',
@@ -25,25 +26,21 @@ fn rows(database: &TestDatabase, sql: &str) -> Vec<String> {
     database.client().query(sql, &[]).unwrap().iter().map(|row| row.get(0)).collect()
 }
 
-pub(super) fn states(database: &TestDatabase) -> Vec<String> {
-    rows(database, "SELECT id || ' ' || status || ' ' || attempts FROM jobs ORDER BY id")
-}
-
 /// That every column is as an apply leaves it is shown for every queue in `scenes::by_hand`.
 #[test]
 fn a_script_counts_what_it_moves_and_moves_nothing_twice() {
     let (doctor, by_hand, url) = queue();
     let ran = doctor.run(&["reclaim", "--db", &url, "--emit-sql"]).exits(0);
     ran.says("a script of 2 batches for 3 jobs; nothing was written");
-    assert_eq!(states(&by_hand), ["1 RUNNING 0", "2 RUNNING 0", "3 RUNNING 4"]);
+    assert_eq!(states(&mut by_hand.client()), ["1 RUNNING 0", "2 RUNNING 0", "3 RUNNING 4"]);
     let done = psql(&by_hand, &ran.stdout).exits(0);
     assert_eq!(done.stderr, "");
     let counted: Vec<&str> = done.stdout.lines().filter(|line| line.contains(" of ")).collect();
     assert_eq!(counted, [" 1 of 2 |       2 |     2 |       0", " 2 of 2 |       1 |     1 |       0"]);
-    assert_eq!(states(&by_hand), ["1 QUEUED 1", "2 QUEUED 1", "3 FAILED 5"]);
+    assert_eq!(states(&mut by_hand.client()), ["1 QUEUED 1", "2 QUEUED 1", "3 FAILED 5"]);
     // A ticket that is worked off twice.
     psql(&by_hand, &ran.stdout).exits(0).shows(" 1 of 2 |       2 |     0 |       2");
-    assert_eq!(states(&by_hand), ["1 QUEUED 1", "2 QUEUED 1", "3 FAILED 5"]);
+    assert_eq!(states(&mut by_hand.client()), ["1 QUEUED 1", "2 QUEUED 1", "3 FAILED 5"]);
 }
 
 #[test]
@@ -72,7 +69,7 @@ fn a_locked_row_is_not_waited_for() {
     let mut held = holder.transaction().unwrap();
     held.batch_execute("SELECT * FROM jobs WHERE id = 1 FOR UPDATE").unwrap();
     psql(&database, &script).exits(0).shows(" 1 of 2 |       2 |     1 |       1");
-    assert_eq!(states(&database), ["1 RUNNING 0", "2 QUEUED 1", "3 FAILED 5"]);
+    assert_eq!(states(&mut database.client()), ["1 RUNNING 0", "2 QUEUED 1", "3 FAILED 5"]);
 }
 
 /// A row that another session changes while the script waits for nothing: its new values count, not those of the snapshot.
@@ -94,7 +91,7 @@ fn what_is_verified_is_what_is_locked() {
         held.commit().unwrap();
         running.join().unwrap().exits(0).shows(" 1 of 2 |       2 |     1 |       1");
     });
-    assert_eq!(states(&database), ["1 RUNNING 0", "2 QUEUED 1", "3 FAILED 5"]);
+    assert_eq!(states(&mut database.client()), ["1 RUNNING 0", "2 QUEUED 1", "3 FAILED 5"]);
 }
 
 #[test]
@@ -110,7 +107,7 @@ fn a_statement_that_touches_too_few_takes_its_batch_back() {
         let done = psql(&database, &script(&doctor, &url)).exits(3);
         done.says("ERROR:");
         assert!(done.stderr.contains("touched 1 rows instead of 2") || done.stderr.contains("1 are still in flight"));
-        assert_eq!(states(&database), ["1 RUNNING 0", "2 RUNNING 0", "3 RUNNING 4"]);
+        assert_eq!(states(&mut database.client()), ["1 RUNNING 0", "2 RUNNING 0", "3 RUNNING 4"]);
     }
 }
 
@@ -160,7 +157,7 @@ fn whoever_runs_it_needs_the_rights_that_apply_needs() {
     psql_as(&database, &role, &script).exits(3).says("permission denied for table jobs");
     database.client().batch_execute(&format!("GRANT UPDATE ON jobs TO {role}")).unwrap();
     psql_as(&database, &role, &script).exits(0);
-    assert_eq!(states(&database), ["1 QUEUED 1", "2 QUEUED 1", "3 FAILED 5"]);
+    assert_eq!(states(&mut database.client()), ["1 QUEUED 1", "2 QUEUED 1", "3 FAILED 5"]);
     database.client().batch_execute(&format!("DROP OWNED BY {role}; DROP ROLE {role}")).unwrap();
 }
 

@@ -1,9 +1,10 @@
 //! What goes with it and what does not, and where there can be no script.
 
-use super::postgres::{queue, states};
+use super::postgres::queue;
 use crate::cli::scene::incident;
 use crate::support::cli::fails;
 use crate::support::shells::psql;
+use crate::support::shop::states;
 use std::fs;
 
 #[test]
@@ -40,9 +41,9 @@ fn nothing_to_do_is_a_script_that_does_nothing() {
     let (doctor, database, url) = queue();
     let ran = doctor.run(&["reclaim", "--db", &url, "--emit-sql", "--older", "9h"]).exits(0);
     ran.shows("-- what: nothing to move").says("a script of 0 batches for 0 jobs");
-    let before = states(&database);
+    let before = states(&mut database.client());
     psql(&database, &ran.stdout).exits(0);
-    assert_eq!(states(&database), before);
+    assert_eq!(states(&mut database.client()), before);
 }
 
 #[test]
@@ -51,7 +52,7 @@ fn a_job_that_is_not_there_is_said() {
     let ran = doctor.run(&["reclaim", "--db", &url, "--emit-sql", "--id", "1", "--id", "4711"]).exits(3);
     ran.says("no such job in public.jobs: 4711");
     psql(&database, &ran.stdout).exits(0);
-    assert_eq!(states(&database), ["1 QUEUED 1", "2 RUNNING 0", "3 RUNNING 4"]);
+    assert_eq!(states(&mut database.client()), ["1 QUEUED 1", "2 RUNNING 0", "3 RUNNING 4"]);
 }
 
 /// A target that only others may write to is what tickets are for.

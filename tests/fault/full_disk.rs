@@ -3,6 +3,7 @@
 //! The same where only the disk of the journals is full.
 
 use super::many::{Many, RECLAIM};
+use super::random_kills::file;
 use crate::cli::scene::orphans;
 use crate::support::cli::{Ran, rows};
 use crate::support::figures;
@@ -30,9 +31,7 @@ fn short_of_room(many: &Many, shim: &Shim, directory: &Path, at: usize) -> (Ran,
 }
 
 pub(super) fn at_every_write(mode: &str, step: usize) {
-    let shop = Shop::empty_on_sqlite();
-    shop.connect()(&format!("PRAGMA journal_mode = {mode}"));
-    let many = Many::in_queue(shop, DEAD);
+    let many = Many::in_queue(file(mode), DEAD);
     let shim = Shim::of(include_str!("full_disk.c"));
     let directory = fs::canonicalize(many.shop.doctor.path("")).expect("the directory");
     let (mut at, mut faults, mut middle) = (1, 0, 0);

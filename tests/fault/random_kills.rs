@@ -74,10 +74,6 @@ pub(super) fn file(mode: &str) -> Shop {
     shop
 }
 
-pub(super) fn server() -> Shop {
-    Shop::empty_on_postgres()
-}
-
 #[test]
 fn with_a_wal() {
     killed(file("wal"), KILLS / 2, 7);
@@ -90,5 +86,5 @@ fn with_a_rollback_journal() {
 
 #[test]
 fn on_postgres() {
-    killed(server(), KILLS, 13);
+    killed(Shop::empty_on_postgres(), KILLS, 13);
 }

@@ -4,7 +4,7 @@
 use crate::cli::scene::{STATE, incident};
 use crate::support::cli::{Doctor, Ran};
 use crate::support::files::{Frozen, HALF_A_TRANSACTION, Writer};
-use crate::support::users::{User, others, say_what_is_missing};
+use crate::support::users::{User, others, others_for};
 use rustix::process::geteuid;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -48,10 +48,7 @@ fn stage(found: Found, owner: Option<&User>) -> (Doctor, Option<Writer>) {
     if let Some(owner) = owner {
         owner.takes(&doctor.path(""));
     }
-    let writer = |sql: &str| match owner {
-        Some(owner) => Writer::as_user(owner, &path, sql),
-        None => Writer::at(&path, sql),
-    };
+    let writer = |sql: &str| Writer::by(owner, &path, sql);
     let live = match found {
         Rollback | Clean | Stray => None,
         Live => Some(writer(COMMITTED)),
@@ -87,13 +84,7 @@ fn is_usable_by(owner: Option<&User>, doctor: &Doctor, context: &str) {
         let found = fs::metadata(doctor.path(&name)).unwrap().uid();
         assert_eq!(found, uid, "{context}: {name} belongs to somebody else");
     }
-    let path = doctor.path("queue.db");
-    let sql = "UPDATE jobs SET stalls = stalls + 1;";
-    let writer = match owner {
-        Some(owner) => Writer::as_user(owner, &path, sql),
-        None => Writer::at(&path, sql),
-    };
-    writer.end();
+    Writer::by(owner, &doctor.path("queue.db"), "UPDATE jobs SET stalls = stalls + 1;").end();
 }
 
 /// Looks at a file as that user, and then applies; `looks` and `applies` are the ends that these must come to.
@@ -152,9 +143,7 @@ fn ones_own() {
 
 #[test]
 fn somebodys_that_its_owner_root_or_a_stranger_looks_at() {
-    let Some([owner, stranger]) = others() else {
-        return say_what_is_missing("that users leave each other's files usable; the tests do not run as root");
-    };
+    let Some([owner, stranger]) = others_for("that users leave each other's files usable") else { return };
     for found in ALL {
         let looks = if found == Hot { 77 } else { 0 };
         is_left_well(found, Some(&owner), Who("the owner", Some(&owner)), looks, 0);
@@ -167,9 +156,7 @@ fn somebodys_that_its_owner_root_or_a_stranger_looks_at() {
 /// What a stranger is told to do instead does it.
 #[test]
 fn the_line_that_would_do() {
-    let Some([owner, stranger]) = others() else {
-        return say_what_is_missing("the `sudo -u` line; the tests do not run as root");
-    };
+    let Some([owner, stranger]) = others_for("the `sudo -u` line") else { return };
     for found in [Clean, WithoutIndex, Stray] {
         let (doctor, _) = stage(found, Some(&owner));
         // The rights are there: it is what would stay behind that is in the way.
@@ -194,9 +181,7 @@ fn the_line_that_would_do() {
 /// Who may write to somebody's file, in a directory where everybody may make files, does no harm.
 #[test]
 fn a_file_that_others_may_write_to() {
-    let Some([owner, stranger]) = others() else {
-        return say_what_is_missing("files that several users write to; the tests do not run as root");
-    };
+    let Some([owner, stranger]) = others_for("files that several users write to") else { return };
     for found in [Rollback, Live] {
         let (doctor, writer) = stage(found, Some(&owner));
         fs::set_permissions(doctor.path(""), Permissions::from_mode(0o777)).unwrap();
@@ -215,9 +200,7 @@ fn a_file_that_others_may_write_to() {
 
 #[test]
 fn a_closed_file() {
-    let Some([owner, stranger]) = others() else {
-        return say_what_is_missing("files that may not be read; the tests do not run as root");
-    };
+    let Some([owner, stranger]) = others_for("files that may not be read") else { return };
     let (doctor, writer) = stage(Live, Some(&owner));
     let shut = |name: &str| fs::set_permissions(doctor.path(name), Permissions::from_mode(0o600)).unwrap();
     for name in ["queue.db-wal", "queue.db-shm", "queue.db"] {

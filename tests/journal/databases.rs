@@ -1,7 +1,7 @@
 //! Runs on several databases: the list of one, and an undo that finds its own.
 
 use super::queue::{on_both, on_sqlite};
-use crate::support::cli::{Ran, fails};
+use crate::support::cli::{Ran, each, fails};
 use crate::support::shop::Shop;
 use serde_json::Value;
 use std::fs;
@@ -17,17 +17,13 @@ fn run_elsewhere(queue: &Shop) -> String {
     document["run_id"].as_str().unwrap().to_owned()
 }
 
-fn listed(document: &Value) -> Vec<&str> {
-    document["runs"].as_array().unwrap().iter().map(|run| run["run_id"].as_str().unwrap()).collect()
-}
-
 #[test]
 fn history_of_one_database() {
     on_both(|queue| {
         let here = queue.reclaimed();
         let elsewhere = run_elsewhere(queue);
         let one = queue.json(&["history"], 0);
-        assert_eq!(listed(&one), [here.as_str()]);
+        assert_eq!(each(&one, "runs", "run_id"), [here.as_str()]);
         assert_eq!((&one["summary"]["runs"], &one["summary"]["other_databases"]), (&1.into(), &1.into()));
         let said = queue.run(&["history"]).exits(0);
         said.says("1 run on other databases left out; --all lists them");
@@ -35,7 +31,7 @@ fn history_of_one_database() {
         let mut both = [elsewhere.as_str(), here.as_str()];
         both.sort_unstable();
         let all = |document: &Value| {
-            let mut all = listed(document);
+            let mut all = each(document, "runs", "run_id");
             all.sort_unstable();
             assert_eq!((all.as_slice(), &document["summary"]["other_databases"]), (&both[..], &0.into()));
         };
@@ -53,7 +49,7 @@ fn a_file_by_another_name() {
     let run = queue.reclaimed();
     std::os::unix::fs::symlink(queue.doctor.path("queue.db"), queue.doctor.path("link.db")).unwrap();
     let document = queue.doctor.run(&["history", "--db", "link.db", "--json"]).exits(0).json();
-    assert_eq!(listed(&document), [run.as_str()]);
+    assert_eq!(each(&document, "runs", "run_id"), [run.as_str()]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! An undo of what nobody has touched leaves every row byte for byte what it was before the run.
 
 use super::queue::{on_both, on_postgres, without_encoding};
-use crate::support::cli::is_valid;
+use crate::support::cli::{each, is_valid};
 
 fn outcomes(document: &serde_json::Value) -> String {
     let counts = document["summary"]["outcomes"].as_object().unwrap();
@@ -157,8 +157,7 @@ fn bytes_that_are_no_text() {
     let before = queue.dump("jobs");
     let listed = queue.json(&["stale"], 0);
     is_valid("stale", &listed);
-    let mut owners: Vec<&str> =
-        listed["jobs"].as_array().unwrap().iter().filter_map(|job| job["owner"].as_str()).collect();
+    let mut owners = each(&listed, "jobs", "owner");
     owners.sort_unstable();
     assert_eq!(owners, ["caf\u{e9}", "web1:2", "web2:1", "web\u{fffd}:1"]);
     for (read, code) in [("owners", 0), ("stats", 0), ("check", 0), ("health", 1)] {

@@ -15,12 +15,7 @@ fn of_nothing() {
 #[test]
 fn newest_first_and_no_more_than_asked_for() {
     on_both(|queue| {
-        let runs: Vec<String> = (0..3)
-            .map(|_| {
-                let document = queue.json(&["reclaim", "--apply", "--limit", "1"], 0);
-                document["run_id"].as_str().unwrap().to_owned()
-            })
-            .collect();
+        let runs: Vec<String> = (0..3).map(|_| queue.applied(&["reclaim", "--limit", "1"])).collect();
         let newest: Vec<&String> = runs.iter().rev().collect();
         let listed = queue.doctor.run(&["history", "-o", "name"]).exits(0).stdout;
         assert_eq!(listed.lines().collect::<Vec<_>>(), newest);

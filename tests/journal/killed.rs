@@ -2,7 +2,7 @@
 
 use super::queue::{on_both, on_postgres};
 use crate::cli::scene::orphans;
-use crate::support::cli::{rows, until};
+use crate::support::cli::{each, rows, until};
 use crate::support::shop::Shop;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -54,8 +54,7 @@ fn the_batch_was_not_committed() {
         let told = queue.json(&["history", &run], 0);
         assert_eq!(unsure(&told), [0, 0, 1, 0]);
         let planned = queue.json(&["undo", &run], 0);
-        let ids: Vec<&str> =
-            planned["skipped"].as_array().unwrap().iter().map(|step| step["id"].as_str().unwrap()).collect();
+        let ids = each(&planned, "skipped", "id");
         assert!(!ids.contains(&last.as_str()), "there is nothing to take back of {last}: {ids:?}");
         assert_eq!(ids.len(), 3);
         queue.run(&["history", &other]).exits(0);

@@ -5,7 +5,6 @@ mod case;
 mod compared;
 mod deliberate;
 mod oracle;
-mod random;
 mod runs;
 mod tricky;
 
@@ -23,27 +22,6 @@ fn psql_and_this_program_go_the_same_way() {
 #[test]
 fn libpq_and_this_library_read_the_same_settings() {
     in_labs(&tricky::cases(), compare_settings);
-}
-
-mod nightly {
-    use super::*;
-    use crate::support::dice::fresh_seed;
-
-    /// A failure shows the whole environment, which then belongs among the tricky ones.
-    fn random(count: u64) -> Vec<Case> {
-        let first = fresh_seed();
-        (first..first + count).map(super::random::case).collect()
-    }
-
-    #[test]
-    fn psql_and_this_program_go_the_same_way_where_nobody_thought_of_it() {
-        in_labs(&random(1_000), compare);
-    }
-
-    #[test]
-    fn libpq_and_this_library_read_the_same_settings_where_nobody_thought_of_it() {
-        in_labs(&random(10_000), compare_settings);
-    }
 }
 
 /// What is done otherwise on purpose is done, by both sides, as the reasons say.

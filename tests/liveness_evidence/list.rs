@@ -1,7 +1,7 @@
 //! `--alive-from`: an owner that is not on the list is dead, unless the claim's own row shows life.
 
 use super::queue::{Queue, crawls_on_both, ids, on_both, reason, rules};
-use crate::support::cli::{fails, is_valid};
+use crate::support::cli::{each, fails, is_valid};
 use std::fs::File;
 use std::os::unix::fs::symlink;
 use std::time::Duration;
@@ -162,8 +162,7 @@ fn the_rows_own_life_outranks_the_list() {
         queue.write("alive.txt", "web1\n");
         let document = queue.json(&["reclaim", "--alive-from", "alive.txt", "--apply"]);
         assert_eq!(ids(&document, "skipped", reason), ["3 unknown", "5 unknown"], "{document:#}");
-        let details: Vec<&str> =
-            document["skipped"].as_array().unwrap().iter().map(|job| job["detail"].as_str().unwrap()).collect();
+        let details = each(&document, "skipped", "detail");
         let both =
             |life: &str| details.iter().any(|detail| detail.contains("is not on the list") && detail.contains(life));
         assert!(both("but its heartbeat is") && both("but its lease runs"), "{details:?}");
@@ -251,9 +250,7 @@ fn owners_that_resemble_an_entry_are_unknown() {
         queue.run(&["stale", "--alive-from", "alive.txt", "-v"]).exits(0).says(counted);
         // `show` judges by the same list.
         let shown = with(&["show", "1", "4", "6"]);
-        let verdicts: Vec<&str> =
-            shown["jobs"].as_array().unwrap().iter().map(|job| job["verdict"].as_str().unwrap()).collect();
-        assert_eq!(verdicts, ["unknown", "stuck", "healthy"], "{shown:#}");
+        assert_eq!(each(&shown, "jobs", "verdict"), ["unknown", "stuck", "healthy"], "{shown:#}");
         let shown = queue.run(&["show", "1", "--alive-from", "alive.txt"]).exits(0).stdout;
         assert!(shown.contains("resembles its entry web1"), "{shown}");
         // What is written is what was listed; claims that name nobody are no matter of a list.

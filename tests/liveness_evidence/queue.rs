@@ -47,11 +47,10 @@ fail    = {{ to = "dead" }}
 "#
     );
     shop::on_both(|shop| {
-        let time = if shop.is_postgres() { "timestamptz" } else { "INTEGER" };
-        shop.sql(&format!(
+        shop.sql(
             "CREATE TABLE crawls (id INTEGER PRIMARY KEY, status TEXT NOT NULL, worker TEXT, started {time}, pages INTEGER,
-                beat {time}, tries INTEGER NOT NULL DEFAULT 0)"
-        ));
+                beat {time}, tries INTEGER NOT NULL DEFAULT 0)",
+        );
         std::fs::write(shop.doctor.path("config.toml"), &config).unwrap();
         test(&Queue { shop, flags: &["--config", "config.toml", "--preset", "crawls"] });
     });

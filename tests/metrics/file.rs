@@ -3,7 +3,7 @@
 use crate::support::cli::{Doctor, fails, is_valid, until};
 use crate::support::promtool::{accepts_metrics, samples, sum, value};
 use crate::support::shop::{Shop, on_both};
-use crate::support::users::{others, say_what_is_missing};
+use crate::support::users::others_for;
 use rustix::fs::{CWD, Mode, mkfifoat};
 use std::collections::BTreeSet;
 use std::fs;
@@ -118,9 +118,8 @@ fn what_is_somebody_elses_stays() {
 /// In a directory where one may not write, and in one where another's file may not be replaced.
 #[test]
 fn without_the_right_to_write_it_nothing_is_done() {
-    let Some([owner, other]) = others() else {
-        return say_what_is_missing("that a textfile which may not be written keeps a sweep from beginning");
-    };
+    let what = "that a textfile which may not be written keeps a sweep from beginning";
+    let Some([owner, other]) = others_for(what) else { return };
     let shop = shop(2);
     owner.takes(&shop.doctor.path(""));
     let jobs = shop.jobs();

@@ -67,12 +67,7 @@ fn the_brake() {
 fn what_did_not_move() {
     on_both(|shop| {
         incident(shop);
-        shop.sql(if shop.is_postgres() {
-            "CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE check_violation; END $$;
-             CREATE TRIGGER no BEFORE UPDATE ON jobs FOR EACH ROW WHEN (old.id = 2) EXECUTE FUNCTION no()"
-        } else {
-            "CREATE TRIGGER no BEFORE UPDATE ON jobs WHEN old.id = 2 BEGIN SELECT raise(ABORT, 'no'); END"
-        });
+        shop.refuses("no");
         let found = swept(shop, &["--apply"], 3);
         assert_eq!((moved(&found, "mail", "moved"), moved(&found, "mail", "refused")), (Some(2.0), Some(1.0)));
         assert_eq!(moved(&found, "me\"dia", "moved"), Some(3.0));

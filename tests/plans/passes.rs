@@ -10,34 +10,32 @@ const APPLY: [&str; 6] = ["--apply", "--fast", "--max-jobs", "5200", "-o", "json
 
 #[test]
 fn a_run_goes_on_to_what_a_plan_has_no_room_for() {
-    const ALL: u32 = 10_200;
-    let apply_all = ["--apply", "--fast", "--max-jobs", "10200", "-o", "json"];
     on_both(|shop| {
-        shop.in_flight(1, ALL, "'web1:' || (n % 7)", 600);
+        shop.in_flight(1, JOBS, "'web1:' || (n % 7)", 600);
         let dry = shop.run(&["reclaim", "-o", "json"]).exits(0).document("reclaim");
         let counts = |document: &Value| {
             let summary = &document["summary"];
             let listed = document["steps"].as_array().unwrap().len();
             (listed, summary["planned"].clone(), summary["beyond_limit"].clone())
         };
-        assert_eq!(counts(&dry), (5_000, json!(5_000), json!(5_200)));
+        assert_eq!(counts(&dry), (5_000, json!(5_000), json!(200)));
         let digest = dry["digest"].as_str().unwrap();
         // The brake and the bound are about all of them.
-        assert_eq!(dry["brake"]["override"], "--max-jobs 10200");
-        let small = ["reclaim", "--expect", digest, "--apply", "--max-jobs", "10199", "-o", "json"];
-        assert!(shop.run(&small).exits(4).json()["refused"].to_string().contains("10200"));
-        let done = shop.run(&[&["reclaim", "--expect", digest], &apply_all[..]].concat()).exits(0).document("reclaim");
-        assert_eq!(counts(&done), (5_000, json!(ALL), json!(5_200)));
-        assert_eq!(done["summary"]["outcomes"]["moved"], ALL);
-        assert_eq!(done["summary"]["by_action"][0]["moved"], ALL);
+        assert_eq!(dry["brake"]["override"], "--max-jobs 5200");
+        let small = ["reclaim", "--expect", digest, "--apply", "--max-jobs", "5199", "-o", "json"];
+        assert!(shop.run(&small).exits(4).json()["refused"].to_string().contains("5200"));
+        let done = shop.run(&[&["reclaim", "--expect", digest], &APPLY[..]].concat()).exits(0).document("reclaim");
+        assert_eq!(counts(&done), (5_000, json!(JOBS), json!(200)));
+        assert_eq!(done["summary"]["outcomes"]["moved"], JOBS);
+        assert_eq!(done["summary"]["by_action"][0]["moved"], JOBS);
         let states = "SELECT status, attempts, count(*) FROM jobs GROUP BY 1, 2";
-        assert_eq!(shop.rows(states), [format!("QUEUED 1 {ALL}")]);
+        assert_eq!(shop.rows(states), [format!("QUEUED 1 {JOBS}")]);
         let run = done["run_id"].as_str().unwrap();
         let history = shop.run(&["history", run, "-o", "jsonl"]).exits(0).stdout;
-        assert_eq!(history.lines().count(), ALL as usize + 2);
+        assert_eq!(history.lines().count(), JOBS as usize + 2);
         let undone = shop.run(&["undo", run, "--apply", "--fast", "-o", "json"]).exits(0).json();
-        assert_eq!(undone["summary"]["outcomes"]["moved"], ALL);
-        assert_eq!(shop.rows(states), [format!("RUNNING 0 {ALL}")]);
+        assert_eq!(undone["summary"]["outcomes"]["moved"], JOBS);
+        assert_eq!(shop.rows(states), [format!("RUNNING 0 {JOBS}")]);
     });
 }
 

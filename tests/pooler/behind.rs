@@ -3,18 +3,13 @@
 use crate::support::cli::{Doctor, is_valid, until};
 use crate::support::pgbouncer::{Pooler, pooler};
 use crate::support::postgres::{TestDatabase, fresh};
-use postgres::Client;
+use crate::support::shop::states;
 use rustix::process::Signal;
 
 /// Three dead claims; more than a batch would change nothing here.
 const SOME: &str = "INSERT INTO jobs (id, queue, kind, status, owner_id, claimed_at, lease_expires_at, attempts)
     SELECT n, 'mail', 'SendInvoice', 'RUNNING', 'web1:' || n, now() - interval '2h', now() - interval '1h', 0
     FROM generate_series(1, 3) AS n";
-
-fn states(client: &mut Client) -> Vec<String> {
-    let rows = client.query("SELECT id || ' ' || status || ' ' || attempts FROM jobs ORDER BY id", &[]).unwrap();
-    rows.iter().map(|row| row.get(0)).collect()
-}
 
 #[track_caller]
 fn nothing_is_left(database: &TestDatabase, after: &[&str]) {

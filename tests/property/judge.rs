@@ -10,10 +10,6 @@ fn older(seconds: Option<u64>) -> Policy {
     Policy { older: seconds.map(Duration::from_secs), ..Policy::default() }
 }
 
-fn is_death(verdict: &Verdict) -> bool {
-    verdict.is_death()
-}
-
 proptest! {
     #![proptest_config(tries(300))]
 
@@ -36,7 +32,7 @@ proptest! {
         let mut claim = claim;
         claim.signs[0].at = Reading::At(ago(-left));
         let verdict = judge(lease(), &claim, &older(seconds), now()).verdict;
-        prop_assert!(!is_death(&verdict), "{verdict:?}");
+        prop_assert!(!verdict.is_death(), "{verdict:?}");
     }
 
     /// A heartbeat within the threshold is life as well, unless a lease that is not outlived has run out.
@@ -48,14 +44,14 @@ proptest! {
         claim.signs[1].at = claim.heartbeat.clone();
         claim.signs[0].at = Reading::Absent;
         let verdict = judge(lease(), &claim, &older(Some(threshold)), now()).verdict;
-        prop_assert!(!is_death(&verdict), "{verdict:?}");
+        prop_assert!(!verdict.is_death(), "{verdict:?}");
     }
 
     /// With `--older`, nothing that is silent for less is called dead, whatever its lease says.
     #[test]
     fn nothing_younger_than_asked_is_dead(claim in claim(), threshold in 1_u64..100_000) {
         let judgement = judge(lease(), &claim, &older(Some(threshold)), now());
-        if is_death(&judgement.verdict) {
+        if judgement.verdict.is_death() {
             prop_assert!(judgement.silence.is_none_or(|silence| silence >= Duration::from_secs(threshold)));
         }
     }
@@ -64,9 +60,9 @@ proptest! {
     #[test]
     fn death_is_for_good(claim in claim(), seconds in proptest::option::of(1_u64..100_000), later in 0_i64..10_000_000) {
         let (spec, policy) = (lease(), older(seconds));
-        if is_death(&judge(spec, &claim, &policy, now()).verdict) {
+        if judge(spec, &claim, &policy, now()).verdict.is_death() {
             let verdict = judge(spec, &claim, &policy, ago(-later)).verdict;
-            prop_assert!(is_death(&verdict), "{verdict:?}");
+            prop_assert!(verdict.is_death(), "{verdict:?}");
         }
     }
 

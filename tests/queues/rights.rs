@@ -1,6 +1,6 @@
 //! A role that has nothing but a connection, and then what `check` asks for: that is enough to look and to move.
 
-use super::tables::{Tables, all};
+use super::tables::{Tables, by_age};
 use crate::support::cli::Doctor;
 use crate::support::postgres::TestDatabase;
 use serde_json::Value;
@@ -14,9 +14,7 @@ const ADVICE_ONLY: &str = "que";
 
 #[test]
 fn what_check_asks_for_is_enough() {
-    let mut newest = all();
-    newest.reverse();
-    newest.dedup_by(|one, other| one.queue == other.queue);
+    let (newest, _) = by_age();
     for tables in newest.iter().filter(|tables| ![WITH_TRIGGERS, ADVICE_ONLY].contains(&tables.queue.as_str())) {
         let database = tables.made();
         orphan(tables, &database).unwrap();

@@ -1,5 +1,6 @@
 //! The tables of the queues, each version in a database of its own or beside another's.
 
+use crate::support::dice::one_in;
 use crate::support::postgres::{TestDatabase, fresh};
 use crate::support::shop::Shop;
 use std::fs;
@@ -30,6 +31,22 @@ pub fn shop(queue: &str, version: &str, sql: &str) -> Shop {
 /// All of them on Postgres, by name; of each queue its versions in order.
 pub fn all() -> Vec<Tables> {
     all_in("")
+}
+
+/// The last version of each queue's, and a few of the others.
+pub fn some() -> Vec<Tables> {
+    let (newest, older) = by_age();
+    newest.into_iter().chain(one_in(5, older)).collect()
+}
+
+/// The last version of each queue's on Postgres, and the others.
+pub fn by_age() -> (Vec<Tables>, Vec<Tables>) {
+    let (mut newest, mut older) = (Vec::<Tables>::new(), Vec::new());
+    for tables in all() {
+        older.extend(newest.pop_if(|last| last.queue == tables.queue));
+        newest.push(tables);
+    }
+    (newest, older)
 }
 
 pub fn on_sqlite() -> Vec<Tables> {

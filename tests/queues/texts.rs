@@ -1,7 +1,7 @@
 //! Payloads and last errors, on every version of every queue's tables.
 
 use super::rights::{of, orphan, words};
-use super::tables::all;
+use super::tables::some;
 use crate::support::cli::Doctor;
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ const NO_TEXT: [&str; 3] = ["pgqueuer", "pg-boss", "goqite"];
 #[test]
 fn every_queue_shows_its_payload_and_its_last_error() {
     let mut shown_at_all = 0;
-    for tables in all() {
+    for tables in some() {
         let (queue, place) = (tables.queue.as_str(), format!("{} {}", tables.queue, tables.version));
         let database = tables.made();
         if orphan(&tables, &database).is_err() || ["django-q", "n8n"].contains(&queue) {

@@ -112,7 +112,7 @@ pub(super) fn set_up(database: &mut dyn Database, scene: &Scene) -> Rows {
 
 /// How a scene ends, as it is written down.
 pub struct Written<'s> {
-    stage: &'s Stage,
+    pub stage: &'s Stage,
     scene: &'s Scene,
     pub told: String,
 }

@@ -3,7 +3,7 @@
 
 use super::database::{Databases, nothing_is_wrong};
 use super::scene::Scene;
-use super::{Stage, play, stages};
+use super::{Stage, newest, play};
 use crate::support::doctor::limits;
 use jobdoctor::model::Engine;
 use jobdoctor::ops::Session;
@@ -136,13 +136,6 @@ pub fn unprotected(databases: &mut Databases, stage: &Stage, catalog: &Catalog) 
         }
     }
     unprotected
-}
-
-/// The stages with the newest tables of each queue, on each engine.
-pub fn newest() -> Vec<Stage> {
-    let newest: BTreeMap<(String, bool), Stage> =
-        stages().into_iter().map(|stage| ((stage.queue.clone(), stage.engine == Engine::Postgres), stage)).collect();
-    newest.into_values().collect()
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! looking role can do nothing else. What Postgres lets any role do is listed on the page, and here.
 
 use crate::queues::rights::{of, orphan, words};
-use crate::queues::tables::all;
+use crate::queues::tables::by_age;
 use crate::readme::block::text_of;
 use crate::support::cli::Doctor;
 use crate::support::postgres::TestDatabase;
@@ -125,9 +125,7 @@ fn is_read_only(database: &TestDatabase, role: &str, queue: &str) {
 
 #[test]
 fn the_rights_of_the_pages_are_enough_and_the_looking_role_can_do_nothing_else() {
-    let mut newest = all();
-    newest.reverse();
-    newest.dedup_by(|one, other| one.queue == other.queue);
+    let (newest, _) = by_age();
     assert!(newest.len() >= 12, "each library has its blocks");
     for tables in newest {
         let (queue, database) = (tables.queue.as_str(), tables.made());

@@ -197,7 +197,6 @@ fn lease(work: Work) -> String {
     const MINE: &str = "owner_id = ':me' AND lease_token = ':token'";
     const FREE: &str = "owner_id = NULL, lease_token = NULL, lease_expires_at = NULL";
     let set = |job: Job, cells: &str, when: &str| format!("UPDATE jobs SET {cells} WHERE id = {job} AND {when}");
-    let claimed = "status IN ('CLAIMED', 'RUNNING')";
     match work {
         Work::Claim(job) => set(
             job,
@@ -209,24 +208,27 @@ fn lease(work: Work) -> String {
         Work::Finish(job) => set(job, &format!("status = 'SUCCEEDED', {FREE}"), MINE),
         Work::Fail(job) => set(job, &format!("{FAIL_STATUS}, attempts = attempts + 1, {FREE}"), MINE),
         Work::Release(job) => set(job, &format!("status = 'QUEUED', {FREE}"), MINE),
-        Work::Take(job) => set(job, "owner_id = ':me'", claimed),
+        Work::Take(job) => set(job, "owner_id = ':me'", CLAIMED),
         Work::ZombieFinish(job) => set(job, "status = 'SUCCEEDED'", "1 = 1"),
-        Work::ZombieBeat(job) => set(job, "heartbeat_at = :now, lease_expires_at = :later", claimed),
-        Work::Proceed(job) => set(job, PROCEED, claimed),
-        Work::Count(job) => set(job, "attempts = attempts + 1", claimed),
-        Work::Renew(job) => set(job, "lease_token = ':token'", claimed),
-        Work::Name(job) => set(job, "owner_id = ''", &format!("owner_id IS NULL AND {claimed}")),
-        Work::Half(job) if job % 2 == 0 => set(job, "heartbeat_at = :now", claimed),
-        Work::Half(job) => set(job, "lease_expires_at = :later", claimed),
+        Work::ZombieBeat(job) => set(job, "heartbeat_at = :now, lease_expires_at = :later", CLAIMED),
+        Work::Proceed(job) => {
+            set(job, "status = CASE status WHEN 'CLAIMED' THEN 'RUNNING' ELSE 'CLAIMED' END", CLAIMED)
+        }
+        Work::Count(job) => set(job, "attempts = attempts + 1", CLAIMED),
+        Work::Renew(job) => set(job, "lease_token = ':token'", CLAIMED),
+        Work::Name(job) => set(job, "owner_id = ''", &format!("owner_id IS NULL AND {CLAIMED}")),
+        Work::Half(job) if job % 2 == 0 => set(job, "heartbeat_at = :now", CLAIMED),
+        Work::Half(job) => set(job, "lease_expires_at = :later", CLAIMED),
         Work::Delete(job) => format!("DELETE FROM jobs WHERE id = {job}"),
-        Work::Create(job) => create_job(job),
+        Work::Create(job) => format!(
+            "INSERT INTO jobs (id, status, attempts, max_attempts) VALUES ({job}, 'QUEUED', 0, 3) ON CONFLICT DO NOTHING"
+        ),
     }
 }
 
 fn heartbeat(work: Work) -> String {
     const MINE: &str = "owner_id = ':me'";
     let set = |job: Job, cells: &str, when: &str| format!("UPDATE jobs SET {cells} WHERE id = {job} AND {when}");
-    let claimed = "status IN ('CLAIMED', 'RUNNING')";
     match work {
         // After a doctor there is no heartbeat to keep.
         Work::Claim(job) => set(
@@ -238,25 +240,14 @@ fn heartbeat(work: Work) -> String {
         Work::Finish(job) => set(job, "status = 'SUCCEEDED', owner_id = NULL", MINE),
         Work::Fail(job) => set(job, &format!("{FAIL_STATUS}, attempts = attempts + 1, owner_id = NULL"), MINE),
         Work::Release(job) => set(job, "status = 'QUEUED', owner_id = NULL", MINE),
-        Work::Take(job) => set(job, "owner_id = ':me'", claimed),
-        Work::ZombieFinish(job) => set(job, "status = 'SUCCEEDED'", "1 = 1"),
-        Work::ZombieBeat(job) | Work::Half(job) | Work::Renew(job) => set(job, "heartbeat_at = :now", claimed),
-        Work::Proceed(job) => set(job, PROCEED, claimed),
-        Work::Count(job) => set(job, "attempts = attempts + 1", claimed),
-        Work::Name(job) => set(job, "owner_id = ''", &format!("owner_id IS NULL AND {claimed}")),
-        Work::Delete(job) => format!("DELETE FROM jobs WHERE id = {job}"),
-        Work::Create(job) => create_job(job),
+        Work::ZombieBeat(job) | Work::Half(job) | Work::Renew(job) => set(job, "heartbeat_at = :now", CLAIMED),
+        // The rest shows no life, and is the same.
+        _ => lease(work),
     }
 }
 
 const FAIL_STATUS: &str = "status = CASE WHEN attempts + 1 >= max_attempts THEN 'FAILED' ELSE 'QUEUED' END";
-const PROCEED: &str = "status = CASE status WHEN 'CLAIMED' THEN 'RUNNING' ELSE 'CLAIMED' END";
-
-fn create_job(job: Job) -> String {
-    format!(
-        "INSERT INTO jobs (id, status, attempts, max_attempts) VALUES ({job}, 'QUEUED', 0, 3) ON CONFLICT DO NOTHING"
-    )
-}
+const CLAIMED: &str = "status IN ('CLAIMED', 'RUNNING')";
 
 fn owners(work: Work) -> String {
     const MINE: &str = "worker = ':me'";

@@ -2,7 +2,6 @@
 
 use super::{SOME, lag, queue, states};
 use crate::support::cli::fails;
-use crate::support::standby::pair;
 use std::path::Path;
 use std::process::Command;
 
@@ -35,8 +34,7 @@ fn psql(db: &str) -> Used {
 
 #[test]
 fn the_attribute_decides() {
-    let pair = pair();
-    let (doctor, database) = queue(&pair, SOME);
+    let (pair, doctor, database) = queue(SOME);
     for (attribute, standby_first, primary_first) in ATTRIBUTES {
         for (sockets, expected) in
             [([pair.standby(), pair.primary()], standby_first), ([pair.primary(), pair.standby()], primary_first)]
@@ -53,8 +51,7 @@ fn the_attribute_decides() {
 
 #[test]
 fn where_no_server_fits() {
-    let pair = pair();
-    let (doctor, database) = queue(&pair, SOME);
+    let (pair, doctor, database) = queue(SOME);
     for (socket, attribute) in [
         (pair.standby(), "read-write"),
         (pair.standby(), "primary"),
@@ -73,9 +70,8 @@ fn where_no_server_fits() {
 
 #[test]
 fn a_write_finds_the_primary() {
-    let pair = pair();
     for words in ["reclaim", "sweep"] {
-        let (doctor, database) = queue(&pair, SOME);
+        let (pair, doctor, database) = queue(SOME);
         let db = database.url(&[pair.standby(), pair.primary()]);
         doctor.run(&[words, "--apply", "--db", &db]).exits(0);
         let after = states(&mut pair.client(&database));
@@ -85,8 +81,7 @@ fn a_write_finds_the_primary() {
 
 #[test]
 fn a_dead_host_is_passed_over() {
-    let pair = pair();
-    let (doctor, database) = queue(&pair, SOME);
+    let (pair, doctor, database) = queue(SOME);
     let dead = Path::new("/nonexistent/one");
     for sockets in [[dead, pair.primary()], [pair.primary(), dead]] {
         let document = doctor.run(&["stale", "--db", &database.url(&sockets), "--json"]).exits(0).json();
@@ -99,8 +94,7 @@ fn a_dead_host_is_passed_over() {
 /// Who has two hosts wants to know about both.
 #[test]
 fn all_are_dead() {
-    let pair = pair();
-    let (doctor, database) = queue(&pair, SOME);
+    let (_pair, doctor, database) = queue(SOME);
     let db = database.url(&[Path::new("/nonexistent/one"), Path::new("/nonexistent/two")]);
     let ran = fails(&doctor, &["stale", "--db", &db], 69);
     ran.says("/nonexistent/one").says("/nonexistent/two");

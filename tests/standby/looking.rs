@@ -1,8 +1,7 @@
 //! What a look at a standby shows, as of when, and how it says so.
 
-use super::{SOME, banner, lag, queue, stuck};
-use crate::support::cli::is_valid;
-use crate::support::standby::pair;
+use super::{SOME, banner, lag, queue};
+use crate::support::cli::{each, is_valid};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -21,12 +20,11 @@ fn lasting(document: &Value) -> Vec<Value> {
 
 #[test]
 fn it_lists_what_the_primary_lists() {
-    let pair = pair();
-    let (doctor, database) = queue(&pair, SOME);
+    let (pair, doctor, database) = queue(SOME);
     let (primary, standby) = (database.url(&[pair.primary()]), database.url(&[pair.standby()]));
     let there = doctor.run(&["stale", "--db", &primary, "--json"]).exits(0);
     let here = doctor.run(&["stale", "--db", &standby, "--json"]).exits(0);
-    assert_eq!(stuck(&there.json()), ["1", "2"]);
+    assert_eq!(each(&there.json(), "jobs", "id"), ["1", "2"]);
     assert_eq!(lasting(&here.json()), lasting(&there.json()));
     banner(&doctor.run(&["stale", "--db", &standby]).exits(0));
     // Where somebody asked for silence, the document still tells.
@@ -35,8 +33,7 @@ fn it_lists_what_the_primary_lists() {
 
 #[test]
 fn it_is_told_wherever_one_looks() {
-    let pair = pair();
-    let (doctor, database) = queue(&pair, SOME);
+    let (pair, doctor, database) = queue(SOME);
     let (primary, standby) = (database.url(&[pair.primary()]), database.url(&[pair.standby()]));
     for words in [&["stale"][..], &["owners"], &["show", "1"], &["reclaim"], &["sweep"]] {
         let here = doctor.run(&[words, &["--db", &standby, "--json"]].concat()).exits(0);
@@ -58,8 +55,7 @@ const BEAT: &str = "UPDATE jobs SET heartbeat_at = now() WHERE owner_id = 'live'
 
 #[test]
 fn while_it_does_not_replay_nobody_alive_is_called_stuck() {
-    let pair = pair();
-    let (doctor, database) = queue(&pair, BEATS);
+    let (pair, doctor, database) = queue(BEATS);
     let (primary, standby) = (database.url(&[pair.primary()]), database.url(&[pair.standby()]));
     let mut worker = pair.client(&database);
     worker.batch_execute(BEAT).unwrap();
@@ -72,13 +68,13 @@ fn while_it_does_not_replay_nobody_alive_is_called_stuck() {
     worker.batch_execute(BEAT).unwrap();
     let pause = paused.elapsed().as_secs_f64();
     let here = doctor.run(&["stale", "--db", &standby, "--older", "3s", "--json"]).exits(0);
-    assert_eq!(stuck(&here.json()), ["1"], "{:#}", here.json());
+    assert_eq!(each(&here.json(), "jobs", "id"), ["1"], "{:#}", here.json());
     assert!(lag(&here.json()).is_some_and(|lag| (pause..pause + 30.0).contains(&lag)), "{pause}: {:#}", here.json());
     // The words may round.
     assert!(banner(&here) >= pause.floor(), "{pause}: {}", here.stderr);
     worker.batch_execute(BEAT).unwrap();
     let there = doctor.run(&["stale", "--db", &primary, "--older", "3s", "--json"]).exits(0);
-    assert_eq!(stuck(&there.json()), ["1"], "{:#}", there.json());
+    assert_eq!(each(&there.json(), "jobs", "id"), ["1"], "{:#}", there.json());
     // And the plan, which would be worse.
     let plan = doctor.run(&["reclaim", "--db", &standby, "--older", "3s", "--json"]).exits(0).json();
     assert_eq!(plan["steps"].as_array().unwrap().len(), 1, "{plan:#}");
@@ -88,14 +84,13 @@ fn while_it_does_not_replay_nobody_alive_is_called_stuck() {
 /// missing. That is no lag, and must not make the dead look alive.
 #[test]
 fn a_quiet_primary_is_no_lag() {
-    let pair = pair();
-    let (doctor, database) = queue(&pair, BEATS);
+    let (pair, doctor, database) = queue(BEATS);
     let (primary, standby) = (database.url(&[pair.primary()]), database.url(&[pair.standby()]));
     std::thread::sleep(Duration::from_secs(4));
     let there = doctor.run(&["stale", "--db", &primary, "--older", "3s", "--json"]).exits(0).json();
-    assert_eq!(stuck(&there), ["1", "2", "3"], "{there:#}");
+    assert_eq!(each(&there, "jobs", "id"), ["1", "2", "3"], "{there:#}");
     let here = doctor.run(&["stale", "--db", &standby, "--older", "3s", "--json"]).exits(0).json();
-    assert_eq!(stuck(&here), ["1", "2", "3"], "{here:#}");
+    assert_eq!(each(&here, "jobs", "id"), ["1", "2", "3"], "{here:#}");
     assert!(lag(&here).is_some_and(|lag| lag < 3.0), "{here:#}");
 }
 
@@ -113,8 +108,7 @@ guard = 'pg_try_advisory_xact_lock(j.id)'
 [mapping.locked.action.requeue]
 to = 'QUEUED'
 ";
-    let pair = pair();
-    let (doctor, database) = queue(&pair, SOME);
+    let (pair, doctor, database) = queue(SOME);
     std::fs::write(doctor.path("config.toml"), MAPPING).unwrap();
     let mut worker = pair.client(&database);
     worker.batch_execute("SELECT pg_advisory_lock(3)").unwrap();

@@ -5,9 +5,10 @@ mod looking;
 mod writing;
 
 use crate::support::cli::{Doctor, Ran};
-use crate::support::standby::{Pair, PairDatabase};
-use postgres::Client;
+use crate::support::shop::states;
+use crate::support::standby::{Pair, PairDatabase, pair};
 use serde_json::Value;
+use std::sync::MutexGuard;
 
 const BANNER: &str = "warning: ";
 
@@ -17,17 +18,13 @@ const SOME: &str = "INSERT INTO jobs (id, queue, kind, status, owner_id, claimed
         now() + CASE WHEN n < 3 THEN interval '-1h' ELSE interval '1h' END, 0
     FROM generate_series(1, 4) AS n";
 
-fn queue(pair: &Pair, rows: &str) -> (Doctor, PairDatabase) {
+fn queue(rows: &str) -> (MutexGuard<'static, Pair>, Doctor, PairDatabase) {
+    let pair = pair();
     let (doctor, database) = (Doctor::new(), pair.fresh());
     doctor.run(&["init", "--db", &database.url(&[pair.primary()])]).exits(0);
     pair.client(&database).batch_execute(rows).unwrap();
     pair.catch_up();
-    (doctor, database)
-}
-
-fn states(client: &mut Client) -> Vec<String> {
-    let rows = client.query("SELECT id || ' ' || status || ' ' || attempts FROM jobs ORDER BY id", &[]).unwrap();
-    rows.iter().map(|row| row.get(0)).collect()
+    (pair, doctor, database)
 }
 
 /// The warning about the standby, and the lag in seconds that it names.
@@ -45,8 +42,4 @@ fn banner(ran: &Ran) -> f64 {
 fn lag(document: &Value) -> Option<f64> {
     let standby = document["target"].get("standby").unwrap_or_else(|| panic!("always there: {:#}", document["target"]));
     (!standby.is_null()).then(|| standby["lag_seconds"].as_f64().unwrap_or_else(|| panic!("no number: {standby}")))
-}
-
-fn stuck(document: &Value) -> Vec<&str> {
-    document["jobs"].as_array().unwrap().iter().map(|job| job["id"].as_str().unwrap()).collect()
 }

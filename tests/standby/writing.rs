@@ -2,12 +2,10 @@
 
 use super::{SOME, banner, queue, states};
 use crate::support::cli::is_valid;
-use crate::support::standby::pair;
 
 #[test]
 fn a_plan_can_be_made() {
-    let pair = pair();
-    let (doctor, database) = queue(&pair, SOME);
+    let (pair, doctor, database) = queue(SOME);
     let standby = database.url(&[pair.standby()]);
     banner(&doctor.run(&["reclaim", "--db", &standby]).exits(0));
     let plan = doctor.run(&["reclaim", "--db", &standby, "--json"]).exits(0);
@@ -20,8 +18,7 @@ fn a_plan_can_be_made() {
 
 #[test]
 fn nothing_is_applied() {
-    let pair = pair();
-    let (doctor, database) = queue(&pair, SOME);
+    let (pair, doctor, database) = queue(SOME);
     let standby = database.url(&[pair.standby()]);
     let mut client = pair.client(&database);
     let before = states(&mut client);
@@ -41,8 +38,7 @@ fn nothing_is_applied() {
 /// That a standby takes no writes comes before whose turn it is: 75 would be success to a timer.
 #[test]
 fn a_sweep_that_is_to_hold_is_refused_all_the_same() {
-    let pair = pair();
-    let (doctor, database) = queue(&pair, SOME);
+    let (pair, doctor, database) = queue(SOME);
     let primary = database.url(&[pair.primary()]);
     doctor.run(&["init", "--ledger", "--db", &primary]).exits(0);
     doctor.run(&["sweep", "--apply", "--db", &primary]).exits(0);
@@ -56,8 +52,7 @@ fn a_sweep_that_is_to_hold_is_refused_all_the_same() {
 /// A run on the primary is looked at from the standby, and not taken back there.
 #[test]
 fn nothing_is_taken_back() {
-    let pair = pair();
-    let (doctor, database) = queue(&pair, SOME);
+    let (pair, doctor, database) = queue(SOME);
     let primary = database.url(&[pair.primary()]);
     let applied = doctor.run(&["reclaim", "--apply", "--json", "--db", &primary]).exits(0).json();
     let run = applied["run_id"].as_str().unwrap();

@@ -94,12 +94,11 @@ fn of_some_queues_and_kinds() {
 #[test]
 fn hostile_names() {
     on_empty(|place| {
-        let time = place.pick("INTEGER", "timestamptz");
-        place.sql(&format!(
+        place.sql(
             "CREATE TABLE jobs (id INTEGER PRIMARY KEY, queue TEXT, kind TEXT, status TEXT, owner_id TEXT, claimed_at {time});
             INSERT INTO jobs VALUES (1, '\u{1b}[2J\nmail', NULL, 'QUEUED', NULL, NULL), (2, NULL, NULL, 'ODD\n', NULL, NULL),
-                (3, NULL, NULL, NULL, NULL, NULL);"
-        ));
+                (3, NULL, NULL, NULL, NULL, NULL);",
+        );
         let ran = place.run(&["stats", "--preset", "lease"]).exits(0);
         assert!(ran.stdout.contains("\\x1b[2J\\nmail") && !ran.stdout.contains('\u{1b}'), "{}", ran.stdout);
         ran.shows("(no queue)").shows("! rows are in states that preset lease does not have: NULL, ODD\\n");

@@ -10,18 +10,13 @@ pub fn on_empty(test: impl Fn(&Shop)) {
 }
 
 impl Shop {
-    /// `n` jobs of a kind that ended well, of which number `i`, counted from 1, ran for so many seconds as `runs` says, and
+    /// So many jobs of a kind that ended well, of which number `n`, counted from 1, ran for so many seconds as `runs` says, and
     /// ended an hour ago.
-    pub fn finished(&self, queue: &str, kind: &str, n: u32, runs: &str) {
-        let numbers = match self.is_postgres() {
-            true => format!("(SELECT i FROM generate_series(1, {n}) AS i) AS n"),
-            false => format!(
-                "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {n}) SELECT i FROM n) AS n"
-            ),
-        };
+    pub fn finished(&self, queue: &str, kind: &str, jobs: u32, runs: &str) {
         self.sql(&format!(
             "INSERT INTO jobs (queue, kind, status, claimed_at, finished_at)
-            SELECT '{queue}', '{kind}', 'SUCCEEDED', {{ago 3600 + ({runs})}}, {{ago 3600}} FROM {numbers}"
+            SELECT '{queue}', '{kind}', 'SUCCEEDED', {{ago 3600 + ({runs})}}, {{ago 3600}} FROM {}",
+            self.numbers(1, jobs)
         ));
     }
 

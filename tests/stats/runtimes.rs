@@ -17,7 +17,7 @@ fn near(value: &Value, exact: f64) {
 fn percentiles_by_kind_and_what_a_threshold_would_have_hit() {
     on_both(|place| {
         // 1 to 1000 seconds; and a hundred that take 2 seconds.
-        place.finished("media", "ResizeVideo", 1000, "i");
+        place.finished("media", "ResizeVideo", 1000, "n");
         place.finished("mail", "SendInvoice", 100, "2");
         // Those have not ended well, and count for nothing.
         place.sql(
@@ -56,7 +56,7 @@ fn percentiles_by_kind_and_what_a_threshold_would_have_hit() {
 #[test]
 fn for_people() {
     on_both(|place| {
-        place.finished("media", "ResizeVideo", 1000, "i");
+        place.finished("media", "ResizeVideo", 1000, "n");
         place.finished("mail", "SendInvoice", 100, "2");
         let ran = place.run(&["stats", "--runtimes", "--older", "15m"]).exits(0);
         allow_duplicates! {
@@ -87,8 +87,8 @@ fn for_people() {
 #[test]
 fn the_thresholds_of_the_config_file_are_tried_by_queue_and_kind() {
     on_both(|place| {
-        place.finished("media", "ResizeVideo", 100, "i");
-        place.finished("mail", "ResizeVideo", 100, "i");
+        place.finished("media", "ResizeVideo", 100, "n");
+        place.finished("mail", "ResizeVideo", 100, "n");
         place.config("[[target.shop.threshold]]\nqueue = \"media\"\nolder = \"90s\"");
         let hit = |more: &[&str]| {
             let document = place.on_target(&[&["stats", "--runtimes", "--json"], more].concat()).exits(0).json();
@@ -164,13 +164,10 @@ fn what_tells_no_run_time_is_counted_and_not_guessed() {
 #[test]
 fn kinds_without_end() {
     on_both(|place| {
-        let numbers = match place.is_postgres() {
-            true => "generate_series(1, 1500) AS n(i)",
-            false => "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) SELECT i FROM n)",
-        };
         place.sql(&format!(
             "INSERT INTO jobs (queue, kind, status, claimed_at, finished_at)
-            SELECT 'mail', 'kind ' || i, 'SUCCEEDED', {{ago 90}}, {{ago 60}} FROM {numbers}"
+            SELECT 'mail', 'kind ' || n, 'SUCCEEDED', {{ago 90}}, {{ago 60}} FROM {}",
+            place.numbers(1, 1500)
         ));
         let document = runtimes(place, &[]);
         let summary = &document["summary"];

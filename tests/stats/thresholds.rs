@@ -192,8 +192,7 @@ fn entries_that_cannot_be_meant() {
 #[test]
 fn entries_that_could_never_count_here() {
     on_empty(|place| {
-        let time = place.pick("INTEGER", "timestamptz");
-        place.sql(&format!("CREATE TABLE work (id INTEGER PRIMARY KEY, status TEXT, worker TEXT, seen {time})"));
+        place.sql("CREATE TABLE work (id INTEGER PRIMARY KEY, status TEXT, worker TEXT, seen {time})");
         let mapping = "[mapping.work]\ntime = { default = { sqlite = \"epoch s\", postgres = \"native\" } }\n\
             states = { waiting = [\"new\"], in_flight = [\"busy\"] }\n\
             claim = { table = \"work\", key = \"id\", state = \"status\", liveness = [{ by = \"heartbeat\", column = \"seen\", silent_after = \"5m\" }] }\n\
@@ -220,13 +219,12 @@ fn entries_that_could_never_count_here() {
 #[test]
 fn a_claim_without_a_queue_falls_back_to_the_target() {
     on_empty(|place| {
-        let time = place.pick("INTEGER", "timestamptz");
-        place.sql(&format!(
+        place.sql(
             "CREATE TABLE jobs (id INTEGER PRIMARY KEY, queue TEXT, kind TEXT, status TEXT, owner_id TEXT, claimed_at {time});
-            INSERT INTO jobs VALUES (1, NULL, NULL, 'RUNNING', 'web1:1', {{ago 1200}}),
-                (2, 'mail', NULL, 'RUNNING', 'web1:1', {{ago 1200}}),
-                (3, '', 'A', 'RUNNING', 'web1:1', {{ago 1200}});"
-        ));
+            INSERT INTO jobs VALUES (1, NULL, NULL, 'RUNNING', 'web1:1', {ago 1200}),
+                (2, 'mail', NULL, 'RUNNING', 'web1:1', {ago 1200}),
+                (3, '', 'A', 'RUNNING', 'web1:1', {ago 1200});",
+        );
         place.config("preset = \"lease\"\n[[target.shop.threshold]]\nqueue = \"*\"\nolder = \"10m\"");
         assert_eq!(names(place, &[]), "2 3");
         place.config("preset = \"lease\"\nolder = \"10m\"\n[[target.shop.threshold]]\nkind = \"*\"\nolder = \"30m\"");

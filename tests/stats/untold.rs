@@ -67,9 +67,8 @@ fn libraries_that_keep_none_are_named() {
 }
 
 fn table_without(place: &Shop, column: &str) -> String {
-    let time = place.pick("INTEGER", "timestamptz");
-    let columns = ["claimed_at", "finished_at", "lease_expires_at"].map(|name| format!("{name} {time}"));
-    let kept: Vec<String> = columns.into_iter().filter(|kept| !kept.starts_with(column)).collect();
+    let columns = ["claimed_at {time}", "finished_at {time}", "lease_expires_at {time}"];
+    let kept: Vec<&str> = columns.into_iter().filter(|kept| !kept.starts_with(column)).collect();
     place.sql(&format!(
         "DROP TABLE IF EXISTS jobs; CREATE TABLE jobs (id INTEGER PRIMARY KEY, status TEXT, owner_id TEXT, {})",
         kept.join(", ")
@@ -96,12 +95,11 @@ action = { requeue = { to = \"new\" } }
 #[test]
 fn a_mapping_says_where_or_is_told_what_is_wrong() {
     on_empty(|place| {
-        let time = place.pick("INTEGER", "timestamptz");
-        place.sql(&format!(
+        place.sql(
             "CREATE TABLE work (id INTEGER PRIMARY KEY, status TEXT, begun {time}, first {time}, ended {time});
-            INSERT INTO work VALUES (1, 'ok', {{ago 700}}, {{ago 900}}, {{ago 600}}),
-                (2, 'skipped', {{ago 650}}, NULL, {{ago 600}}), (3, 'bad', {{ago 5000}}, NULL, {{ago 600}})"
-        ));
+            INSERT INTO work VALUES (1, 'ok', {ago 700}, {ago 900}, {ago 600}),
+                (2, 'skipped', {ago 650}, NULL, {ago 600}), (3, 'bad', {ago 5000}, NULL, {ago 600})",
+        );
         let run = |finished: &str| {
             place.config(&format!("{WORK}{finished}"));
             place.on_target(&["stats", "--runtimes", "--json"])

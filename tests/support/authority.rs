@@ -43,7 +43,6 @@ impl Wanted {
     }
 
     /// The same, valid from the first day of one year to that of another.
-    #[must_use]
     pub fn years(mut self, from: i32, to: i32) -> Wanted {
         self.years = (from, to);
         self

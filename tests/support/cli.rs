@@ -33,7 +33,6 @@ impl Doctor {
         Doctor { root, variables }
     }
 
-    #[must_use]
     pub fn env(mut self, name: &'static str, value: impl Into<String>) -> Doctor {
         self.variables.insert(name, value.into());
         self
@@ -157,6 +156,12 @@ impl Ran {
         self
     }
 
+    /// Makes sure that it said nothing.
+    #[track_caller]
+    pub fn is_silent(&self) {
+        assert_eq!((self.stdout.as_str(), self.stderr.as_str()), ("", ""));
+    }
+
     #[track_caller]
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:#?}"))
@@ -240,6 +245,13 @@ pub fn until(what: &str, mut is: impl FnMut() -> bool) {
         assert!(Instant::now() < patience, "waited in vain until {what}");
         std::thread::sleep(Duration::from_millis(2));
     }
+}
+
+/// The text under that key in each item of a document's list.
+#[track_caller]
+pub fn each<'d>(document: &'d Value, list: &str, key: &str) -> Vec<&'d str> {
+    let items = document[list].as_array().unwrap_or_else(|| panic!("no {list} in {document:#}"));
+    items.iter().map(|item| item[key].as_str().unwrap_or_else(|| panic!("no {key} in {item:#}"))).collect()
 }
 
 /// What differs from run to run, and its stand-in.

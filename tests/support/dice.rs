@@ -45,12 +45,15 @@ impl Dice {
     }
 }
 
-/// One in so many of a list, others in each run: those that JOBDOCTOR_SAMPLE=SEED names. By night all are tried.
+/// One in so many of a list, others in each run: those that JOBDOCTOR_SAMPLE=SEED names. The night says `all`.
 #[expect(clippy::disallowed_methods, reason = "whoever saw a failure repeats it")]
 #[expect(clippy::print_stdout, reason = "a failure shows how it is repeated")]
 pub fn one_in<T>(of: usize, all: Vec<T>) -> Vec<T> {
     let wanted = std::env::var("JOBDOCTOR_SAMPLE").ok();
-    let seed = wanted.map_or_else(fresh_seed, |seed| seed.parse().expect("JOBDOCTOR_SAMPLE is a number"));
+    if wanted.as_deref() == Some("all") {
+        return all;
+    }
+    let seed = wanted.map_or_else(fresh_seed, |seed| seed.parse().expect("JOBDOCTOR_SAMPLE is a number or `all`"));
     println!("one in {of}, repeated with JOBDOCTOR_SAMPLE={seed}");
     let first = Dice::of(seed).below(of);
     all.into_iter().skip(first).step_by(of).collect()

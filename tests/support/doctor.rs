@@ -7,7 +7,7 @@ use jobdoctor::model::{
 };
 use jobdoctor::ops::{ApplyOptions, Guard, Mode, cutoffs as cutoffs_of};
 use jobdoctor::policy::{Delay, Draft, Override, Policy, Verdict, draft, judge};
-use jobdoctor::preset::{Catalog, Place, Preset, QueueSpec, ResolveError, SpecError, resolve};
+use jobdoctor::preset::{Catalog, Expr, Place, Preset, QueueSpec, ResolveError, SpecError, resolve};
 use jobdoctor::store::{Detail, Interrupt, Limits, Reader, Store, StoreError, Unrecorded, Wanted};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -212,9 +212,26 @@ pub fn a_run() -> RunHead {
     }
 }
 
-/// The step of a doctor that does not look at the owners' rows: a mutant.
-pub fn forget_evidence(step: &mut Step) {
-    if let Write::Act { evidence_row, .. } = &mut step.stage {
-        *evidence_row = EvidenceRow::None;
+/// The steps of a doctor that does not look at the owners' rows: a mutant.
+pub fn forget_evidence(steps: &mut [Step]) {
+    for step in steps {
+        if let Write::Act { evidence_row, .. } = &mut step.stage {
+            *evidence_row = EvidenceRow::None;
+        }
     }
+}
+
+/// The column that a part of a precondition is; of an expression none.
+pub fn column_of(part: &Expr) -> &str {
+    match part {
+        Expr::Column(column) => &column.name,
+        Expr::Sql(_) => "",
+    }
+}
+
+/// The queue of a doctor that does not compare that column: a mutant.
+pub fn do_not_compare(spec: &mut QueueSpec, column: &str) {
+    let before = spec.claim.precondition.len();
+    spec.claim.precondition.retain(|part| column_of(part) != column);
+    assert_eq!(spec.claim.precondition.len() + 1, before, "{column} is in the precondition once");
 }

@@ -42,10 +42,8 @@ pub fn delete(table: &'static str, key: (&'static str, Value)) -> Edit {
     Edit::Delete { table, key }
 }
 
-/// How an engine spells the instant so many seconds ago, as an expression.
-pub type AgoSql = fn(i64) -> String;
-
-pub fn sql(edit: &Edit, ago: AgoSql) -> String {
+/// An edit as a statement; `ago` spells the instant so many seconds ago, as an expression.
+pub fn sql(edit: &Edit, ago: impl Fn(i64) -> String) -> String {
     let value = |value: &Value| match value {
         Value::Null => "NULL".to_owned(),
         Value::Int(n) => n.to_string(),

@@ -95,8 +95,10 @@ impl Writer {
         Writer::of(Command::new("python3"), path, sql)
     }
 
-    pub fn as_user(user: &User, path: &Path, sql: &str) -> Writer {
-        Writer::of(user.command("python3"), path, sql)
+    /// The same of somebody else, if there is one.
+    pub fn by(user: Option<&User>, path: &Path, sql: &str) -> Writer {
+        let python = user.map_or_else(|| Command::new("python3"), |user| user.command("python3"));
+        Writer::of(python, path, sql)
     }
 
     fn of(mut python: Command, path: &Path, sql: &str) -> Writer {

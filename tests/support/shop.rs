@@ -19,6 +19,12 @@ pub fn on_both(test: impl Fn(&Shop)) {
     }
 }
 
+/// Id, state and attempts of each job, as a client of a server sees them.
+pub fn states(client: &mut postgres::Client) -> Vec<String> {
+    let rows = client.query("SELECT id || ' ' || status || ' ' || attempts FROM jobs ORDER BY id", &[]).unwrap();
+    rows.iter().map(|row| row.get(0)).collect()
+}
+
 impl Shop {
     pub fn on_sqlite() -> Shop {
         Shop::in_file_of(Doctor::new())
@@ -80,7 +86,7 @@ impl Shop {
         [arguments, &["--db", &self.url]].concat()
     }
 
-    /// Runs statements; `{ago N}` is the instant so many seconds ago, and may be negative.
+    /// Runs statements; `{ago N}` is the instant so many seconds ago, and may be negative; `{time}` is the type of a column of such.
     pub fn sql(&self, sql: &str) {
         let sql = self.spelled(sql);
         match &self.server {
@@ -117,25 +123,42 @@ impl Shop {
     /// Puts jobs in flight, `first` to `last`, whose owner was last heard of so many seconds ago. `owner` is an SQL expression
     /// that may use the job's id, `n`.
     pub fn in_flight(&self, first: u32, last: u32, owner: &str, silent: u32) {
-        let numbers = if self.is_postgres() {
-            format!("SELECT generate_series({first}, {last}) AS n")
-        } else {
-            format!(
-                "WITH RECURSIVE t(n) AS (SELECT {first} UNION ALL SELECT n + 1 FROM t WHERE n < {last}) SELECT n FROM t"
-            )
-        };
         self.sql(&format!(
             "INSERT INTO jobs (id, queue, kind, status, owner_id, lease_token, claimed_at, heartbeat_at, lease_expires_at)
              SELECT n, 'mail', 'SendInvoice', 'RUNNING', {owner}, 'token', {{ago {}}}, {{ago {silent}}}, {{ago {}}}
-             FROM ({numbers}) AS numbers",
+             FROM {}",
             silent + 60,
             i64::from(silent) - 60,
+            self.numbers(first, last),
         ));
     }
 
+    /// The numbers `n` from `first` to `last`, to select from.
+    pub fn numbers(&self, first: u32, last: u32) -> String {
+        if self.is_postgres() {
+            return format!("generate_series({first}, {last}) AS n");
+        }
+        format!(
+            "(WITH RECURSIVE t(n) AS (SELECT {first} UNION ALL SELECT n + 1 FROM t WHERE n < {last}) SELECT n FROM t)"
+        )
+    }
+
+    /// Has the database refuse every change of job 2, with this message.
+    pub fn refuses(&self, message: &str) {
+        self.sql(&if self.is_postgres() {
+            format!(
+                "CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE check_violation USING MESSAGE = \
+                 '{message}'; END $$;
+                 CREATE TRIGGER no BEFORE UPDATE ON jobs FOR EACH ROW WHEN (old.id = 2) EXECUTE FUNCTION no()"
+            )
+        } else {
+            format!("CREATE TRIGGER no BEFORE UPDATE ON jobs WHEN old.id = 2 BEGIN SELECT raise(ABORT, '{message}'); END")
+        });
+    }
+
     fn spelled(&self, sql: &str) -> String {
-        let mut spelled = String::new();
-        let mut rest = sql;
+        let sql = sql.replace("{time}", self.pick("integer", "timestamptz"));
+        let (mut spelled, mut rest) = (String::new(), sql.as_str());
         while let Some((before, after)) = rest.split_once("{ago ") {
             let (seconds, after) = after.split_once('}').expect("{ago N} ends");
             spelled.push_str(before);

@@ -21,6 +21,15 @@ pub fn others() -> Option<[User; 2]> {
     geteuid().is_root().then(|| ["daemon", "nobody"].map(User::named))
 }
 
+/// The same where nothing can be proven without.
+pub fn others_for(what: &str) -> Option<[User; 2]> {
+    let others = others();
+    if others.is_none() {
+        say_what_is_missing(&format!("{what}; the tests do not run as root"));
+    }
+    others
+}
+
 /// Says, where nobody can overlook it, what this run did not prove.
 pub fn say_what_is_missing(what: &str) {
     // Past the harness, which keeps to itself what a test that passes prints.

@@ -133,8 +133,7 @@ fn wake_ups_are_quiet() {
     let script = shop.run(&sweep(&["--emit-sql"])).exits(0).stdout;
     assert!(script.contains("pg_notify"), "{script}");
     for _ in 0..2 {
-        let quiet = shop.run(&sweep(&["--apply", "--min-interval", "1h", "--warn-above", "0"])).exits(0);
-        assert_eq!((quiet.stdout.as_str(), quiet.stderr.as_str()), ("", ""));
+        shop.run(&sweep(&["--apply", "--min-interval", "1h", "--warn-above", "0"])).exits(0).is_silent();
     }
     assert_eq!(shop.doctor.run(&["history", "--json"]).exits(0).json()["runs"], serde_json::json!([]));
 }

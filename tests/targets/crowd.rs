@@ -3,7 +3,7 @@
 use super::fleet::two;
 use crate::cli::scene::{JOBS, orphans};
 use crate::cli::signals::SLOW_MAPPING;
-use crate::support::cli::{rows, until};
+use crate::support::cli::{each, rows, until};
 use rustix::process::Signal;
 use std::fs;
 
@@ -17,8 +17,7 @@ fn a_hundred_targets_keep_their_order() {
     };
     fleet.configure(&names.iter().map(entry).collect::<String>());
     let document = fleet.all(&["stats", "--json"]).exits(66).document("targets");
-    let told: Vec<_> = document["targets"].as_array().unwrap().iter().map(|t| t["target"].as_str().unwrap()).collect();
-    assert_eq!(told, names);
+    assert_eq!(each(&document, "targets", "target"), names);
     assert_eq!(document["summary"]["ends"][0]["targets"].as_array().unwrap().len(), 90);
 }
 

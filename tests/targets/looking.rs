@@ -1,15 +1,11 @@
 use super::fleet::{mixed, two};
-use crate::support::cli::is_valid;
+use crate::support::cli::{each, is_valid};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 
 /// Where each line of a text is that begins so.
 fn at(text: &str, line: &str) -> usize {
     text.find(&format!("{line}\n")).unwrap_or_else(|| panic!("no line `{line}` in\n{text}"))
-}
-
-fn names(document: &Value) -> Vec<&str> {
-    document["targets"].as_array().unwrap().iter().map(|target| target["target"].as_str().unwrap()).collect()
 }
 
 #[test]
@@ -45,7 +41,7 @@ fn a_section_is_the_report_of_the_target_alone() {
         let alone = |target| fleet.doctor.run(&[command, "--target", target, "--json"]).exits(0).json();
         let document = fleet.all(&[command, "--json"]).exits(0).document("targets");
         assert_eq!(document["command"], command);
-        assert_eq!(names(&document), ["web", "app"]);
+        assert_eq!(each(&document, "targets", "target"), ["web", "app"]);
         for entry in document["targets"].as_array().unwrap() {
             is_valid(command, &entry["document"]);
             let mut alone = alone(entry["target"].as_str().unwrap());
@@ -75,7 +71,7 @@ fn one_document_whatever_the_ends() {
     let fleet = mixed();
     let ran = fleet.all(&["stale", "-o", "json"]).exits(69);
     let document = ran.document("targets");
-    assert_eq!(names(&document), ["staging", "old", "web", "app"]);
+    assert_eq!(each(&document, "targets", "target"), ["staging", "old", "web", "app"]);
     let targets = document["targets"].as_array().unwrap();
     let codes: Vec<_> = targets.iter().map(|target| target["exit_code"].as_u64().unwrap()).collect();
     assert_eq!(codes, [69, 78, 0, 0]);
@@ -88,8 +84,7 @@ fn one_document_whatever_the_ends() {
     assert_eq!(stuck.collect::<Vec<_>>(), [6, 3]);
     let summary = &document["summary"];
     assert_eq!((&summary["targets"], &summary["exit_code"]), (&4.into(), &69.into()));
-    let ends: Vec<_> = summary["ends"].as_array().unwrap().iter().map(|end| end["kind"].as_str().unwrap()).collect();
-    assert_eq!(ends, ["done", "config", "unavailable"]);
+    assert_eq!(each(summary, "ends", "kind"), ["done", "config", "unavailable"]);
     assert_eq!(ran.stderr, "", "what went wrong is in the document");
 }
 
@@ -120,7 +115,7 @@ fn rows_have_the_target_ahead_and_one_header() {
 fn some_by_name_in_the_order_of_the_file_each_once() {
     let fleet = mixed();
     let ran = fleet.doctor.run(&["stats", "--target", "app", "--target", "web", "--target", "app", "--json"]).exits(0);
-    assert_eq!(names(&ran.json()), ["web", "app"]);
+    assert_eq!(each(&ran.json(), "targets", "target"), ["web", "app"]);
     // One is one: its own document, as ever.
     is_valid("stats", &fleet.doctor.run(&["stats", "--target", "app", "--json"]).exits(0).json());
 }

@@ -6,6 +6,7 @@ use crate::support::black_hole::BlackHole;
 use crate::support::cli::Ran;
 use crate::support::figures;
 use crate::support::files::Writer;
+use crate::support::shop::Shop;
 use rustix::process::{Pid, Signal, kill_process};
 use std::time::{Duration, Instant};
 
@@ -31,7 +32,7 @@ fn ends_in_time(many: &Many, ran: &Ran, begun: Instant, place: &str) {
 
 #[test]
 fn the_network_swallows_everything() {
-    let many = Many::in_queue(crate::fault::random_kills::server(), DEAD);
+    let many = Many::in_queue(Shop::empty_on_postgres(), DEAD);
     let through = |pieces: usize| {
         let hole = BlackHole::before(many.shop.server().socket(), pieces);
         let url = many.shop.server().url_through(&hole.socket());
@@ -82,7 +83,7 @@ impl Drop for Stopped {
 
 #[test]
 fn the_backends_stand_still() {
-    let many = Many::in_queue(crate::fault::random_kills::server(), DEAD);
+    let many = Many::in_queue(Shop::empty_on_postgres(), DEAD);
     let mut faults = 0;
     for nth in 0..10 {
         many.again();

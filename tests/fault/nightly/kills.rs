@@ -1,6 +1,7 @@
 //! Killed at a thousand random instants, in each store (F8).
 
-use crate::fault::random_kills::{file, killed, server};
+use crate::fault::random_kills::{file, killed};
+use crate::support::shop::Shop;
 use std::hash::{BuildHasher, RandomState};
 
 /// Another one each night; whatever fails names it.
@@ -20,5 +21,5 @@ fn with_a_rollback_journal() {
 
 #[test]
 fn on_postgres() {
-    killed(server(), 1000, seed());
+    killed(Shop::empty_on_postgres(), 1000, seed());
 }

@@ -2,7 +2,6 @@
 //! stay; what was in doubt is asked for or told to be in doubt; and the next run finishes it.
 
 use crate::fault::many::{Many, RECLAIM};
-use crate::fault::random_kills::server;
 use crate::support::cli::Ran;
 use crate::support::figures;
 use crate::support::postgres::Cluster;
@@ -28,7 +27,7 @@ fn survived(many: &Many, ran: &Ran, place: &str) -> bool {
 
 #[test]
 fn sessions_are_terminated() {
-    let many = Many::in_queue(server(), DEAD);
+    let many = Many::in_queue(Shop::empty_on_postgres(), DEAD);
     let mut faults = 0;
     for round in 0..ROUNDS * 2 {
         many.again();

@@ -8,7 +8,8 @@ pub use memory::MemoryLab;
 pub use postgres::{PostgresLab, Route, store_at};
 pub use sqlite::{Journal, SqliteLab};
 
-use super::edit::Edit;
+use super::dice::one_in;
+use super::edit::{self, Edit};
 use super::tables::Table;
 use jobdoctor::model::Engine;
 use jobdoctor::store::Store;
@@ -61,6 +62,10 @@ pub trait SqlLab: Lab {
     /// An expression for the instant so many seconds ago, as [`super::tables::Kind::Time`] columns spell it.
     fn ago(&self, seconds: i64) -> String;
 
+    fn script(&self, edits: &[Edit]) -> String {
+        edits.iter().map(|edit| edit::sql(edit, |seconds| self.ago(seconds))).collect()
+    }
+
     fn pick<'t>(&self, sqlite: &'t str, postgres: &'t str) -> &'t str {
         match self.engine() {
             Engine::Sqlite => sqlite,
@@ -81,13 +86,15 @@ pub trait OpenTransaction: Send {
 
 pub type Make = fn() -> Box<dyn Lab>;
 
-/// The kinds that need no server. Adding a store is one line here or in [`ON_A_SERVER`].
+/// The kinds that need no server. Adding a store is one line here or below.
 const BY_ITSELF: [Make; 3] = [
     || Box::new(MemoryLab::new()),
     || Box::new(SqliteLab::new(Journal::Wal)),
     || Box::new(SqliteLab::new(Journal::Rollback)),
 ];
-const ON_A_SERVER: [Make; 2] = [|| Box::new(PostgresLab::new()), || Box::new(PostgresLab::by(Route::Pooled))];
+const ON_A_SERVER: Make = || Box::new(PostgresLab::new());
+/// To a transaction it makes no difference, so that a third of the tests find out in each run.
+const POOLED: Make = || Box::new(PostgresLab::by(Route::Pooled));
 
 /// True in `tests/run --quick`: what runs on each store then leaves those out that need a server.
 #[expect(clippy::disallowed_methods, reason = "tests/run says it through the environment")]
@@ -103,8 +110,12 @@ pub fn on_a_server_only() -> bool {
 
 /// Runs a test in a fresh lab of every kind.
 pub fn for_each_store(test: impl Fn(&dyn Lab)) {
-    let by_itself = BY_ITSELF.into_iter().filter(|_| !on_a_server_only());
-    for make in by_itself.chain(ON_A_SERVER.into_iter().filter(|_| !without_server())) {
+    let mut kinds = if on_a_server_only() { Vec::new() } else { BY_ITSELF.to_vec() };
+    if !without_server() {
+        kinds.push(ON_A_SERVER);
+        kinds.extend(one_in(3, vec![POOLED]));
+    }
+    for make in kinds {
         let lab = make();
         let _named = Named(lab.name());
         test(&*lab);

@@ -1,7 +1,7 @@
 //! A database of the private Postgres cluster, reached directly or through PgBouncer in transaction mode.
 
 use super::{Lab, OpenTransaction, SqlLab};
-use crate::support::edit::{self, Edit};
+use crate::support::edit::Edit;
 use crate::support::pgbouncer::pooler;
 use crate::support::postgres::{TestDatabase, fresh};
 use crate::support::tables::{self, Kind, Table};
@@ -52,10 +52,6 @@ pub fn store_at(url: &str) -> Box<dyn Store> {
     open(&Address::parse(url, &Surroundings::default()).unwrap())
 }
 
-fn ago(seconds: i64) -> String {
-    format!("(now() - make_interval(secs => {seconds}))")
-}
-
 pub fn declare(kind: Kind) -> &'static str {
     match kind {
         Kind::Id => "bigint PRIMARY KEY",
@@ -71,10 +67,6 @@ fn image(client: &mut Client, table: &str) -> String {
         format!("SELECT encode(convert_to(t::text, getdatabaseencoding()), 'escape') FROM \"{table}\" AS t ORDER BY 1");
     let rows = client.query(&sql, &[]).unwrap();
     rows.iter().map(|row| row.get::<_, String>(0)).collect::<Vec<_>>().join("\n")
-}
-
-fn script(edits: &[Edit]) -> String {
-    edits.iter().map(|edit| edit::sql(edit, ago)).collect()
 }
 
 impl Lab for PostgresLab {
@@ -98,11 +90,11 @@ impl Lab for PostgresLab {
     }
 
     fn edit(&self, edits: &[Edit]) {
-        self.run(&script(edits));
+        self.run(&self.script(edits));
     }
 
     fn hold(&self, edits: &[Edit]) -> Box<dyn OpenTransaction> {
-        self.hold_sql(&script(edits))
+        self.hold_sql(&self.script(edits))
     }
 
     fn image(&self, table: &str) -> String {
@@ -153,7 +145,7 @@ impl SqlLab for PostgresLab {
     }
 
     fn ago(&self, seconds: i64) -> String {
-        ago(seconds)
+        format!("(now() - make_interval(secs => {seconds}))")
     }
 }
 

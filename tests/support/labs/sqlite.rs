@@ -1,7 +1,7 @@
 //! A SQLite file, in either of its journal modes.
 
 use super::{Lab, OpenTransaction, SqlLab};
-use crate::support::edit::{self, Edit};
+use crate::support::edit::Edit;
 use crate::support::shm;
 use crate::support::tables::{self, Kind, Table};
 use jobdoctor::model::Engine;
@@ -42,10 +42,6 @@ fn connect(path: &Path) -> Connection {
     connection
 }
 
-fn ago(seconds: i64) -> String {
-    format!("(unixepoch('now') - ({seconds}))")
-}
-
 pub fn declare(kind: Kind) -> &'static str {
     match kind {
         Kind::Id => "INTEGER PRIMARY KEY",
@@ -64,10 +60,6 @@ fn image(connection: &Connection, table: &str) -> String {
     let mut rows = connection.prepare(&sql).unwrap();
     let rows: Vec<String> = rows.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap();
     rows.join("\n")
-}
-
-fn script(edits: &[Edit]) -> String {
-    edits.iter().map(|edit| edit::sql(edit, ago)).collect()
 }
 
 impl Lab for SqliteLab {
@@ -94,11 +86,11 @@ impl Lab for SqliteLab {
     }
 
     fn edit(&self, edits: &[Edit]) {
-        self.run(&script(edits));
+        self.run(&self.script(edits));
     }
 
     fn hold(&self, edits: &[Edit]) -> Box<dyn OpenTransaction> {
-        self.hold_sql(&script(edits))
+        self.hold_sql(&self.script(edits))
     }
 
     fn image(&self, table: &str) -> String {
@@ -148,7 +140,7 @@ impl SqlLab for SqliteLab {
     }
 
     fn ago(&self, seconds: i64) -> String {
-        ago(seconds)
+        format!("(unixepoch('now') - ({seconds}))")
     }
 }
 
