@@ -90,8 +90,8 @@ impl Environment {
         Environment { variables: known.collect(), ..Environment::default() }
     }
 
+    /// The value of a variable that is listed.
     pub fn get(&self, name: &str) -> Option<&str> {
-        debug_assert!(VARIABLES.iter().any(|(known, _)| *known == name), "{name} is not listed");
         self.variables.get(name).map(String::as_str)
     }
 

@@ -1,6 +1,7 @@
 //! A password never comes back: not in an error, not in a document, not in a hint, not in help.
 
 use crate::support::cli::{Doctor, Ran, is_valid, until};
+use crate::support::dice::one_in;
 use crate::support::impostor::Impostor;
 use crate::support::postgres::fresh;
 use std::fs;
@@ -217,7 +218,7 @@ fn of_any_place_where_all_is_well() {
     database.client().batch_execute("CREATE ROLE ops SUPERUSER LOGIN").ok();
     Doctor::new().run(&["init", "--db", &database.url()]).exits(0);
     let encoded = socket.replace('/', "%2F");
-    for place in places(&format!("{encoded}/{name}"), &format!("host={socket} dbname={name}")) {
+    for place in one_in(3, places(&format!("{encoded}/{name}"), &format!("host={socket} dbname={name}"))) {
         let arguments: Vec<&str> = place.arguments.iter().map(String::as_str).collect();
         database.client().batch_execute(DEAD).unwrap();
         for command in COMMANDS {

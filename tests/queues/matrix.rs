@@ -1,6 +1,7 @@
 //! No false match: beside every other queue, beside products and home-made tables (`fixtures/strangers/`), each queue is recognised as
 //! itself, and a stranger as nothing. Two queues are both named, and none is acted on.
 
+use crate::support::dice::one_in;
 use crate::support::doctor::{CATALOG, limits};
 use crate::support::labs::{Journal, PostgresLab, SqlLab, SqliteLab};
 use jobdoctor::model::Engine;
@@ -41,12 +42,12 @@ fn each_is_recognised_as_itself_or_as_nothing_on_sqlite() {
 fn is_never_mistaken(engine: Engine) {
     let made: Vec<Made> = sets(engine).into_iter().map(|set| made(engine, set)).collect();
     let mut wrong: Vec<String> = made.iter().filter_map(|one| mistaken(&*one.lab, &CATALOG, &[&one.set])).collect();
-    for (n, one) in made.iter().enumerate() {
-        for other in made[n + 1..].iter().filter(|other| matters(engine, one, other)) {
-            let lab = lab(engine);
-            lab.run(&format!("{};\n{}", one.set.sql, other.set.sql));
-            wrong.extend(mistaken(&*lab, &CATALOG, &[&one.set, &other.set]));
-        }
+    let others =
+        |(n, one)| made[n + 1..].iter().filter(move |other| matters(engine, one, other)).map(move |other| (one, other));
+    for (one, other) in one_in(3, made.iter().enumerate().flat_map(others).collect()) {
+        let lab = lab(engine);
+        lab.run(&format!("{};\n{}", one.set.sql, other.set.sql));
+        wrong.extend(mistaken(&*lab, &CATALOG, &[&one.set, &other.set]));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[test]
 fn an_action_needs_no_row_that_its_judgement_does_without() {
     let (stages, moved) = (newest(), AtomicUsize::new(0));
-    nothing_is_wrong(&one_in(9, alone(&stages)), |databases, (stage, scene)| {
+    nothing_is_wrong(&one_in(12, alone(&stages)), |databases, (stage, scene)| {
         let mut said = Vec::new();
         moved.fetch_add(played(databases, stage, scene, catalog(&stage.queue), &mut said), Ordering::SeqCst);
         said

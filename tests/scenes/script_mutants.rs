@@ -3,6 +3,7 @@
 use super::by_hand::{played_by_hand, scenes};
 use super::database::Databases;
 use super::newest;
+use crate::support::dice::one_in;
 use std::cell::RefCell;
 
 type Edit = fn(&str) -> String;
@@ -40,7 +41,7 @@ fn each_comparison_of_a_script_matters_to_some_scene() {
     let stages = newest();
     let contested =
         stages.iter().flat_map(scenes).filter(|(_, scene)| !(scene.meanwhile.is_empty() && scene.others.is_empty()));
-    let (mut databases, mut unnoticed) = (Databases::default(), COMPARISONS.to_vec());
+    let (mut databases, mut unnoticed) = (Databases::default(), one_in(2, COMPARISONS.to_vec()));
     for (stage, scene) in contested {
         if unnoticed.is_empty() {
             break;
