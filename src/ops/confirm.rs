@@ -2,7 +2,7 @@
 
 use super::OpsError;
 use super::diagnosis::diagnosed_again;
-use super::passes::print;
+use super::passes::{Hashes, print};
 use super::plan::{Plan, PlanSource, ReadyPlan, SkippedJobs, Tally};
 use super::session::Snapshot;
 use crate::model::{Claim, Key, Step};
@@ -32,7 +32,10 @@ pub fn confirm(
 ) -> Result<ReadyPlan, OpsError> {
     let first = first.into_plan();
     let (mut snapshot, apart) = second_snapshot(next_snapshot, limits, &first, after)?;
-    let planned = first.claims.steps.iter().map(|(step, _)| print(step)).collect();
+    let mut planned = Hashes::default();
+    for (step, _) in &first.claims.steps {
+        planned.insert(print(step));
+    }
     let mut second = asked.only(planned).plan(&mut snapshot, policy)?;
     let mut changed: BTreeMap<String, (Step, StepJob)> =
         first.claims.steps.into_iter().map(|(step, job)| (step.key.exact(), (step, job))).collect();

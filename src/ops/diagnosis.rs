@@ -1,7 +1,6 @@
 //! Concludes what happened from the findings of a scan, and counts them by group, in flat memory per group.
 
 use super::OpsError;
-use super::passes::Hashes;
 use super::scan::{detail_for_listing, judged, longest};
 use super::selection::{Selection, name};
 use super::session::Snapshot;
@@ -9,7 +8,7 @@ use crate::model::{Claim, Step};
 use crate::output::{Diagnosis, Field, JobGroup, Request, StepJob};
 use crate::policy::{self, Diagnoses, Judgement, Policy, Verdict};
 use crate::preset::QueueSpec;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The most diagnoses in a document; a table shows ten.
 const MOST_DIAGNOSES: usize = 1000;
@@ -49,12 +48,12 @@ pub(super) fn diagnosed_again(
     if steps.is_empty() {
         return Ok(Diagnosed::default());
     }
-    let planned: Hashes = steps.iter().map(|(step, _)| step.key.exact()).collect();
+    let planned: BTreeSet<String> = steps.iter().map(|(step, _)| step.key.exact()).collect();
     let spec = snapshot.spec.clone();
     let mut found = Diagnoses::new(&spec);
     let detail = detail_for_listing(policy);
     judged(snapshot, &Selection::default(), policy, detail, &mut |_, claim, judgement, _| {
-        found.add(claim, &judgement, planned.has(claim.key.exact()));
+        found.add(claim, &judgement, planned.contains(&claim.key.exact()));
     })?;
     diagnosed(snapshot, found)
 }
