@@ -93,7 +93,7 @@ const BY_ITSELF: [Make; 3] = [
     || Box::new(SqliteLab::new(Journal::Rollback)),
 ];
 const ON_A_SERVER: Make = || Box::new(PostgresLab::new());
-/// To a transaction it makes no difference, so that a third of the tests find out in each run.
+/// A third of the tests go through it in each run, others each time: it lends a session for one transaction, and that is all.
 const POOLED: Make = || Box::new(PostgresLab::by(Route::Pooled));
 
 /// True in `tests/run --quick`: what runs on each store then leaves those out that need a server.
