@@ -191,14 +191,14 @@ fn an_upward_arrow_is_caught() {
 
 /// The most lines and files of each layer, unit tests included. A change that needs more raises the figure and says why.
 const BUDGETS: [(&str, usize, usize); 8] = [
-    ("cli", 9_875, 65),
+    ("cli", 9_950, 65),
     ("history", 875, 5),
     ("model", 1_325, 9),
-    ("ops", 9_325, 54),
-    ("output", 6_625, 39),
+    ("ops", 10_700, 59),
+    ("output", 6_675, 39),
     ("policy", 3_575, 19),
-    ("preset", 6_750, 29),
-    ("store", 12_100, 62),
+    ("preset", 6_775, 29),
+    ("store", 12_125, 62),
 ];
 
 /// How a layer of so many lines and files exceeds its budget.

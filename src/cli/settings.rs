@@ -5,6 +5,7 @@ use super::args::StoreArgs;
 use super::config::Config;
 use super::database::{ConfiguredAddress, Database, read_password};
 use super::environment::{Environment, actor, host};
+use super::secret::may_hold_password;
 use super::setting::Target;
 use crate::history::{Keep, RecordOptions};
 use crate::ops::Session;
@@ -45,6 +46,18 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// The address as a config file may keep it: the whole path of a file, and nothing that may hold a password.
+    pub fn plain_address(&self) -> Option<String> {
+        let text = self.address.as_ref()?.text.as_ref()?.to_str()?;
+        match Address::parse(text, &self.surroundings).ok()? {
+            Address::Sqlite { .. } => {
+                let path = Path::new(text.strip_prefix("sqlite:").unwrap_or(text));
+                path.canonicalize().ok()?.to_str().map(str::to_owned)
+            }
+            _ => (!may_hold_password(text)).then(|| text.to_owned()),
+        }
+    }
+
     pub fn resolve(args: &StoreArgs, environment: &Environment) -> Result<Settings, CliError> {
         if args.target.len() > 1 {
             return Err(CliError::usage("this command takes one --target").hint("run it once for each"));

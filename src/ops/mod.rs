@@ -29,7 +29,7 @@ mod sweep_lock;
 mod thresholds;
 mod undo;
 
-pub use adopt::{Adoption, Answers, DryRun, Watched, adopt, prove, watch};
+pub use adopt::{Adoption, Answers, DryRun, Watched, adopt, candidates, prove, watch};
 pub use check::{Checked, check};
 pub use confirm::confirm;
 pub use emit::{Emitted, emit};

@@ -32,6 +32,8 @@ pub struct Adopt {
     pub keys: Vec<DraftKey>,
     /// What only the operator can settle; their keys are left out.
     pub questions: Vec<Question>,
+    /// The columns that no action writes.
+    pub untouched: Vec<String>,
     /// Why the table is no queue, if it does not look like one.
     pub no_queue: Option<String>,
     /// What could not be read or found, and what was seen beside the keys.
@@ -40,15 +42,35 @@ pub struct Adopt {
     pub proof: Option<Proof>,
     /// The config file to which the draft was added.
     pub written: Option<String>,
+    /// The target that was added with it.
+    pub target: Option<String>,
+}
+
+/// `jobdoctor.adopt-tables/v1`: the tables that look like a queue.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct AdoptTables {
+    /// `jobdoctor.adopt-tables/v1`.
+    pub schema: &'static str,
+    /// The tables, the likeliest first.
+    pub tables: Vec<Lookalike>,
+}
+
+/// A table that looks like a queue.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Lookalike {
+    /// The table, as `adopt` is given it.
+    pub table: String,
+    /// The columns that say so.
+    pub columns: Vec<String>,
 }
 
 /// How a key of a draft is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Grade {
-    /// The rows or the catalog show it.
+    /// The catalog shows it, or every row that was read, five that wait and five in flight at least.
     Shown,
-    /// Likely, by name and type.
+    /// Fewer rows make it likely, or name and type.
     Likely,
     /// The operator was asked, and answered.
     Asked,
@@ -78,9 +100,12 @@ pub struct Question {
     pub question: String,
     /// What was seen of it.
     pub seen: Vec<String>,
-    /// The form of an answer, or a proposal that has to be confirmed.
+    /// What a wrong answer does.
+    pub harm: String,
+    /// A proposal that rows support; without such rows the form of an answer, in which words in capitals are to be
+    /// filled in.
     pub form: String,
-    /// True if `form` is a proposal, and could be given as it is.
+    /// True if `form` is a proposal.
     pub is_proposal: bool,
 }
 
@@ -153,6 +178,19 @@ pub fn mapping_toml(name: &str, head: &[String], keys: &[DraftKey]) -> String {
     format!("{head}\n{}", document.to_string().trim_start())
 }
 
+/// The TOML of a target that uses the mapping of its name; an address that may hold a password is left out.
+pub fn target_toml(name: &str, db: Option<&str>) -> String {
+    let mut target = Table::new();
+    for (key, text) in db.map(|db| ("db", db)).into_iter().chain([("preset", name)]) {
+        target.insert(key, Item::Value(inert_value(&Value::from(text))));
+    }
+    let mut targets = implicit();
+    targets.insert_formatted(&inert_key(name), Item::Table(target));
+    let mut document = DocumentMut::new();
+    document.insert("target", Item::Table(targets));
+    document.to_string()
+}
+
 fn mapping_table(keys: &[DraftKey]) -> Table {
     let mut mapping = Table::new();
     for key in keys {
@@ -164,10 +202,10 @@ fn mapping_table(keys: &[DraftKey]) -> Table {
             let Some(inner) = entry.as_table_mut() else { return mapping };
             table = inner;
         }
-        let mut value = inert_value(&key.value);
+        let mut name = inert_key(last);
         // A comment ends with its line, so that nothing from the database may break it.
-        value.decor_mut().set_suffix(format!("  # {}: {}", key.grade.name(), inert(&key.reason)));
-        table.insert_formatted(&inert_key(last), Item::Value(value));
+        name.leaf_decor_mut().set_prefix(format!("# {}: {}\n", key.grade.name(), inert(&key.reason)));
+        table.insert_formatted(&name, Item::Value(inert_value(&key.value)));
     }
     mapping
 }

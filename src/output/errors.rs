@@ -166,8 +166,8 @@ pub fn remedy(remedy: Remedy) -> &'static str {
              preset to fit (`jobdoctor presets show NAME` prints it in the format of a mapping)"
         }
         Remedy::NameOrMap { has_nearest: false } => {
-            "draft a mapping of your own table with `jobdoctor adopt TABLE` (`jobdoctor help mapping`); or name a preset with \
-             --preset (`jobdoctor presets` lists them)"
+            "draft a mapping of your own table: `jobdoctor adopt` lists those that may be a queue (`jobdoctor help mapping`); or \
+             name a preset with --preset (`jobdoctor presets` lists them)"
         }
         Remedy::MakeLedger => "then create the ledger again with `jobdoctor init --ledger`",
     }

@@ -1,7 +1,7 @@
 use super::presets::{PresetPage, Presets};
 use super::{
-    Adopt, Check, ConfigCheck, Env, ErrorDocument, Health, History, HistoryOne, Init, LogLine, Owners, Reclaim,
-    SavedPlan, Show, Stale, Stats, StatsRuntimes, Targets,
+    Adopt, AdoptTables, Check, ConfigCheck, Env, ErrorDocument, Health, History, HistoryOne, Init, LogLine, Owners,
+    Reclaim, SavedPlan, Show, Stale, Stats, StatsRuntimes, Targets,
 };
 use schemars::{Schema, schema_for};
 use serde_json::Value;
@@ -34,9 +34,10 @@ fn title(name: &str) -> String {
 }
 
 /// The JSON Schema of each document as its type has it now, which a test compares with docs/schemas.
-pub fn derived_schemas() -> [(&'static str, Schema); 20] {
+pub fn derived_schemas() -> [(&'static str, Schema); 21] {
     let schemas = [
         ("adopt", schema_for!(Adopt)),
+        ("adopt-tables", schema_for!(AdoptTables)),
         ("check", schema_for!(Check)),
         ("config-check", schema_for!(ConfigCheck)),
         ("env", schema_for!(Env)),

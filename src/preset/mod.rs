@@ -26,7 +26,7 @@ pub use error::{SpecError, WrittenAt, did_you_mean};
 pub use field::{Field, Written};
 pub use ident::meanings;
 pub use live::{LiveColumn, LiveIndex, LiveSchema, LiveTable};
-pub use near_misses::{QUEUE_WORDS, near_miss, telling_columns, words};
+pub use near_misses::{QUEUE_WORDS, lookalikes, near_miss, telling_columns, words};
 pub use node::{Node, Value};
 pub use options::{OptionKind, PresetOption};
 pub use qualify::qualified;

@@ -24,9 +24,9 @@ const SHOWN: usize = 5;
 /// third kind: a status and an owner are in many.
 pub const QUEUE_WORDS: [&[&str]; 4] = [
     &["state", "status"],
-    &["locked", "started", "heartbeat", "claimed", "leased", "lease", "pinged", "reserved", "picked"],
+    &["locked", "started", "heartbeat", "claimed", "leased", "lease", "pinged", "reserved", "picked", "taken", "begun"],
     &["attempts", "attempt", "retries", "retry", "tries"],
-    &["owner", "worker"],
+    &["owner", "worker", "runner", "taker"],
 ];
 
 /// Tables by schema (empty on SQLite) and name, with the names of their columns in the catalog's order.
@@ -41,12 +41,7 @@ struct NearMiss {
 /// Says more in the error that no queue was recognised: the queue or product that most columns tell; else, where no
 /// preset comes near, the tables that look like a queue. `columns` are rows of schema, table and column.
 pub fn near_miss(mut error: SpecError, catalog: &Catalog, engine: Engine, columns: &[Vec<String>]) -> SpecError {
-    let mut tables = Tables::new();
-    for row in columns {
-        if let [schema, table, column] = row.as_slice() {
-            tables.entry((schema, table)).or_default().push(column);
-        }
-    }
+    let tables = by_table(columns);
     let products = products().unwrap_or_default();
     let products = products.iter().filter_map(|product| product.near_miss(&tables, error.remedy));
     let presets = catalog.iter().filter_map(|preset| renamed(preset, engine, &tables));
@@ -54,12 +49,46 @@ pub fn near_miss(mut error: SpecError, catalog: &Catalog, engine: Engine, column
         error.message = format!("no known queue was recognised; {}", nearest.says);
         error.remedy = nearest.remedy;
     } else if let Some(Remedy::NameOrMap { has_nearest: false }) = error.remedy {
-        let alike = alike(&tables);
-        if !alike.is_empty() {
+        let described = |(table, columns): (String, Vec<String>)| format!("{table} ({})", columns.join(", "));
+        let alike: Vec<String> = alike(&tables).into_iter().take(SHOWN).map(described).collect();
+        let mappings: Vec<&str> =
+            catalog.iter().filter(|preset| is_of(preset, engine, &tables)).map(|preset| preset.name.as_str()).collect();
+        if !mappings.is_empty() {
+            let several = if mappings.len() > 1 { "mappings of these tables" } else { "a mapping of this table" };
+            error
+                .message
+                .push_str(&format!(". The config file has {several}: name it with --preset {}", mappings.join(" or ")));
+            error.remedy = None;
+        } else if !alike.is_empty() {
             error.message.push_str(&format!(". Tables that look like a queue: {}", alike.join(", ")));
         }
     }
     error
+}
+
+/// The tables that look like a queue, the likeliest first, each as it is named and with the columns that say so.
+/// `columns` are rows of schema, table and column.
+pub fn lookalikes(columns: &[Vec<String>]) -> Vec<(String, Vec<String>)> {
+    alike(&by_table(columns))
+}
+
+fn by_table(columns: &[Vec<String>]) -> Tables<'_> {
+    let mut tables = Tables::new();
+    for row in columns {
+        if let [schema, table, column] = row.as_slice() {
+            tables.entry((schema, table)).or_default().push(column);
+        }
+    }
+    tables
+}
+
+/// Whether this is a mapping of one of the tables.
+fn is_of(preset: &Preset, engine: Engine, tables: &Tables<'_>) -> bool {
+    let document = (!preset.built_in).then(|| preset.sketch(engine, &BTreeMap::new()).ok()).flatten();
+    let named = document.iter().flat_map(|document| document.tables.iter().map(|(_, name)| name));
+    named
+        .into_iter()
+        .any(|name| tables.keys().any(|table| name == table.1 || *name == qualified(&(table.0, table.1, ""))))
 }
 
 /// The names of the columns that tell products and the queues of the presets.
@@ -185,8 +214,8 @@ fn option_within(preset: &Preset, usual: &str, name: &str) -> Option<(String, St
 }
 
 /// The tables that look most like a queue by the words in the names of their columns, each with these columns.
-fn alike(tables: &Tables<'_>) -> Vec<String> {
-    let mut alike: Vec<(usize, String)> = Vec::new();
+fn alike(tables: &Tables<'_>) -> Vec<(String, Vec<String>)> {
+    let mut alike = Vec::new();
     for ((schema, table), columns) in tables.iter().filter(|((_, table), _)| *table != LEDGER) {
         let first = |known: &&[&str]| {
             columns.iter().find(|column| words(column).iter().any(|word| known.contains(&word.as_str()))).copied()
@@ -194,15 +223,14 @@ fn alike(tables: &Tables<'_>) -> Vec<String> {
         let seen = QUEUE_WORDS.each_ref().map(first);
         let name = if schema.is_empty() { (*table).to_owned() } else { format!("{schema}.{table}") };
         if let [_, Some(_), ..] | [_, _, Some(_), _] = seen {
-            let seen: Vec<&str> = seen.into_iter().flatten().collect();
-            alike.push((seen.len(), format!("{name} ({})", seen.join(", "))));
+            alike.push((name, seen.into_iter().flatten().map(str::to_owned).collect::<Vec<_>>()));
         }
     }
     // Where one has three of the four, two are no resemblance.
-    let least = alike.iter().map(|(score, _)| *score).max().unwrap_or_default().clamp(2, 3);
-    alike.retain(|(score, _)| *score >= least);
-    alike.sort_by_key(|(score, _)| Reverse(*score));
-    alike.into_iter().take(SHOWN).map(|(_, says)| says).collect()
+    let least = alike.iter().map(|(_, seen)| seen.len()).max().unwrap_or_default().clamp(2, 3);
+    alike.retain(|(_, seen)| seen.len() >= least);
+    alike.sort_by_key(|(_, seen)| Reverse(seen.len()));
+    alike
 }
 
 /// The words of a name, in lower case: `lockedAt` and `locked_at` have two.

@@ -40,18 +40,18 @@ impl Draft {
         }
     }
 
-    /// The first word of the comment beside a dotted key.
+    /// The first word of the comment above a dotted key.
     pub fn grade(&self, key: &str) -> Option<&str> {
-        let mut section = "";
+        let (mut section, mut comment) = ("", "");
         for line in self.ran.stdout.lines() {
             if let Some(header) = line.strip_prefix("[mapping.m").and_then(|rest| rest.strip_suffix(']')) {
                 section = header.trim_start_matches('.');
             }
-            let Some((name, value)) = line.split_once('=') else { continue };
-            let name = name.trim().trim_matches('"');
+            let name = line.split_once('=').map_or("", |(name, _)| name).trim().trim_matches('"');
             if key == format!("{section}.{name}").trim_start_matches('.') {
-                return value.rsplit_once("# ")?.1.split([' ', ':', ',']).next();
+                return comment.strip_prefix("# ")?.split(':').next();
             }
+            comment = line;
         }
         None
     }

@@ -47,18 +47,48 @@ fn an_empty_table_asks_for_what_rows_would_tell() {
     });
 }
 
-/// A view has no key of its own, and whether it can be written nobody says.
+/// What a worker writes is behind a view, in a lock's own table, or in the table that a partition is of.
 #[test]
-fn a_view_asks_for_its_key() {
+fn what_keeps_no_claim_itself_is_refused_with_the_way_out() {
     on_both(|shop| {
         print_queue(shop);
         shop.sql(
-            "INSERT INTO print_queue (id, status, worker) VALUES (1, 'running', 'w1'), (2, 'waiting', NULL);
-             CREATE VIEW open_prints AS SELECT * FROM print_queue WHERE status <> 'done'",
+            "CREATE VIEW open_prints AS SELECT * FROM print_queue WHERE status <> 'done';
+             CREATE TABLE reports (id integer PRIMARY KEY, state text NOT NULL, title text);
+             CREATE TABLE report_locks (report_id integer PRIMARY KEY REFERENCES reports (id), worker text NOT NULL, locked_at text)",
         );
-        let draft = Draft::of(shop, "open_prints", &[], &[]);
-        assert_eq!((draft.ran.code, draft.value("claim.key")), (78, None), "{:#?}", draft.ran);
-        assert!(draft.asked().contains("claim.key"), "{:#?}", draft.ran);
+        let mut refused = vec![("open_prints", "is a view"), ("reports", "report_locks")];
+        if shop.is_postgres() {
+            shop.sql(
+                "CREATE TABLE parts (id integer, day date, worker text, PRIMARY KEY (id, day)) PARTITION BY RANGE (day);
+                 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM ('2026-01-01') TO ('2027-01-01')",
+            );
+            refused.push(("parts_1", "is a partition of public.parts"));
+        }
+        for (table, why) in refused {
+            let ran = shop.run(&["adopt", table]).exits(78);
+            ran.says(why).says("docs/mapping.md");
+        }
+    });
+}
+
+/// Without a table, those that look like a queue are listed, in every schema, with the next command.
+#[test]
+fn tables_that_look_like_a_queue_are_listed() {
+    on_both(|shop| {
+        print_queue(shop);
+        shop.sql("DROP TABLE IF EXISTS jobs; CREATE TABLE customers (id integer PRIMARY KEY, name text, status text)");
+        let mut wanted = vec!["print_queue"];
+        if shop.is_postgres() {
+            shop.sql("CREATE SCHEMA ops; CREATE TABLE ops.report_run (id integer PRIMARY KEY, status text, runner text, begun timestamptz, tries integer)");
+            wanted = vec!["ops.report_run", "public.print_queue"];
+        }
+        let listed = shop.run(&["adopt", "-o", "json"]).exits(0).json();
+        let tables: Vec<_> =
+            listed["tables"].as_array().unwrap().iter().map(|table| table["table"].as_str().unwrap()).collect();
+        assert_eq!(tables, wanted);
+        let said = shop.run(&["adopt"]).exits(0).stdout;
+        assert!(said.contains(&format!("jobdoctor adopt {} --db ", wanted[0])), "{said}");
     });
 }
 
@@ -121,6 +151,14 @@ fn a_job_never_goes_to_a_state_in_which_jobs_are_held_back() {
              INSERT INTO print_queue (id, status) VALUES (3, 'on_hold'), (4, 'on_hold'), (5, 'on_hold'), (6, 'queued'), (7, 'on_hold')",
         );
         let answers = ["states.in_flight=running".to_owned(), "claim.liveness=age started 30m".to_owned()];
+        let draft = Draft::of(shop, "print_queue", &answers, &[]);
+        assert!(draft.asked().contains("states.waiting"), "{:#?}", draft.ran);
+        assert_eq!(draft.value("action"), None, "{}", draft.ran.stdout);
+        let answers = [
+            &answers[..],
+            &["states.waiting=queued", "states.ignored=on_hold", "attempts.max=none"].map(str::to_owned),
+        ]
+        .concat();
         let draft = Draft::of(shop, "print_queue", &answers, &[]);
         assert_eq!(draft.value("action.requeue.to"), Some("queued".to_owned()), "{}", draft.ran.stdout);
     });

@@ -4,10 +4,12 @@ mod draft;
 mod fixture;
 mod hostile;
 mod misfits;
+mod mutants;
 mod nightly;
 mod play;
 mod rights;
 mod terminal;
+mod watched;
 mod written;
 
 #[test]

@@ -7,6 +7,9 @@ use std::collections::BTreeSet;
 use std::thread;
 use std::time::Duration;
 
+/// What a person answers at three in the morning.
+const MOST_QUESTIONS: usize = 6;
+
 pub fn all(engine: &str) {
     thread::scope(|scope| {
         for fixture in Fixture::all(engine) {
@@ -25,6 +28,7 @@ fn play(fixture: &Fixture) {
     let draft = |answers: &[String], more: &[&str]| Draft::of(&shop, &fixture.table, answers, more);
     let asking = draft(&[], &[]);
     assert_eq!((asking.ran.code, asking.asked()), (78, set(&fixture.asked)), "{:#?}", asking.ran);
+    assert!(fixture.asked.len() <= MOST_QUESTIONS && fixture.answers.len() <= MOST_QUESTIONS, "{}", fixture.name);
     for key in &fixture.asked {
         assert_eq!(asking.value(key), None, "{key} is guessed: {}", asking.ran.stdout);
     }
@@ -59,10 +63,12 @@ fn play(fixture: &Fixture) {
     if let (Some(beats), Some(watched)) = (&fixture.beats, &fixture.watched) {
         let draft = watch(fixture, &shop, beats);
         assert_eq!(draft.asked(), set(&watched.asked), "{:#?}", draft.ran);
-        assert_eq!(draft.grade("claim.liveness"), Some("shown"), "{}", draft.ran.stdout);
-        let liveness = draft.value("claim.liveness").unwrap_or_default();
-        assert!(liveness.contains(&format!("\"{}\"", watched.heartbeat)), "{liveness}");
-        assert_eq!(draft.saved(&shop).stuck(), set(&fixture.stuck), "{}", draft.ran.stdout);
+        let seen = format!("{} advanced on ", watched.heartbeat);
+        assert!(
+            draft.ran.stderr.contains(&seen) && draft.ran.stderr.contains("or their step is longer"),
+            "{:#?}",
+            draft.ran
+        );
     }
 
     let before = fixture.rows(&shop);

@@ -18,7 +18,14 @@ fn columns_that_the_role_may_not_read_are_left_out_on_postgres() {
     let words = ["adopt", "mail_jobs", "--name", "m", "--db", &address];
     let asking = Draft::told(shop.doctor.run(&words).exits(78));
     assert!(asking.asked().contains("claim.liveness"), "{:#?}", asking.ran);
-    let answers = ["--answer", "states.in_flight=running", "--answer", "claim.liveness=heartbeat pulse 2m"];
+    let answers = [
+        "--answer",
+        "states.in_flight=running",
+        "--answer",
+        "states.waiting=waiting",
+        "--answer",
+        "claim.liveness=heartbeat pulse 2m",
+    ];
     let complete = Draft::told(shop.doctor.run(&[&words[..], &answers].concat()).exits(0));
     assert!(!complete.ran.stdout.contains("payload ="), "{}", complete.ran.stdout);
     assert!(complete.ran.stderr.contains("payload"), "which column stayed closed: {}", complete.ran.stderr);

@@ -19,7 +19,7 @@ time = { default = 'epoch s' }
 fn the_rest_of_the_config_file_stays() {
     on_both(|shop| {
         shop.sql(
-            "CREATE TABLE print_queue (id integer PRIMARY KEY, status text NOT NULL, worker text, started {time});
+            "DROP TABLE IF EXISTS jobs; CREATE TABLE print_queue (id integer PRIMARY KEY, status text NOT NULL, worker text, started {time});
              INSERT INTO print_queue VALUES (1, 'running', 'w', {ago 9000}), (2, 'running', 'w', {ago 3}), (3, 'waiting', NULL, NULL)",
         );
         let file = shop.doctor.path("jobdoctor.toml");
@@ -29,13 +29,17 @@ fn the_rest_of_the_config_file_stays() {
         shop.run(&words("print_queue", &[], &flags)).exits(78);
         assert_eq!(fs::read_to_string(&file).unwrap(), CONFIG);
 
-        let answers = ["states.in_flight=running".to_owned(), "claim.liveness=age started 30m".to_owned()];
-        shop.run(&words("print_queue", &answers, &flags)).exits(0);
+        let answers =
+            ["states.in_flight=running", "states.waiting=waiting", "claim.liveness=age started 30m"].map(str::to_owned);
+        let ran = shop.run(&words("print_queue", &answers, &flags)).exits(0);
+        assert_eq!(ran.stdout.lines().last(), Some("# next: jobdoctor stale --target m"), "{}", ran.stdout);
         let written = fs::read_to_string(&file).unwrap();
         let mut kept = written.lines();
         assert!(CONFIG.lines().all(|line| kept.any(|written| written == line)), "{written}");
         assert_eq!(written.matches("[mapping.m]").count(), 1, "{written}");
-        let found = shop.run(&["stale", "-o", "name", "--config", "jobdoctor.toml", "--preset", "m"]).exits(0);
+        let found = shop.doctor.run(&["stale", "-o", "name", "--config", "jobdoctor.toml", "--target", "m"]).exits(0);
         assert_eq!(found.stdout, "1\n");
+        // Who names the database alone is told the mapping.
+        shop.run(&["stale", "--config", "jobdoctor.toml"]).exits(78).says("--preset m");
     });
 }

@@ -71,10 +71,11 @@ impl Bench {
             match word.as_str() {
                 "empty" => {}
                 "demo" => bench.must("jobdoctor demo"),
-                "config" | "mapping" => {
+                "config" => {
                     let table = format!("{};{ORDERS}", text_of("sql shop"));
-                    bench.config(&text_of(&format!("toml {word}")), "shop.db", &table);
+                    bench.config(&text_of("toml config"), "shop.db", &table);
                 }
+                "shop" => bench.database("shop.db", &format!("{};{ORDERS}", text_of("sql shop"))),
                 "scheduler" => {
                     let table = format!("{}{SCHEDULED}", text_of("sql scheduler"));
                     bench.config(&text_of("toml scheduler"), "scheduler.db", &table);
@@ -115,6 +116,14 @@ impl Bench {
         let config = self.directory.path().join("config/jobdoctor");
         std::fs::create_dir_all(&config).expect("the config directory");
         std::fs::write(config.join("config.toml"), text).expect("the config file");
+        self.database(file, sql);
+    }
+
+    pub(super) fn config_file(&self) -> String {
+        std::fs::read_to_string(self.directory.path().join("config/jobdoctor/config.toml")).expect("the config file")
+    }
+
+    fn database(&self, file: &str, sql: &str) {
         let database = rusqlite::Connection::open(self.work().join(file)).expect("a database");
         database.execute_batch(sql).expect("its tables");
     }

@@ -1,7 +1,7 @@
 //! Runs every block of the pages.
 
 use super::bench::Bench;
-use super::block::{Block, PAGES, WRITING, blocks_of, path, text};
+use super::block::{Block, PAGES, WRITING, blocks_of, path, text, text_of};
 use super::lines::command_lines;
 use super::redact::redact;
 use super::session::Session;
@@ -85,7 +85,10 @@ fn truth(blocks: &[Block]) -> Result<Vec<Option<String>>, String> {
         ("ini", ["service"]) => service(&block.text),
         ("text" | "dockerfile" | "yaml", ["commands"]) => commands(&block.text),
         ("toml", ["config"]) => Bench::with(&block.words)?.say("jobdoctor presets | grep orders").map(|_| ()),
-        ("toml", ["mapping"]) => Bench::with(&block.words)?.say("jobdoctor check --target shop").map(|_| ()),
+        ("toml", ["written"]) => match written()? {
+            written if written == block.text => Ok(()),
+            written => return Ok(vec![Some(written)]),
+        },
         // The same file is acted out in tests/sweeps.
         ("toml", ["scheduler"]) => match block.text == include_str!("../../fixtures/scheduler/config.toml") {
             true => Ok(()),
@@ -103,6 +106,16 @@ fn truth(blocks: &[Block]) -> Result<Vec<Option<String>>, String> {
         _ => Err("nobody knows what to do with it: say so behind its language".to_owned()),
     }?;
     Ok(vec![None])
+}
+
+/// What `adopt --write` writes for the commands of the page, without its comments.
+fn written() -> Result<String, String> {
+    let bench = Bench::with(&["shop".to_owned()])?;
+    bench.say(&text_of("sh shop"))?;
+    let config = bench.config_file();
+    let lines = config.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n");
+    let (work, plain) = (bench.work(), lines.trim_start().replace("\n\n\n", "\n\n"));
+    Ok(format!("{}\n", plain.replace(&work.display().to_string(), "/srv/app").trim_end()))
 }
 
 /// Commands behind `$ `, each followed by what it prints.

@@ -7,7 +7,9 @@ use crate::cli::{CliError, Context, Exit, OrEnd};
 use crate::model::{age, parse_duration};
 use crate::ops::{self, Adoption, Answers, DryRun};
 use crate::output::format::{Format, count, inert, json};
-use crate::output::{Adopt, FileMode, Proof, Question, Severity, directory_of, replace_file};
+use crate::output::{
+    Adopt, AdoptTables, FileMode, Lookalike, Proof, Question, Severity, directory_of, replace_file, target_toml,
+};
 use anyhow::Context as _;
 use clap::builder::NonEmptyStringValueParser;
 use rustix::process::geteuid;
@@ -21,13 +23,14 @@ use std::time::Duration;
 #[command(mut_arg("preset", |arg| arg.hide(true)), mut_arg("options", |arg| arg.hide(true)))]
 #[command(after_help = "\
 Examples:
+  jobdoctor adopt --db queue.db
   jobdoctor adopt order_queue --db queue.db
   jobdoctor adopt order_queue --db queue.db --watch 10s
   jobdoctor adopt order_queue --db queue.db --answer states.in_flight=working")]
 pub struct Args {
-    /// The table, perhaps with its schema: app.jobs
+    /// The table, perhaps with its schema: app.jobs [default: list the tables that look like a queue]
     #[arg(id = "adopted", value_name = "TABLE", value_parser = NonEmptyStringValueParser::new())]
-    table: String,
+    table: Option<String>,
     /// Name of the mapping [default: the table's name]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     name: Option<String>,
@@ -41,7 +44,7 @@ pub struct Args {
     /// Let the database try each action on one stuck job, in a transaction that is rolled back: server
     #[arg(long, value_name = "HOW", require_equals = true, hide_possible_values = true, value_parser = ["server"])]
     dry_run: Option<String>,
-    /// Add the draft to the config file, if no question is open
+    /// Add the draft to the config file, with a target of its name, if no question is open
     #[arg(long, conflicts_with = "no_config")]
     write: bool,
     #[command(flatten)]
@@ -59,9 +62,12 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     }
     let settings = Settings::resolve(&args.store, &context.environment)?;
     let store = context.store(&settings)?;
-    let Args { table, name, watch, .. } = args;
+    let Args { name, watch, .. } = args;
     // What is watched and what a person ponders has no part in the time for reading.
     let limits = || settings.limits("adopt", READING + watch.unwrap_or_default(), &context.interrupt, false);
+    let Some(table) = &args.table else {
+        return list(context, args.output.format(), &ops::candidates(store.as_ref(), &limits())?);
+    };
     let schema = settings.place.schema.as_deref();
     let mut given = args.answers.clone();
     let adoption = Adoption {
@@ -90,9 +96,12 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         let open = draft.questions.iter().find(|question| is_asked && !left_open.contains(&question.key));
         let Some(question) = open else { break draft };
         ask(context, question);
-        match progress::read_line(&context.interrupt)?.filter(|answer| !answer.is_empty()) {
-            Some(answer) => given.push((question.key.clone(), answer)),
-            None => left_open.push(question.key.clone()),
+        let typed = progress::read_line(&context.interrupt)?;
+        match typed.as_deref().map(str::trim) {
+            // Enter takes what rows support, and nothing else.
+            Some("") if question.is_proposal => given.push((question.key.clone(), question.form.clone())),
+            None | Some("" | "-") => left_open.push(question.key.clone()),
+            Some(answer) => given.push((question.key.clone(), answer.to_owned())),
         }
     };
     let typed = &given[args.answers.len()..];
@@ -106,48 +115,78 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             Err(error) => misfit = Some(CliError::from(error)),
         }
         if args.write && misfit.is_none() {
-            draft.written = Some(add_to_config_file(&settings, context, &draft)?.display().to_string());
+            let (path, target) = add_to_config_file(&settings, context, &draft)?;
+            (draft.written, draft.target) = (Some(path.display().to_string()), target);
         }
     }
+    let next = next(context, &draft, typed);
     context.ui.report(|out| match args.output.format() {
         Format::Json => json(&draft, out),
-        _ => out.write_all(draft.toml.as_bytes()),
+        _ => write!(out, "{}\n# next: {}\n", draft.toml, inert(&next)),
     })?;
     draft.notes.iter().for_each(|note| context.ui.note(note));
     if let Some(error) = misfit {
         return Ok(context.ui.error_after_report(&error));
     }
     if !draft.complete {
-        return Ok(context.ui.error_after_report(&open(context, &draft, is_asked, typed)));
+        return Ok(context.ui.error_after_report(&open(context, &draft, is_asked, &next)));
     }
     if let Some(proof) = &draft.proof {
         report(context, proof);
     }
-    if !typed.is_empty() {
-        context.ui.hint(&format!("to draft it again without questions: {}", command_line(context, typed)));
-    }
-    let next = context.on_same_queue(&["check"], &["--preset", &quoted(&draft.name)]);
     match &draft.written {
         Some(path) => context.ui.hint(&format!("added to {path}; next: {next}")),
-        None => context.ui.hint("add it to the config file with --write, or by hand"),
+        None => context.ui.hint(&format!("to add it to the config file: {next}")),
     }
     Ok(Exit::Done)
 }
 
+/// The tables that look like a queue, each with the command that drafts its mapping.
+fn list(context: &Context, format: Format, found: &AdoptTables) -> Result<Exit, CliError> {
+    context.ui.report(|out| match format {
+        Format::Json => json(found, out),
+        _ => found.tables.iter().try_for_each(|Lookalike { table, columns }| {
+            let next = context.on_same_queue(&["adopt", &quoted(table)], &[]);
+            writeln!(out, "{} ({})\n    {}", inert(table), inert(&columns.join(", ")), inert(&next))
+        }),
+    })?;
+    if found.tables.is_empty() {
+        context
+            .ui
+            .note("no table here looks like a queue; name one, and its columns are looked at: jobdoctor adopt TABLE");
+    }
+    Ok(Exit::Done)
+}
+
+/// The command line that goes on: with an answer to each question, to add the draft, or to use it.
+fn next(context: &Context, draft: &Adopt, typed: &[(String, String)]) -> String {
+    let open = draft.questions.iter().map(|question| (question.key.clone(), question.form.clone()));
+    let answers: Vec<(String, String)> = typed.iter().cloned().chain(open).collect();
+    match &draft.written {
+        Some(_) if draft.target.is_some() => format!("jobdoctor stale --target {}", quoted(&draft.name)),
+        Some(_) => context.on_same_queue(&["stale"], &["--preset", &quoted(&draft.name)]),
+        None if draft.complete => format!("{} --write", command_line(context, &answers)),
+        None => command_line(context, &answers),
+    }
+}
+
 fn ask(context: &Context, question: &Question) {
     print_question(context, question);
-    let form = if question.is_proposal { "proposed" } else { "for example" };
-    let form = format!("  {form}: {} (type the answer; an empty line leaves it open)", inert(&question.form));
-    context.ui.hint(&form);
+    let form = inert(&question.form);
+    context.ui.hint(&match question.is_proposal {
+        true => format!("  [{form}], or another answer; - leaves it open"),
+        false => format!("  an answer, such as {form}; Enter leaves it open"),
+    });
 }
 
 fn print_question(context: &Context, question: &Question) {
     context.ui.note(&format!("{}: {}", question.key, question.question));
     question.seen.iter().for_each(|seen| context.ui.note(&format!("  {seen}")));
+    context.ui.note(&format!("  if wrong: {}", question.harm));
 }
 
 /// The error that questions are open, with the command line that settles them.
-fn open(context: &Context, draft: &Adopt, was_asked: bool, given: &[(String, String)]) -> CliError {
+fn open(context: &Context, draft: &Adopt, was_asked: bool, next: &str) -> CliError {
     if !was_asked {
         draft.questions.iter().for_each(|question| print_question(context, question));
     }
@@ -159,14 +198,11 @@ fn open(context: &Context, draft: &Adopt, was_asked: bool, given: &[(String, Str
             format!("the draft is not complete, {questions}: {}", keys.join(", "))
         }
     };
-    let missing = draft.questions.iter().map(|question| (question.key.clone(), question.form.clone()));
-    let answers: Vec<(String, String)> = given.iter().cloned().chain(missing).collect();
     let unproposed: Vec<&str> =
         draft.questions.iter().filter(|question| !question.is_proposal).map(|question| question.key.as_str()).collect();
-    let mut error = CliError::new(Exit::Config, inert(&message))
-        .hint(format!("check each proposal, then: {}", command_line(context, &answers)));
+    let mut error = CliError::new(Exit::Config, inert(&message)).hint(format!("check each proposal, then: {next}"));
     if !unproposed.is_empty() {
-        error = error.hint(format!("jobdoctor proposes nothing for {}: fill it in", unproposed.join(", ")));
+        error = error.hint(format!("no row supports an answer to {}: fill it in", unproposed.join(", ")));
     }
     error
 }
@@ -205,8 +241,13 @@ fn report(context: &Context, proof: &Proof) {
     });
 }
 
-/// Adds the mapping at the end of the config file in use, or of a new one in the first default place.
-fn add_to_config_file(settings: &Settings, context: &Context, draft: &Adopt) -> Result<PathBuf, CliError> {
+/// Adds the mapping, and a target with its name, at the end of the config file in use, or of a new one in the first
+/// default place. Where the file has a target of that name, that stays as it is. The file, and the target if it is new.
+fn add_to_config_file(
+    settings: &Settings,
+    context: &Context,
+    draft: &Adopt,
+) -> Result<(PathBuf, Option<String>), CliError> {
     let default = config_places(&context.environment).into_iter().next();
     let path = settings
         .config
@@ -230,13 +271,16 @@ fn add_to_config_file(settings: &Settings, context: &Context, draft: &Adopt) -> 
         let message = format!("{} has a mapping `{}` already; nothing was written", what(), draft.name);
         return Err(CliError::new(Exit::Config, message).hint("name this one with --name, or remove the other"));
     }
-    let added = format!("{}\n\n{}", text.trim_end(), draft.toml).trim_start().to_owned();
+    let is_new = !known.targets.contains_key(&draft.name);
+    let target = is_new.then(|| target_toml(&draft.name, settings.plain_address().as_deref()));
+    let added = [text.trim_end(), target.as_deref().unwrap_or_default().trim_end(), &draft.toml];
+    let added = added.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n");
     let read = Config::parse(&what(), &added)?;
     if let Some((_, error)) = read.broken.into_iter().find(|(name, _)| *name == draft.name) {
         return Err(error.into());
     }
     replace(&file, &added).with_context(|| format!("{} cannot be written", what())).or_end(Exit::NoPermission)?;
-    Ok(path)
+    Ok((path, target.map(|_| draft.name.clone())))
 }
 
 /// Replaces a file as a whole, with the mode that it had.

@@ -1,230 +1,260 @@
-//! What a requeue and a failure write: they make a row look like those that wait, or that have failed.
+//! What a requeue and a failure write: the claim's own columns, and what the operator names. Each is set back to what a
+//! job has that waits and was never tried.
 
-use super::draft::{Draft, counted, is_unset};
-use super::facts::{Facts, Shape, StateSeen, stored};
-use super::liveness::{claimed_at, source};
-use super::owner::owner_id;
-use super::roles::{Class, Meaning, Role, counts_down, is_among};
-use super::table::{Rows, SubjectColumn};
-use crate::model::Cell;
-use crate::output::Grade;
-use crate::preset::words;
+use super::condition::{ends, named_in};
+use super::draft::sampled;
+use super::facts::{ENOUGH, Facts, Shape, Support, stored};
+use super::keys::Finding;
+use super::liveness::set_by_claims;
+use super::owner::OwnerId;
+use super::roles::{Class, Meaning, Role, is_called_as_claims, is_kept};
+use super::rows::Rows;
+use super::states::names;
+use super::table::SubjectColumn;
 use toml_edit::{Array, InlineTable, Value};
 
-/// What an action writes besides the state.
-#[derive(Debug, Default)]
-struct Writes {
-    clear: Vec<String>,
-    stamp: Vec<String>,
-    set: Vec<(String, Value)>,
+/// How an action sets a column back.
+enum Back {
+    Clear,
+    Set(Value),
+    /// A job that waits has a value of its own there.
+    Unknown,
 }
 
-/// Drafts the actions; the columns that they stamp.
-pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft<'_>) -> (bool, Vec<String>) {
-    let (waiting, failed) = (facts.rows(Meaning::Waiting), facts.rows(Meaning::Failed));
-    let mut requeue = as_in(facts, &waiting);
-    if waiting.rows.is_empty() {
-        requeue.clear = by_name(facts);
-    }
-    let to = match &facts.shape {
-        Shape::Where { .. } => Some("waiting".to_owned()),
-        Shape::Column { .. } => states(facts, Meaning::Waiting).into_iter().next(),
-    };
-    let in_flight = facts.rows(Meaning::InFlight).rows.len();
-    let shown = |rows: &Rows, what: &str| match rows.rows.len() {
-        0 => (Grade::Likely, "by name and type: the sample has no such row".to_owned()),
-        read => {
-            let grade = if read.min(in_flight) >= ENOUGH { Grade::Shown } else { Grade::Likely };
-            (grade, format!("so in {}, and not in flight", counted(rows, what)))
+/// The claim's own columns: its owner, time and sign of life, what tells it where no state does, and others that are
+/// called so and that claims alone set.
+fn own<'f>(facts: &'f Facts<'_>) -> Vec<&'f SubjectColumn> {
+    let told = match &facts.shape {
+        Shape::Where { condition, .. } => {
+            named_in(facts.subject, condition).map(|column| column.name.as_str()).collect()
         }
+        Shape::Column { .. } => Vec::new(),
     };
-    if let Some(to) = to {
-        let grade = if matches!(facts.shape, Shape::Column { .. }) { Grade::Likely } else { Grade::Shown };
-        draft.key("action.requeue.to", to, grade, "where a job waits");
-        write(draft, "requeue", requeue, shown(&waiting, "that wait"));
-    }
-    let mut fail = as_in(facts, &failed);
-    let ended: Vec<&SubjectColumn> = facts.subject.of_role(Role::Ended(true)).collect();
-    let to = match &facts.shape {
-        Shape::Column { .. } => states(facts, Meaning::Failed).into_iter().next(),
-        Shape::Where { .. } => {
-            for column in &ended {
-                let is_known =
-                    fail.stamp.contains(&column.name) || fail.set.iter().any(|(name, _)| *name == column.name);
-                match column.class {
-                    _ if is_known => {}
-                    Class::Boolean => fail.set.push((column.name.clone(), "true".into())),
-                    _ => fail.stamp.push(column.name.clone()),
-                }
-            }
-            (!ended.is_empty()).then(|| "failed".to_owned())
-        }
+    let chosen = [facts.owner.as_ref().map(OwnerId::column), facts.claimed.as_deref(), facts.source_column()];
+    let is_own = |column: &&SubjectColumn| {
+        let name = column.name.as_str();
+        // Of what tells a claim, an end that no claim has is none of its own.
+        let is_told = told.contains(&name) && facts.in_flight.is_held(name);
+        let is_chosen = chosen.contains(&Some(name)) || is_told;
+        let is_called = matches!(column.role, Some(Role::Claimed | Role::Heartbeat | Role::Lease | Role::Token))
+            && is_called_as_claims(name);
+        let is_set_in = |rows: &Rows| rows.is_free(name) || facts.fresh.is_empty();
+        (is_chosen || (is_called && facts.in_flight.set(name).next().is_some() && is_set_in(&facts.fresh)))
+            && is_open(facts, column)
     };
-    let Some(to) = to else { return (false, Vec::new()) };
-    let stamped = fail.stamp.clone();
-    draft.key("action.fail.to", to, Grade::Likely, "where a failed job goes");
-    if let Some(column) = facts.subject.of_role(Role::LastError).find(|column| column.class == Class::Text) {
-        fail.clear.retain(|name| *name != column.name);
-        fail.set.retain(|(name, _)| *name != column.name);
-        fail.set.push((column.name.clone(), ":reason".into()));
-    }
-    let (grade, reason) = match fail.clear.is_empty() && fail.stamp.is_empty() && fail.set.len() < 2 {
-        true => (Grade::Likely, "by name and type".to_owned()),
-        false => shown(&failed, "that failed"),
-    };
-    write(draft, "fail", fail, (grade, reason));
-    (true, stamped)
+    facts.subject.columns.iter().filter(is_own).collect()
 }
 
-fn write(draft: &mut Draft<'_>, action: &str, writes: Writes, (grade, reason): (Grade, String)) {
-    for (key, columns) in [("clear", writes.clear), ("stamp", writes.stamp)] {
-        let key = format!("action.{action}.{key}");
-        if !columns.is_empty() || draft.answers.get(&key).is_some() {
-            draft.key(&key, columns.into_iter().collect::<Array>(), grade, reason.as_str());
-        }
-    }
-    if !writes.set.is_empty() {
-        draft.key(&format!("action.{action}.set"), writes.set.into_iter().collect::<InlineTable>(), grade, reason);
-    }
-}
-
-/// The fewest rows of each side that show what a column is for.
-const ENOUGH: usize = 5;
-/// Words in the names of columns that outlive a claim, whatever the rows show.
-const KEPT: &str = "deleted removed archived cancel cancelled canceled result results output checkpoint cursor note \
-                    notes comment";
-
-/// What makes a row in flight look like these: NULL where all of them are, and the value that stands for none. Only in
-/// columns of the claim: its owner, time and sign of life, and those that are set in every row in flight and in none of
-/// these.
-fn as_in(facts: &Facts<'_>, rows: &Rows) -> Writes {
-    let in_flight = facts.rows(Meaning::InFlight);
-    let mut writes = Writes::default();
+/// False for columns that no claim writes: the key, the state, an end, attempts and what the job is.
+fn is_open(facts: &Facts<'_>, column: &SubjectColumn) -> bool {
+    let is_of_job = matches!(
+        column.role,
+        Some(
+            Role::Attempts
+                | Role::MaxAttempts
+                | Role::Payload
+                | Role::Kind
+                | Role::Queue
+                | Role::State
+                | Role::Ended(_)
+                | Role::OtherTime
+        )
+    );
     let key = facts.subject.key().unwrap_or_default();
-    let state = match &facts.shape {
-        Shape::Column { name, .. } => Some(name),
-        Shape::Where { .. } => None,
-    };
-    let is_open = |column: &&SubjectColumn| {
-        !key.contains(&column.name)
-            && Some(&column.name) != state
-            && !matches!(
-                column.role,
-                Some(Role::Attempts | Role::MaxAttempts | Role::Payload | Role::Kind | Role::Queue)
-            )
-    };
-    let owner = owner_id(facts.subject, facts.answers, &facts.rows(Meaning::Waiting), &in_flight);
-    let (claimed, sign) =
-        (claimed_at(facts).map(|(column, ..)| column), source(facts).and_then(|source| source.column));
-    let is_shown = rows.rows.len().min(in_flight.rows.len()) >= ENOUGH;
-    for column in facts.subject.columns.iter().filter(is_open) {
-        let name = &column.name;
-        let is_owner = owner.as_ref().is_some_and(|owner| owner.column() == name);
-        let is_own = is_owner || claimed.as_ref() == Some(name) || sign.as_ref() == Some(name);
-        let may_show = is_shown && !words(name).iter().any(|word| is_among(word, KEPT));
-        let is_set =
-            if is_own { !in_flight.values(name).all(Cell::is_null) } else { may_show && in_flight.is_set(name) };
-        if rows.is_null(name) && is_set {
-            writes.clear.push(name.clone());
-        } else if matches!(column.role, Some(Role::Ended(_)))
-            && column.class != Class::Boolean
-            && in_flight.is_null(name)
-            && rows.is_set(name)
-        {
-            writes.stamp.push(name.clone());
-        } else if let Some(agreed) = rows.agreed(name).filter(|agreed| !agreed.is_null()) {
-            let differs = !in_flight.rows.is_empty() && in_flight.values(name).all(|cell| cell != agreed);
-            let is_sign =
-                is_owner || matches!(column.role, Some(Role::Claimed | Role::Heartbeat | Role::Lease | Role::Owner));
-            let stands_for_none = is_sign && is_unset(agreed);
-            let is_named = matches!(column.role, Some(Role::Claimed | Role::Heartbeat | Role::Token));
-            if differs && (is_own || is_named || may_show) && (column.class == Class::Boolean || stands_for_none) {
-                writes.set.push((name.clone(), stored(facts.engine, column, agreed).into()));
-            }
-        }
-    }
-    writes
+    // What has a word for nobody names an owner, whatever else it is called.
+    let is_of_job = is_of_job && !(column.role == Some(Role::Kind) && facts.waiting.nobody.contains_key(&column.name));
+    let is_computed = facts.subject.generated.contains(&column.name);
+    !is_state(facts, column) && !is_of_job && !is_computed && !key.contains(&column.name) && !is_kept(&column.name)
 }
 
-/// The columns of a claim by their names, for a table without a row that waits.
-fn by_name(facts: &Facts<'_>) -> Vec<String> {
-    let owner = owner_id(facts.subject, facts.answers, &Rows::default(), &facts.rows(Meaning::InFlight));
-    let owner = owner.map(|owner| owner.column().to_owned());
-    let claimed = claimed_at(facts).map(|(column, ..)| column);
-    let sign = source(facts).and_then(|source| source.column);
-    let mut columns: Vec<String> = [owner, claimed, sign].into_iter().flatten().collect();
+fn is_state(facts: &Facts<'_>, column: &SubjectColumn) -> bool {
+    matches!(&facts.shape, Shape::Column { name, .. } if *name == column.name)
+}
+
+/// What makes a column as it is in the rows of a model.
+fn back(facts: &Facts<'_>, column: &SubjectColumn, model: &Rows) -> Back {
+    let name = &column.name;
+    let may_be_null = !facts.subject.live.not_null.contains(name);
+    let value = |cell| Back::Set(stored(facts.engine, column.class, cell).into());
+    match model.agreed(name) {
+        Some(cell) if cell.is_null() => Back::Clear,
+        Some(cell) if model.is_none(name, cell) => value(cell),
+        // A word for nobody, such as `-`.
+        Some(cell) if model.len() >= ENOUGH && facts.in_flight.values(name).all(|held| held != cell) => value(cell),
+        _ if model.is_free(name) && may_be_null => Back::Clear,
+        _ if column.class == Class::Boolean && model.is_empty() => Back::Set("false".into()),
+        _ if model.is_empty() && may_be_null => Back::Clear,
+        _ => Back::Unknown,
+    }
+}
+
+fn set_back(facts: &Facts<'_>, columns: &[&SubjectColumn], model: &Rows) -> (Array, InlineTable, Vec<String>) {
+    let (mut clear, mut set, mut unknown) = (Array::new(), InlineTable::new(), Vec::new());
+    for column in columns {
+        match back(facts, column, model) {
+            Back::Clear => clear.push(&column.name),
+            Back::Set(value) => drop(set.insert(&column.name, value)),
+            Back::Unknown => unknown.push(column.name.clone()),
+        }
+    }
+    (clear, set, unknown)
+}
+
+pub(super) fn requeue_to(facts: &Facts<'_>) -> Vec<Finding> {
+    let to = match &facts.shape {
+        Shape::Where { condition, .. } => (!condition.is_empty()).then(|| "waiting".to_owned()),
+        Shape::Column { .. } => {
+            names(facts, Meaning::Waiting).into_iter().next().or_else(|| first_answer(facts, "states.waiting"))
+        }
+    };
+    to.map(|to| Finding::new(to, Support::Both, "where a job waits")).into_iter().collect()
+}
+
+fn first_answer(facts: &Facts<'_>, key: &str) -> Option<String> {
+    facts.answers.list(key)?.first().map(|first| (*first).to_owned())
+}
+
+/// What a requeue sets back. It is asked where a column that every claim has and no job that waits is none of the
+/// claim's own, or where one of its own is not set back.
+pub(super) fn requeue(facts: &Facts<'_>) -> Vec<Finding> {
+    let key = "action.requeue.clear";
+    if requeue_to(facts).is_empty() {
+        return Vec::new();
+    }
+    let mut own = own(facts);
+    let is_other = |column: &&SubjectColumn| {
+        let is_own = own.iter().any(|own| own.name == column.name);
+        // A second owner is asked about however few rows there are.
+        let support = facts.set_by_claims(&column.name);
+        let is_owner = matches!(column.role, Some(Role::Owner | Role::Host)) && support == Support::Rows;
+        !is_own && is_open(facts, column) && (support == Support::Shown || is_owner)
+    };
+    let others: Vec<&SubjectColumn> = facts.subject.columns.iter().filter(is_other).collect();
+    let answered = facts.answers.list(key);
+    if let Some(said) = &answered {
+        let is_said = |column: &&SubjectColumn| said.contains(&column.name.as_str()) && !is_state(facts, column);
+        own = facts.subject.columns.iter().filter(is_said).collect();
+    }
+    let (clear, set, unknown) = set_back(facts, &own, &facts.fresh);
+    let support = match () {
+        () if answered.is_some() => Support::Answered,
+        () if !others.is_empty() || !unknown.is_empty() => Support::Name,
+        () if own.iter().all(|column| facts.set_by_claims(&column.name) == Support::Shown) => Support::Shown,
+        () => Support::Both,
+    };
+    let why = match own.first() {
+        _ if support == Support::Answered => "as answered".to_owned(),
+        Some(column) => format!("the claim's own: {}", set_by_claims(facts, &column.name)),
+        None => String::new(),
+    };
+    let about = match (others.is_empty(), unknown.is_empty()) {
+        (true, _) => format!("{} is set while a job waits, too", unknown.join(", ")),
+        (false, true) => "some that every claim sets may be none of its own".to_owned(),
+        (false, false) => format!(
+            "some that every claim sets may be none of its own, and {} is set while a job waits",
+            unknown.join(", ")
+        ),
+    };
+    let known = own.iter().filter(|column| !unknown.contains(&column.name));
+    // A second owner may be anybody's.
+    let is_owner = |column: &SubjectColumn| matches!(column.role, Some(Role::Owner | Role::Host));
+    let called = others.iter().filter(|column| is_called_as_claims(&column.name) && !is_owner(column));
+    let form: Vec<&str> = known.chain(called).map(|column| column.name.as_str()).collect();
+    let seen = others.iter().copied().chain(own.iter().copied().filter(|column| unknown.contains(&column.name)));
+    let seen = seen.map(|column| sampled(&column.name, &facts.in_flight)).collect();
+    let is_written = !clear.is_empty() || !unknown.is_empty() || !others.is_empty();
+    let mut findings = Vec::new();
+    if is_written {
+        findings.push(Finding::new(clear, support, &why).asked(
+            about,
+            if form.is_empty() { "none".to_owned() } else { form.join(",") },
+            seen,
+        ));
+    }
+    if !set.is_empty() {
+        findings.push(Finding::new(set, support.max(Support::Both), why).of("action.requeue.set"));
+    }
+    findings
+}
+
+pub(super) fn fail_to(facts: &Facts<'_>) -> Vec<Finding> {
+    let to = match &facts.shape {
+        Shape::Column { .. } => {
+            names(facts, Meaning::Failed).into_iter().next().or_else(|| first_answer(facts, "states.failed"))
+        }
+        Shape::Where { .. } => {
+            ends(facts.subject).any(|end| end.role == Some(Role::Ended(true))).then(|| "failed".to_owned())
+        }
+    };
+    let to = to.filter(|to| to != "none");
+    to.map(|to| Finding::new(to, Support::Both, "where a failed job goes")).into_iter().collect()
+}
+
+/// What a failure sets back, where failed jobs have none of a claim left, and the end that tells them where no state
+/// does. Another end that each of them has is asked about.
+pub(super) fn fail(facts: &Facts<'_>) -> Vec<Finding> {
+    if fail_to(facts).is_empty() {
+        return Vec::new();
+    }
+    let failed = &facts.failed;
+    let own: Vec<&SubjectColumn> = own(facts).into_iter().filter(|column| failed.is_free(&column.name)).collect();
+    let (clear, mut set, _) = set_back(facts, &own, failed);
+    let is_told = matches!(facts.shape, Shape::Where { .. });
+    let is_end = |column: &&SubjectColumn| column.role == Some(Role::Ended(true));
+    let mut stamp = Array::new();
+    for end in ends(facts.subject).filter(is_end).filter(|_| is_told) {
+        match end.class {
+            Class::Boolean => drop(set.insert(&end.name, "true".into())),
+            _ => stamp.push(&end.name),
+        }
+    }
+    // What the operator writes there comes on top of what tells a failed job.
+    let said = facts.answers.get("action.fail.set").filter(|said| *said != "none");
+    for (column, value) in said.into_iter().flat_map(|said| said.split(',')).filter_map(|pair| pair.split_once('=')) {
+        set.insert(column.trim(), value.trim().into());
+    }
+    let why = match failed.len() {
+        0 => "the claim's own".to_owned(),
+        rows => format!("so in all {rows} sampled rows that failed"),
+    };
+    let other = ends(facts.subject).filter(|end| !is_told && end.class != Class::Boolean);
+    let all = other.filter(|end| failed.is_held(&end.name) && facts.in_flight.is_free(&end.name));
+    let asked: Vec<&str> =
+        all.map(|end| end.name.as_str()).filter(|_| failed.len().min(facts.in_flight.len()) >= ENOUGH).collect();
+    let mut findings = Vec::new();
+    if !stamp.is_empty() {
+        findings.push(Finding::new(stamp, Support::Both, "what tells a failed job"));
+    } else if !asked.is_empty() {
+        let seen = asked.iter().map(|name| sampled(name, failed)).collect();
+        let about = format!("each of {} sampled jobs that failed has {}", failed.len(), asked.join(", "));
+        findings.push(Finding::open(about, asked.join(","), seen));
+    }
+    if !clear.is_empty() {
+        findings.push(Finding::new(clear, Support::Both, &why).of("action.fail.clear"));
+    }
+    if !set.is_empty() {
+        let support = if said.is_some() { Support::Answered } else { Support::Both };
+        findings.push(Finding::new(set, support, why).of("action.fail.set"));
+    }
+    findings
+}
+
+/// The columns that an action stamps with the time of the write.
+pub(super) fn stamped(facts: &Facts<'_>) -> Vec<String> {
+    let texts = |value: &Value| {
+        value.as_array().into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect::<Vec<_>>()
+    };
+    let mut columns: Vec<String> = fail(facts)
+        .iter()
+        .filter(|finding| finding.key.is_none())
+        .filter_map(|finding| finding.value.as_ref())
+        .flat_map(texts)
+        .collect();
+    for key in ["action.requeue.stamp", "action.fail.stamp"] {
+        let said = facts.answers.list(key).into_iter().flatten();
+        columns.extend(said.map(str::to_owned));
+    }
     columns.sort();
     columns.dedup();
-    columns.retain(|column| !facts.subject.live.not_null.contains(column) && facts.subject.column(column).is_some());
     columns
-}
-
-/// The states of that meaning, by the names that the mapping gives them: those that are named for it first, then by
-/// their rows.
-fn states(facts: &Facts<'_>, meaning: Meaning) -> Vec<String> {
-    let Shape::Column { states, .. } = &facts.shape else { return Vec::new() };
-    let mut of: Vec<_> = states.iter().filter(|state| state.meaning == Some(meaning)).collect();
-    let name = |state: &&StateSeen| state.label.clone().unwrap_or_else(|| state.text());
-    of.sort_by_key(|state| (Meaning::of(&name(state)) != Some(meaning), std::cmp::Reverse(state.rows.rows.len())));
-    of.iter().map(name).collect()
-}
-
-/// Drafts the attempts. `can_fail` is true if there is an action for a job without attempts left.
-pub(super) fn draft_attempts(facts: &Facts<'_>, draft: &mut Draft<'_>, can_fail: bool) {
-    let answers = facts.answers;
-    let named = facts.subject.of_role(Role::Attempts).next().map(|column| column.name.clone());
-    let answered = answers.get("attempts.column").map(str::to_owned);
-    let Some(column) = answered.or(named).filter(|column| column != "none") else { return };
-    let down = counts_down(&column) || answers.get("attempts.direction") == Some("down");
-    let (waiting, in_flight) = (facts.rows(Meaning::Waiting), facts.rows(Meaning::InFlight));
-    draft.key("attempts.column", column.as_str(), Grade::Likely, "by name and type");
-    if down {
-        draft.key("attempts.direction", "down", Grade::Likely, "by name: what is left");
-    }
-    let most = facts.subject.of_role(Role::MaxAttempts).next();
-    match most {
-        Some(most) => draft.key("attempts.max", most.name.as_str(), Grade::Likely, "by name and type"),
-        None if answers.get("attempts.max").is_some() => draft.key("attempts.max", 0, Grade::Asked, ""),
-        None if down => match extreme(&waiting.and(&in_flight), &column, down) {
-            Some(most) => {
-                draft.key("attempts.max", most, Grade::Likely, "the most that any row has left");
-            }
-            None => draft.ask("attempts.max", "with how many attempts does a job begin?", Vec::new(), "5", false),
-        },
-        None => {
-            let note =
-                "no column has the most attempts that a job may have: without attempts.max a job is requeued for ever";
-            draft.notes.push(note.to_owned());
-        }
-    }
-    let least = |rows: &Rows| extreme(rows, &column, down);
-    match (least(&waiting), least(&in_flight)) {
-        (Some(waits), Some(flies)) if (flies > waits) != down && flies != waits => {
-            let what = if down { "most that is left" } else { "least" };
-            let reason = format!("the {what} is {flies} in flight and {waits} while a job waits");
-            draft.key("attempts.counted", "at claim", Grade::Shown, reason);
-        }
-        (Some(waits), Some(_)) => {
-            let reason =
-                format!("a job that was never tried has {waits} while it waits, and one in flight no more than that");
-            draft.key("attempts.counted", "on error", Grade::Likely, reason);
-        }
-        _ if answers.get("attempts.counted").is_some() => {
-            draft.key("attempts.counted", "", Grade::Asked, "");
-        }
-        _ => {
-            let question =
-                format!("when does `{column}` count a run: at claim, on error, at end, at next claim or at reclaim?");
-            draft.ask("attempts.counted", question, Vec::new(), "at claim", false);
-        }
-    }
-    if !can_fail {
-        draft.key("attempts.exhausted", "leave", Grade::Likely, "no state or column for a job that failed was found");
-    }
-}
-
-/// The number of a job that has used the fewest attempts.
-fn extreme(rows: &Rows, column: &str, down: bool) -> Option<i64> {
-    let numbers = rows.values(column).filter_map(Cell::as_integer);
-    if down { numbers.max() } else { numbers.min() }
 }

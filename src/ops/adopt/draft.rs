@@ -1,7 +1,7 @@
 //! The draft under way: what the operator has answered, keys with their grades, and open questions.
 
 use super::roles::is_among;
-use super::table::Rows;
+use super::rows::Rows;
 use crate::model::Cell;
 use crate::ops::OpsError;
 use crate::output::{DraftKey, Grade, Question};
@@ -10,40 +10,9 @@ use crate::preset::{did_you_mean, is_name};
 use std::collections::BTreeMap;
 use toml_edit::{Array, Value};
 
-pub(super) struct Draft<'a> {
-    pub(super) answers: &'a Answers,
+pub(super) struct Draft {
     pub(super) keys: Vec<DraftKey>,
     pub(super) questions: Vec<Question>,
-    pub(super) notes: Vec<String>,
-}
-
-impl Draft<'_> {
-    /// Adds a key, unless the operator left it out or has answered it otherwise.
-    pub(super) fn key(&mut self, key: &str, value: impl Into<Value>, grade: Grade, reason: impl Into<String>) {
-        match self.answers.get(key) {
-            Some("none") => {}
-            Some(answer) => self.answered(key, answer_value(key, answer)),
-            None => self.keys.push(DraftKey::new(key, value, grade, reason)),
-        }
-    }
-
-    /// Adds a key with a value made from the answer.
-    pub(super) fn answered(&mut self, key: &str, value: impl Into<Value>) {
-        self.keys.push(DraftKey::new(key, value, Grade::Asked, "as answered"));
-    }
-
-    /// Asks. A proposal has to be confirmed; without one, `form` says how an answer looks.
-    pub(super) fn ask(
-        &mut self,
-        key: &str,
-        question: impl Into<String>,
-        seen: Vec<String>,
-        form: impl Into<String>,
-        is_proposal: bool,
-    ) {
-        let (question, form) = (question.into(), form.into());
-        self.questions.push(Question { key: key.to_owned(), question, seen, form, is_proposal });
-    }
 }
 
 /// A column of the jobs' table in an expression.
@@ -60,22 +29,12 @@ pub(super) fn bare(column: &str) -> String {
     }
 }
 
-/// True for what stands for no value: NULL, an empty text, zero or false.
-pub(super) fn is_unset(cell: &Cell) -> bool {
-    cell.is_null() || *cell == Cell::Integer(0) || *cell == Cell::Text(String::new())
-}
-
 /// The rows that were sampled, counted, for reasons.
 pub(super) fn counted(rows: &Rows, what: &str) -> String {
-    match rows.rows.len() {
+    match rows.len() {
         1 => format!("the one sampled row {what}"),
         rows => format!("all {rows} sampled rows {what}"),
     }
-}
-
-/// The reason that a column belongs to claims.
-pub(super) fn set_by_claims(waiting: &Rows, in_flight: &Rows) -> String {
-    format!("NULL in {}, set in {}", counted(waiting, "that wait"), counted(in_flight, "in flight"))
 }
 
 /// A column with its first values, for a question.
@@ -96,7 +55,7 @@ const KEYS: &str = "actions schema fencing \
     owner.id owner.name owner.host owner.table owner.heartbeat owner.started owner.rows owner.missing owner.unset \
     attempts.column attempts.max attempts.counted attempts.direction attempts.exhausted attempts.max_counts \
     action.requeue.to action.requeue.clear action.requeue.stamp action.fail.to action.fail.clear action.fail.stamp \
-    action.cancel.to";
+    action.fail.set action.cancel.to";
 const LISTS: &str =
     "claim.key claim.precondition action.requeue.clear action.requeue.stamp action.fail.clear action.fail.stamp";
 
@@ -128,7 +87,12 @@ impl Answers {
     }
 }
 
-pub(super) fn answer_value(key: &str, answer: &str) -> Value {
+/// A key as it was answered.
+pub(super) fn answered(key: &str, answer: &str) -> DraftKey {
+    DraftKey::new(key, answer_value(key, answer), Grade::Asked, "as answered")
+}
+
+fn answer_value(key: &str, answer: &str) -> Value {
     if is_among(key, LISTS) {
         return answer.split(',').map(str::trim).collect::<Array>().into();
     }

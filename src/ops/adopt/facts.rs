@@ -1,14 +1,20 @@
 //! What a draft is made from: values that were read, and answers.
 
 use super::draft::Answers;
-use super::roles::{Class, Meaning};
-use super::table::{Rows, Subject, SubjectColumn};
+use super::liveness::Source;
+use super::owner::OwnerId;
+use super::roles::{Class, Meaning, Role};
+use super::rows::Rows;
+use super::table::{Subject, SubjectColumn};
+use super::watch::Watched;
 use crate::model::{Cell, Engine, Timestamp};
 use crate::output::Grade;
 use crate::preset::ident::literal;
 use std::collections::BTreeMap;
-use std::time::Duration;
 use toml_edit::Value;
+
+/// The fewest rows of each side that show something.
+pub(super) const ENOUGH: usize = 5;
 
 /// All that a draft is made from: values that were read, and answers. No question of the draft reads the database.
 pub(super) struct Facts<'a> {
@@ -16,29 +22,100 @@ pub(super) struct Facts<'a> {
     pub(super) now: Timestamp,
     pub(super) subject: &'a Subject,
     pub(super) answers: &'a Answers,
-    pub(super) shape: Shape,
-    /// The newest and the oldest rows, and all others that were read.
-    pub(super) all: Rows,
-    pub(super) owners: Option<OwnersTable>,
     pub(super) watched: Option<&'a Watched>,
+    pub(super) shape: Shape,
+    /// Every row that was read.
+    pub(super) all: Rows,
+    pub(super) waiting: Rows,
+    /// Those of the waiting that were never tried: what a requeue makes of a row.
+    pub(super) fresh: Rows,
+    pub(super) in_flight: Rows,
+    pub(super) failed: Rows,
+    pub(super) owner: Option<OwnerId>,
+    pub(super) owners: Option<OwnersTable>,
+    /// The column that says when a job was claimed.
+    pub(super) claimed: Option<String>,
+    pub(super) source: Option<Source>,
+}
+
+/// How well a conclusion is supported, the least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Support {
+    /// By a name, or by nothing.
+    Name,
+    /// By rows that are too few, or that no name confirms: a proposal.
+    Rows,
+    /// By a name and by five rows.
+    Both,
+    /// By the catalog, or by every row that waits and every one in flight, five of each.
+    Shown,
+    Answered,
+}
+
+impl Support {
+    /// What rows on two sides support, if all of them say so.
+    pub(super) fn by(all_say_so: bool, one_side: usize, other_side: usize) -> Support {
+        match one_side.min(other_side) {
+            ENOUGH.. if all_say_so => Support::Shown,
+            1.. if all_say_so => Support::Rows,
+            _ => Support::Name,
+        }
+    }
+
+    pub(super) fn grade(self) -> Grade {
+        match self {
+            Support::Answered => Grade::Asked,
+            Support::Shown => Grade::Shown,
+            _ => Grade::Likely,
+        }
+    }
 }
 
 impl Facts<'_> {
-    /// Takes the states in which a heartbeat was seen for those in flight, unless the operator says which are.
-    pub(super) fn see_states(&mut self) {
-        let waiting = self.rows(Meaning::Waiting);
-        let (Some(watched), Shape::Column { states, .. }) = (self.watched, &mut self.shape) else { return };
-        let seen =
-            watched.states(self.subject, &waiting, states).filter(|_| self.answers.get("states.in_flight").is_none());
-        for state in states.iter_mut().filter(|state| seen.as_ref().is_some_and(|seen| seen.contains(&state.text()))) {
-            state.meaning = Some(Meaning::InFlight);
+    /// How well it is supported that claims alone set a column.
+    pub(super) fn set_by_claims(&self, column: &str) -> Support {
+        let (waiting, in_flight) = (&self.waiting, &self.in_flight);
+        let all = waiting.is_free(column) && in_flight.is_held(column);
+        let untried = self.fresh.is_free(column) && in_flight.is_held(column);
+        Support::by(all, waiting.len(), in_flight.len()).max(Support::by(untried, 1, 1))
+    }
+
+    /// The attempts counter.
+    pub(super) fn attempts(&self) -> Option<&str> {
+        attempts(self.subject, self.answers)
+    }
+
+    pub(super) fn source_column(&self) -> Option<&str> {
+        self.source.as_ref().and_then(|source| source.column.as_deref())
+    }
+}
+
+/// The attempts counter, by name or as answered: without a maximum it is nothing to jobdoctor.
+pub(super) fn attempts<'s>(subject: &'s Subject, answers: &'s Answers) -> Option<&'s str> {
+    let named = || subject.of_role(Role::Attempts).next().map(|column| column.name.as_str());
+    let column = answers.get("attempts.column").or_else(named);
+    column.filter(|column| *column != "none" && answers.get("attempts.max") != Some("none"))
+}
+
+pub(super) enum Shape {
+    /// One column.
+    Column { name: String, states: Vec<StateSeen> },
+    /// Several columns: the condition for a row in flight, whether the rows support it, and rows by what they mean.
+    Where { condition: String, is_supported: bool, groups: BTreeMap<Meaning, Rows> },
+}
+
+impl Shape {
+    pub(super) fn states(&self) -> &[StateSeen] {
+        match self {
+            Shape::Column { states, .. } => states,
+            Shape::Where { .. } => &[],
         }
     }
 
     /// The rows of states with that meaning; where the operator has not said which are in flight, of those that are
     /// proposed.
     pub(super) fn rows(&self, meaning: Meaning) -> Rows {
-        match &self.shape {
+        match self {
             Shape::Column { states, .. } => {
                 let of = states.iter().filter(|state| state.meaning == Some(meaning));
                 of.fold(Rows::default(), |rows, state| rows.and(&state.rows))
@@ -46,13 +123,6 @@ impl Facts<'_> {
             Shape::Where { groups, .. } => groups.get(&meaning).cloned().unwrap_or_default(),
         }
     }
-}
-
-pub(super) enum Shape {
-    /// One column.
-    Column { name: String, states: Vec<StateSeen> },
-    /// Several columns: the condition for a row in flight, and rows by what they mean.
-    Where { condition: String, groups: BTreeMap<Meaning, Rows> },
 }
 
 /// A stored state with its rows.
@@ -63,8 +133,12 @@ pub(super) struct StateSeen {
     pub(super) label: Option<String>,
     pub(super) is_truth: bool,
     pub(super) rows: Rows,
+    /// How many of its rows hold a claim.
+    pub(super) held: usize,
+    /// True if all of its rows have ended.
+    pub(super) is_over: bool,
     pub(super) meaning: Option<Meaning>,
-    pub(super) grade: Grade,
+    pub(super) support: Support,
     pub(super) why: String,
 }
 
@@ -76,12 +150,22 @@ impl StateSeen {
         }
     }
 
+    /// What people call it.
+    pub(super) fn name(&self) -> String {
+        self.label.clone().unwrap_or_else(|| self.text())
+    }
+
     pub(super) fn value(&self) -> Value {
         match (&self.value, self.is_truth) {
             (Cell::Integer(truth), true) => (*truth != 0).into(),
             (Cell::Integer(number), false) => (*number).into(),
             (value, _) => value.to_string().into(),
         }
+    }
+
+    /// True if it has rows and each of them holds a claim.
+    pub(super) fn is_held(&self) -> bool {
+        self.held > 0 && self.held == self.rows.len()
     }
 }
 
@@ -100,25 +184,9 @@ pub(super) struct OwnersTable {
     pub(super) is_foreign: bool,
 }
 
-/// Times that went forward on a row that stayed in its state.
-#[derive(Debug, Clone, Default)]
-pub struct Watched {
-    pub(super) changes: Vec<Change>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Change {
-    pub(super) column: String,
-    /// The row's state; `None` for a row that waits, where columns tell it together.
-    pub(super) state: String,
-    pub(super) is_waiting: bool,
-    /// How far the time went forward.
-    pub(super) step: Duration,
-}
-
 /// A value as SQL.
-pub(super) fn stored(engine: Engine, column: &SubjectColumn, cell: &Cell) -> String {
-    match (cell, column.class, engine.has_strict_types()) {
+pub(super) fn stored(engine: Engine, class: Class, cell: &Cell) -> String {
+    match (cell, class, engine.has_strict_types()) {
         (Cell::Integer(truth), Class::Boolean, true) => (*truth != 0).to_string(),
         (Cell::Integer(number), ..) => number.to_string(),
         (other, ..) => literal(&other.to_string()),

@@ -1,20 +1,22 @@
-//! What shows the life of a claim, when it was claimed, and how those times are spelled.
+//! What shows the life of a claim, and when it was claimed.
 
-use super::draft::{Draft, sampled, set_by_claims};
-use super::facts::{Facts, OwnersTable};
-use super::roles::{Class, Meaning, Role};
+use super::condition::named_in;
+use super::draft::{counted, sampled};
+use super::facts::{Facts, Support};
+use super::keys::Finding;
+use super::roles::{Class, Role, is_among};
 use super::table::SubjectColumn;
-use super::times::{Spelling, newest_in, spelling};
+use super::times::newest_in;
 use crate::model::parse_duration;
-use crate::output::{DraftKey, Grade};
+use crate::preset::words;
 use toml_edit::{Array, InlineTable, Value};
 
 /// A source of life, as it was answered or is proposed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Source {
-    by: &'static str,
+    pub(super) by: &'static str,
     pub(super) column: Option<String>,
-    silent_after: Option<String>,
+    pub(super) silent_after: Option<String>,
 }
 
 impl Source {
@@ -51,173 +53,147 @@ impl Source {
         Array::from_iter([Value::InlineTable(table)]).into()
     }
 
+    /// How it is answered; what nobody knows stands in capitals, which no answer is.
     fn text(&self) -> String {
-        let parts = [Some(self.by.to_owned()), self.column.clone(), self.silent_after.clone()];
+        let silence = self.silent_after.clone().or_else(|| (self.by != "lease").then(|| "DURATION".to_owned()));
+        let parts = [Some(self.by.to_owned()), self.column.clone(), silence];
         parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 }
 
-/// The column of the claim's time: NULL while a job waits and set in flight, or by its name.
-pub(super) fn claimed_at(facts: &Facts<'_>) -> Option<(String, Grade, String)> {
-    let (waiting, in_flight) = (facts.rows(Meaning::Waiting), facts.rows(Meaning::InFlight));
-    let named = || facts.subject.of_role(Role::Claimed).filter(|column| column.class != Class::Boolean);
-    let is_shown = |column: &SubjectColumn| waiting.is_null(&column.name) && in_flight.is_set(&column.name);
-    if let Some(column) = named().find(|column| is_shown(column)) {
-        return Some((column.name.clone(), Grade::Shown, set_by_claims(&waiting, &in_flight)));
+/// The column of the claim's time: as answered; or called so and empty while a job that was never tried waits; or
+/// the earliest of the times that every claim has and no such job.
+pub(super) fn claim_time(facts: &Facts<'_>) -> Option<String> {
+    if let Some(answer) = facts.answers.get("claim.claimed_at") {
+        return (answer != "none").then(|| answer.to_owned());
     }
-    let by_name = named().next().map(|column| (column.name.clone(), Grade::Likely, "by name and type".to_owned()));
-    // Without a name for it, the earliest of the times that a claim sets; one that lies ahead is a lease.
-    let nameless = facts.subject.columns.iter().filter(|column| column.role.is_none() && is_shown(column));
-    let newest = nameless.filter_map(|column| Some((newest_in(in_flight.values(&column.name), facts.now)?, column)));
+    let source = facts.answers.get("claim.liveness").and_then(Source::parse);
+    if let Some(age) = source.filter(|source| source.by == "age") {
+        return age.column;
+    }
+    let is_possible = |column: &&SubjectColumn| {
+        let left = facts.waiting.set(&column.name).count();
+        column.class != Class::Boolean
+            && left * 2 <= facts.waiting.len()
+            && (facts.fresh.is_empty() || !facts.fresh.is_held(&column.name))
+    };
+    let mut named: Vec<&SubjectColumn> = facts.subject.of_role(Role::Claimed).filter(is_possible).collect();
+    let condition = facts.answers.get("claim.where").unwrap_or_default();
+    named.sort_by_key(|column| {
+        let is_told = named_in(facts.subject, condition).any(|named| named.name == column.name);
+        (!is_told, !(facts.fresh.is_free(&column.name) && facts.in_flight.is_held(&column.name)))
+    });
+    let is_set = |column: &&SubjectColumn| facts.fresh.is_free(&column.name) && facts.in_flight.is_held(&column.name);
+    // One that lies ahead is a lease.
+    let nameless = facts.subject.columns.iter().filter(|column| column.role.is_none() && is_set(column));
+    let newest = nameless.filter_map(|column| Some((newest_in(facts.in_flight.set(&column.name), facts.now)?, column)));
     let past = newest.filter(|(at, _)| at.micros() <= facts.now.micros());
-    let earliest = past.min_by_key(|(at, _)| at.micros());
-    let by_rows = earliest
-        .map(|(_, column)| (column.name.clone(), Grade::Likely, "the earliest time that a claim sets".to_owned()));
-    by_name.or(by_rows)
+    let by_rows = || past.min_by_key(|(at, _)| at.micros()).map(|(_, column)| column);
+    named.first().copied().or_else(by_rows).map(|column| column.name.clone())
 }
 
-/// The source to propose, the best first: a heartbeat or a lease on the row, the owner's heartbeat, the age of the
-/// claim.
-fn proposal(facts: &Facts<'_>) -> Option<Source> {
-    let of = |role| facts.subject.of_role(role).find(|column: &&SubjectColumn| column.class != Class::Boolean);
-    let source = |by, column: Option<String>, silence: Option<&str>| Source {
-        by,
-        column,
-        silent_after: silence.map(str::to_owned),
+/// The source in force: as answered, as watched, or the likeliest: a heartbeat or a lease on the row, the owner's
+/// heartbeat, the age of the claim.
+pub(super) fn source(facts: &Facts<'_>) -> Option<Source> {
+    if let Some(answer) = facts.answers.get("claim.liveness") {
+        return Source::parse(answer);
+    }
+    if let Some((column, silence)) = facts.watched.and_then(|watched| watched.heartbeat(facts.subject, &facts.waiting))
+    {
+        return Some(Source { by: "heartbeat", column: Some(column), silent_after: silence });
+    }
+    let of = |role| {
+        let mut columns = facts.subject.of_role(role).filter(|column| column.class != Class::Boolean);
+        columns
+            .find(|column| facts.waiting.is_empty() || facts.waiting.is_free(&column.name))
+            .map(|column| column.name.clone())
     };
-    let heartbeat = of(Role::Heartbeat).map(|column| source("heartbeat", Some(column.name.clone()), Some("5m")));
-    let lease = || of(Role::Lease).map(|column| source("lease", Some(column.name.clone()), None));
-    let owner = || facts.owners.as_ref().map(|_| source("owner", None, Some("5m")));
-    let age = || claimed_at(facts).map(|(column, ..)| source("age", Some(column), Some("1h")));
+    let source = |by, column| Source { by, column, silent_after: None };
+    let heartbeat = of(Role::Heartbeat).map(|column| source("heartbeat", Some(column)));
+    // One that ends before now for every claim is no lease that anybody renews.
+    let is_ahead = |column: &String| {
+        newest_in(facts.in_flight.set(column), facts.now).is_none_or(|at| at.micros() > facts.now.micros())
+    };
+    let lease = || of(Role::Lease).filter(is_ahead).map(|column| source("lease", Some(column)));
+    let owner = || facts.owners.as_ref().map(|_| source("owner", None));
+    let age = || facts.claimed.clone().map(|column| source("age", Some(column)));
     heartbeat.or_else(lease).or_else(owner).or_else(age)
 }
 
-/// The source in force: as answered, as watched, or as proposed.
-pub(super) fn source(facts: &Facts<'_>) -> Option<Source> {
-    match facts.answers.get("claim.liveness") {
-        Some(answer) => Source::parse(answer),
-        None => watched(facts).map(|(source, _)| source).or_else(|| proposal(facts)),
+pub(super) fn claimed_at(facts: &Facts<'_>) -> Vec<Finding> {
+    let Some(column) = &facts.claimed else { return Vec::new() };
+    let support = facts.set_by_claims(column);
+    vec![Finding::new(column, support, set_by_claims(facts, column))]
+}
+
+/// The reason that a column belongs to claims.
+pub(super) fn set_by_claims(facts: &Facts<'_>, column: &str) -> String {
+    match facts.set_by_claims(column) {
+        Support::Shown => format!(
+            "empty in {}, set in {}",
+            counted(&facts.waiting, "waiting"),
+            counted(&facts.in_flight, "in flight")
+        ),
+        Support::Rows => {
+            format!(
+                "empty in {}, set in {}",
+                counted(&facts.fresh, "never tried"),
+                counted(&facts.in_flight, "in flight")
+            )
+        }
+        _ => "by name and type".to_owned(),
     }
 }
 
-fn watched(facts: &Facts<'_>) -> Option<(Source, String)> {
-    let (column, silence, reason) = facts.watched?.heartbeat(facts.subject, &facts.rows(Meaning::Waiting))?;
-    Some((Source { by: "heartbeat", column: Some(column), silent_after: Some(silence) }, reason))
-}
-
-/// Drafts what shows life, and the claim's time.
-pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft<'_>) {
-    let answers = facts.answers;
-    if let Some((column, grade, reason)) = claimed_at(facts) {
-        draft.key("claim.claimed_at", column, grade, reason);
-    }
-    let key = "claim.liveness";
-    match (answers.get(key), watched(facts)) {
-        (Some("none"), _) => {}
-        (Some(answer), _) => {
-            if let Some(source) = Source::parse(answer) {
-                draft.answered(key, source.value());
-            }
+/// How a claim shows life. A silence is drafted only where every row in flight was seen to beat.
+pub(super) fn sources(facts: &Facts<'_>) -> Vec<Finding> {
+    let seen = seen(facts);
+    let Some(source) = &facts.source else { return vec![Finding::open("", "SOURCE", seen)] };
+    let column = source.column.as_deref().unwrap_or_default();
+    let support = match facts.watched.and_then(|watched| watched.support(facts)) {
+        _ if facts.answers.get("claim.liveness").is_some() => Support::Answered,
+        Some(support) => support,
+        // A lease of its own says how long it lasts: ahead for a claim, and no job that waits has one.
+        None if source.by == "lease" => {
+            let is_ahead =
+                newest_in(facts.in_flight.set(column), facts.now).is_some_and(|at| at.micros() > facts.now.micros());
+            let is_called = !words(column).iter().any(|word| word.starts_with("expir"))
+                || words(column).iter().any(|word| is_among(word, "lease lock locked claim"));
+            Support::by(is_ahead && is_called && facts.set_by_claims(column) >= Support::Rows, 1, 1)
         }
-        (None, _) if answers.get("actions") == Some("none") => {}
-        (None, Some((source, reason))) => draft.keys.push(DraftKey::new(key, source.value(), Grade::Shown, reason)),
-        (None, None) => {
-            let question = "what shows that a worker still works on a job, and after which silence is it dead? \
-                            heartbeat COLUMN 2m, lease COLUMN, owner 2m, age COLUMN 30m (above the longest run), or none";
-            let proposed = proposal(facts);
-            let form = proposed.as_ref().map_or_else(|| "none".to_owned(), Source::text);
-            draft.ask(key, question, seen(facts), form, true);
+        None => Support::Name,
+    };
+    let why = match support {
+        Support::Answered => "as answered",
+        _ => {
+            "it advanced on every row in flight while it was watched; ten times its longest step, and 2 minutes at least"
         }
-    }
+    };
+    let form = if source.by == "lease" && support == Support::Name { "lease COLUMN".to_owned() } else { source.text() };
+    vec![Finding::new(source.value(), support, why).asked("", form, seen)]
 }
 
 /// The columns that may be a sign of life, with some values of rows in flight.
 fn seen(facts: &Facts<'_>) -> Vec<String> {
-    let in_flight = facts.rows(Meaning::InFlight);
-    let waiting = facts.rows(Meaning::Waiting);
-    let signs = facts.subject.columns.iter().filter(|column| match column.role {
+    let is_life = |column: &&SubjectColumn| match column.role {
         Some(Role::Heartbeat | Role::Lease | Role::Claimed | Role::Updated) => column.class != Class::Boolean,
-        None => waiting.is_null(&column.name) && newest_in(in_flight.values(&column.name), facts.now).is_some(),
+        None => {
+            facts.waiting.is_free(&column.name) && newest_in(facts.in_flight.set(&column.name), facts.now).is_some()
+        }
         Some(_) => false,
-    });
+    };
+    let described = |column: &SubjectColumn| {
+        let sampled = sampled(&column.name, &facts.in_flight);
+        match (facts.waiting.set(&column.name).next(), facts.subject.defaults.contains_key(&column.name)) {
+            (Some(_), true) => format!("{sampled} (jobs that wait have it too, by its default)"),
+            (Some(_), false) => format!("{sampled} (jobs that wait have it too: no sign of life)"),
+            (None, _) => sampled,
+        }
+    };
     let owners =
         facts.owners.as_ref().map(|owners| format!("owners' table {}: {}", owners.written, owners.heartbeat.name));
-    let watched = facts.watched.into_iter().flat_map(|watched| watched.others());
-    signs.map(|column| sampled(&column.name, &in_flight)).chain(owners).chain(watched).collect()
-}
-
-/// Drafts how the times in use are spelled, and asks for the zones that no value shows.
-pub(super) fn times(facts: &Facts<'_>, draft: &mut Draft<'_>, stamped: &[String]) {
-    let source = source(facts);
-    let claimed = claimed_at(facts).map(|(column, ..)| column);
-    let claimed =
-        facts.answers.get("claim.claimed_at").map(str::to_owned).filter(|answer| answer != "none").or(claimed);
-    let of_source = source.as_ref().and_then(|source| source.column.clone());
-    let mut columns: Vec<String> = of_source.into_iter().chain(claimed).collect();
-    columns.dedup();
-    let mut known: Vec<(String, String, Grade, String)> = Vec::new();
-    let mut open = false;
-    let is_owner = source.is_none_or(|source| source.is_owner()) || facts.answers.get("claim.liveness").is_none();
-    let of_owners = facts.owners.as_ref().filter(|_| is_owner).map(|owners| (owner_key(owners, &columns), owners));
-    let spelled = columns.iter().filter_map(|name| {
-        let column = facts.subject.column(name)?;
-        let is_lease = column.role == Some(Role::Lease);
-        Some((name.clone(), spelling(&column.type_name, column.class, facts.all.values(name), facts.now, is_lease)))
-    });
-    let of_owners = of_owners.map(|(key, owners)| {
-        let beat = &owners.heartbeat;
-        (key, spelling(&beat.type_name, beat.class, owners.values.iter(), facts.now, false))
-    });
-    for (name, spelling) in spelled.chain(of_owners).collect::<Vec<_>>() {
-        let key = format!("time.{name}");
-        match (facts.answers.get(&key).or(facts.answers.get("time.default")), spelling) {
-            (Some(answer), _) => known.push((name, answer.to_owned(), Grade::Asked, "as answered".to_owned())),
-            (None, Spelling::Known(how, why)) => known.push((name, how, Grade::Shown, why)),
-            (None, Spelling::NoZone(how, seen)) => {
-                open = true;
-                let form = format!("{} ZONE", how.trim_end_matches(" utc"));
-                let question = format!(
-                    "in which zone does a worker write `{name}`? the column does not say; utc, or a name like Europe/Paris"
-                );
-                draft.ask(&key, question, seen, form, false);
-            }
-            (None, Spelling::None) => {
-                open = true;
-                let question = format!(
-                    "how is the time in `{name}` spelled? no value of it shows: native, epoch s, epoch ms, text ..."
-                );
-                draft.ask(&key, question, Vec::new(), "epoch s", false);
-            }
-        }
-    }
-    let Some((_, first, ..)) = known.first().cloned() else { return };
-    // What an action stamps is written by jobdoctor: no verdict rests on it.
-    for name in stamped.iter().filter(|name| !columns.contains(name)) {
-        let Some(column) = facts.subject.column(name) else { continue };
-        match spelling(&column.type_name, column.class, facts.all.values(name), facts.now, false) {
-            Spelling::Known(how, why) => known.push((name.clone(), how, Grade::Shown, why)),
-            Spelling::NoZone(..) | Spelling::None => {
-                known.push((name.clone(), first.clone(), Grade::Likely, "as the other times".to_owned()));
-            }
-        }
-    }
-    if !open && known.iter().all(|(_, how, ..)| *how == first) {
-        let grade =
-            known.iter().map(|(_, _, grade, _)| *grade).find(|grade| *grade != Grade::Likely).unwrap_or(Grade::Likely);
-        let why: Vec<String> =
-            known.iter().filter(|(_, _, of, _)| *of == grade).map(|(name, .., why)| format!("{name}: {why}")).collect();
-        draft.keys.push(DraftKey::new("time.default", first, grade, why.join("; ")));
-        return;
-    }
-    for (name, how, grade, why) in known {
-        draft.keys.push(DraftKey::new(&format!("time.{name}"), how, grade, why));
-    }
-}
-
-/// The key of the owners' heartbeat in `[time]`; a column of the same name in the jobs' table is another one.
-fn owner_key(owners: &OwnersTable, columns: &[String]) -> String {
-    let name = &owners.heartbeat.name;
-    if columns.contains(name) { format!("o.{name}") } else { name.clone() }
+    let watched = facts.watched.into_iter().flat_map(|watched| watched.seen(facts));
+    facts.subject.columns.iter().filter(is_life).map(described).chain(owners).chain(watched).collect()
 }
 
 #[cfg(test)]

@@ -1,35 +1,37 @@
 //! Drafts the mapping of a home-made table: reads the catalog and bounded samples, and concludes only what is shown.
 
 mod actions;
+mod attempts;
+mod condition;
+mod constraints;
 mod draft;
 mod facts;
+mod keys;
 mod liveness;
 mod owner;
 mod proof;
 mod roles;
+mod rows;
 mod states;
 mod table;
 mod times;
 mod watch;
 
 pub use draft::Answers;
-pub use facts::Watched;
 pub use proof::{DryRun, prove};
-pub use watch::watch;
+pub use watch::{Watched, watch};
 
 use super::OpsError;
 use crate::model::Timestamp;
-use crate::output::{Adopt, Grade, Question, mapping_toml};
-use crate::preset::{did_you_mean, words};
-use crate::store::{Limits, Store};
+use crate::output::{Adopt, AdoptTables, Lookalike, Question, mapping_toml};
+use crate::preset::{did_you_mean, lookalikes, words};
+use crate::store::{Limits, Store, catalog};
 use draft::Draft;
 use facts::{Facts, Shape};
 use liveness::Source;
-use owner::OwnerId;
 use roles::{Meaning, Role};
-
-use table::{Sampler, Subject, SubjectColumn};
-use toml_edit::Array;
+use rows::Rows;
+use table::{Sampler, Subject, by_hand};
 
 /// What is to be adopted, and what is known of it.
 pub struct Adoption<'a> {
@@ -45,6 +47,15 @@ pub struct Adoption<'a> {
     pub watched: Option<&'a Watched>,
 }
 
+/// The tables of all schemas that look like a queue.
+pub fn candidates(store: &dyn Store, limits: &Limits) -> Result<AdoptTables, OpsError> {
+    let mut reader = store.reader(limits)?;
+    let columns = reader.texts(&catalog::columns_of_tables(store.engine(), &[]))?;
+    let alike = lookalikes(&columns).into_iter();
+    let tables = alike.map(|(table, columns)| Lookalike { table, columns }).collect();
+    Ok(AdoptTables { schema: "jobdoctor.adopt-tables/v1", tables })
+}
+
 /// Drafts the mapping. A question that is open leaves its key out.
 pub fn adopt(adoption: &Adoption<'_>) -> Result<Adopt, OpsError> {
     let (store, answers) = (adoption.store, adoption.answers);
@@ -52,43 +63,64 @@ pub fn adopt(adoption: &Adoption<'_>) -> Result<Adopt, OpsError> {
     let mut reader = store.reader(adoption.limits)?;
     let now = reader.now();
     let database = reader.server().map_or(store.label(), |server| &server.label).to_owned();
-    let subject = Subject::find(reader.as_mut(), engine, adoption.schema, adoption.table)?;
+    let subject = Subject::read(reader.as_mut(), engine, adoption)?;
     answers_fit(&subject, answers)?;
     let mut sampler = Sampler::new(reader.as_mut(), engine, &subject);
-    let ends = sampler.ends()?;
-    let shape = states::shape(&mut sampler, answers, &ends)?;
-    let mut facts =
-        Facts { engine, now, subject: &subject, answers, shape, all: ends, owners: None, watched: adoption.watched };
-    facts.see_states();
-    for meaning in Meaning::ALL {
-        facts.all = facts.all.and(&facts.rows(meaning));
+    let (facts, mut notes) = facts(&mut sampler, adoption, now)?;
+    states_fit(&facts)?;
+    if let Some(lock) = locks_elsewhere(&mut sampler, &facts)? {
+        return Err(by_hand(
+            &subject.written,
+            &format!("keeps no claim itself: its locks are in {lock}, which refers to it"),
+        ));
     }
-    let (waiting, in_flight) = (facts.rows(Meaning::Waiting), facts.rows(Meaning::InFlight));
-    let owner = owner::owner_id(&subject, answers, &waiting, &in_flight);
-    facts.owners = owner::find_table(&mut sampler, owner.as_ref(), &in_flight)?;
-    let notes = sampler.note.take().into_iter().collect();
-    let mut draft = Draft { answers, keys: Vec::new(), questions: Vec::new(), notes };
-    let is_held = owner.as_ref().map(OwnerId::column).is_some_and(|id| waiting.is_null(id) && in_flight.is_set(id));
+    let is_held = facts.owner.as_ref().is_some_and(|owner| facts.set_by_claims(owner.column()) >= facts::Support::Rows);
     let no_queue = no_queue(&facts, is_held).filter(|_| answers.get("actions") != Some("none"));
-    write(&facts, &mut draft, no_queue.as_deref());
-    for (key, answer) in answers.iter().filter(|(key, answer)| *answer != "none" && *key != "actions") {
+    let Draft { mut keys, mut questions } = keys::settle(&facts);
+    // What a requeue sets back is written as its model has it.
+    let is_settled = |key: &str| ["actions", "action.requeue.clear", "action.fail.set"].contains(&key);
+    for (key, answer) in answers.iter().filter(|(key, answer)| *answer != "none" && !is_settled(key)) {
         if let Some(column) = key.strip_prefix("time.") {
             let of_owners =
                 facts.owners.as_ref().is_some_and(|owners| column.trim_start_matches("o.") == owners.heartbeat.name);
             if column != "default" && !of_owners {
                 must_be_there(&subject, key, column)?;
             }
-        } else if !draft.keys.iter().any(|known| known.key == key) {
-            draft.answered(key, draft::answer_value(key, answer));
+        } else if !keys.iter().any(|known| known.key == key) {
+            keys.push(draft::answered(key, answer));
         }
     }
-    let Draft { mut keys, mut questions, notes, .. } = draft;
+    // What is not complete lists jobs and moves none.
+    if !questions.is_empty() {
+        keys.retain(|key| !key.key.starts_with("action.") && key.key != "attempts.exhausted");
+    }
     keys.sort_by_key(|key| section(&key.key));
     let name = adoption.name.map_or_else(|| name_of(&subject.live.name), str::to_owned);
-    if no_queue.is_some() {
-        questions.retain(|question| ["actions", "states.in_flight", "claim.where"].contains(&question.key.as_str()));
+    if let Some(why) = &no_queue {
+        questions.retain(|question| ["states.in_flight", "claim.where"].contains(&question.key.as_str()));
+        questions.insert(
+            0,
+            Question {
+                key: "actions".to_owned(),
+                question: format!(
+                    "table {} does not look like a queue ({why}); list it anyway, without actions? If claims are in another table: docs/mapping.md",
+                    subject.written
+                ),
+                seen: Vec::new(),
+                harm: "rows of other uses are moved as if they were jobs".to_owned(),
+                form: "none".to_owned(),
+                is_proposal: true,
+            },
+        );
     }
-    let head = head(&subject, engine.name(), &database, now, &questions);
+    let unreadable = subject.unreadable();
+    if !unreadable.is_empty() {
+        let unreadable = unreadable.join(", ");
+        notes.push(format!("this role may not read the columns {unreadable}: nothing is known of them"));
+    }
+    let has_actions = keys.iter().any(|key| key.key.starts_with("action."));
+    let untouched = if has_actions { untouched(&facts, &keys) } else { Vec::new() };
+    let head = head(&subject, engine.name(), &database, now, &questions, &untouched);
     Ok(Adopt {
         schema: "jobdoctor.adopt/v1",
         store_time: now,
@@ -100,67 +132,102 @@ pub fn adopt(adoption: &Adoption<'_>) -> Result<Adopt, OpsError> {
         name,
         keys,
         questions,
+        untouched,
         no_queue,
         notes,
         proof: None,
         written: None,
+        target: None,
     })
 }
 
-fn write(facts: &Facts<'_>, draft: &mut Draft<'_>, no_queue: Option<&str>) {
-    let (subject, answers) = (facts.subject, facts.answers);
-    draft.key("claim.table", subject.written.as_str(), Grade::Shown, "the catalog has it");
-    match subject.key() {
-        Some(key) => {
-            let reason = if subject.primary.is_empty() { "a unique key without NULL" } else { "the primary key" };
-            let value: toml_edit::Value = match key.as_slice() {
-                [one] => one.as_str().into(),
-                several => several.iter().map(String::as_str).collect::<Array>().into(),
-            };
-            draft.key("claim.key", value, Grade::Shown, reason);
-        }
-        None if answers.get("claim.key").is_some() => draft.key("claim.key", "", Grade::Asked, ""),
-        None => {
-            draft.ask("claim.key", "which columns tell its rows apart? it has no unique key", Vec::new(), "id", false);
-        }
-    }
-    if let Some(why) = no_queue {
-        let question =
-            format!("table {} does not look like a queue ({why}); list it anyway, without actions?", subject.written);
-        draft.ask("actions", question, Vec::new(), "none", true);
-    }
-    states::draft(facts, draft);
-    liveness::draft(facts, draft);
-    let by_owner = answers.get("claim.liveness").and_then(Source::parse).is_some_and(|source| source.is_owner());
-    owner::draft(facts, draft, by_owner);
-    for (role, key) in [
-        (Role::Queue, "claim.queue"),
-        (Role::Kind, "claim.kind"),
-        (Role::Payload, "claim.payload"),
-        (Role::LastError, "claim.last_error"),
-    ] {
-        let is_taken = |column: &&SubjectColumn| !draft.keys.iter().any(|key| key.value.as_str() == Some(&column.name));
-        if let Some(column) = subject.of_role(role).find(is_taken) {
-            draft.key(key, column.name.as_str(), Grade::Likely, "by name and type");
-        }
-    }
-    let stamped = match answers.get("actions") {
-        Some("none") => Vec::new(),
-        _ => {
-            let (can_fail, stamped) = actions::draft(facts, draft);
-            actions::draft_attempts(facts, draft, can_fail);
-            stamped
-        }
+/// Reads all that a draft is made from.
+fn facts<'a>(
+    sampler: &mut Sampler<'a>,
+    adoption: &Adoption<'a>,
+    now: Timestamp,
+) -> Result<(Facts<'a>, Vec<String>), OpsError> {
+    let (subject, answers, engine) = (sampler.subject, adoption.answers, sampler.engine);
+    let ends = sampler.ends()?;
+    let shape = states::shape(sampler, answers, &ends)?;
+    let all = Meaning::ALL.into_iter().fold(ends, |all, meaning| all.and(&shape.rows(meaning)));
+    let all = all.distinct(&subject.key().unwrap_or_default());
+    let [waiting, in_flight, failed] =
+        [Meaning::Waiting, Meaning::InFlight, Meaning::Failed].map(|meaning| shape.rows(meaning));
+    let fresh = untried(subject, answers, &waiting);
+    let owner = owner::owner_id(subject, answers, &fresh, &in_flight);
+    let owners = owner::find_table(sampler, owner.as_ref(), &in_flight)?;
+    let (watched, claimed, source) = (adoption.watched, None, None);
+    let mut facts = Facts {
+        engine,
+        now,
+        subject,
+        answers,
+        watched,
+        shape,
+        all,
+        waiting,
+        fresh,
+        in_flight,
+        failed,
+        owner,
+        owners,
+        claimed,
+        source,
     };
-    liveness::times(facts, draft, &stamped);
-    let unreadable = subject.unreadable();
-    if !unreadable.is_empty() {
-        let unreadable = unreadable.join(", ");
-        draft.notes.push(format!("this role may not read the columns {unreadable}: nothing is known of them"));
+    facts.claimed = liveness::claim_time(&facts);
+    facts.source = liveness::source(&facts);
+    Ok((facts, sampler.note.take().into_iter().collect()))
+}
+
+/// The jobs that wait and were never tried: without an attempt, an error or an owner that an earlier run left behind.
+/// Each of these signs counts only where some job is without it.
+fn untried(subject: &Subject, answers: &Answers, waiting: &Rows) -> Rows {
+    let some = |rows: Rows, of: Rows| if rows.is_empty() { of } else { rows };
+    let start = attempts::start(subject, answers, waiting);
+    let mut fresh = waiting.clone();
+    if let (Some(column), Some(start)) = (facts::attempts(subject, answers), start) {
+        fresh = some(waiting.only(column, |cell| cell.as_integer() == Some(start)), fresh);
     }
-    if subject.live.is_view {
-        draft.notes.push(format!("{} is a view: adopt its table if actions are to be taken", subject.written));
+    for role in [Role::LastError, Role::Owner, Role::Claimed] {
+        for column in subject.of_role(role) {
+            fresh = some(fresh.without(&column.name), fresh);
+        }
     }
+    fresh
+}
+
+/// A table of locks that refers to this one, if this one keeps nothing of a claim.
+fn locks_elsewhere(sampler: &mut Sampler<'_>, facts: &Facts<'_>) -> Result<Option<String>, OpsError> {
+    let is_claimed = facts.owner.is_some() || facts.claimed.is_some() || facts.source.is_some();
+    if is_claimed || sampler.subject.referred_from.is_empty() {
+        return Ok(None);
+    }
+    let live = sampler.reader.live_schema(&sampler.subject.referred_from)?;
+    let is_lock = |table: &&crate::preset::LiveTable| {
+        let role = |column: &crate::preset::LiveColumn| table::SubjectColumn::of(column, None).role;
+        table
+            .columns
+            .iter()
+            .any(|column| matches!(role(column), Some(Role::Owner | Role::Claimed | Role::Heartbeat | Role::Lease)))
+    };
+    Ok(live.tables.iter().find(is_lock).map(|table| table.name.clone()))
+}
+
+/// The columns that no action writes.
+fn untouched(facts: &Facts<'_>, keys: &[crate::output::DraftKey]) -> Vec<String> {
+    let mut written: Vec<String> = facts.attempts().into_iter().map(str::to_owned).collect();
+    if let Shape::Column { name, .. } = &facts.shape {
+        written.push(name.clone());
+    }
+    for key in keys.iter().filter(|key| key.key.starts_with("action.") && !key.key.ends_with(".to")) {
+        written.extend(key.value.as_array().into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)));
+        written.extend(
+            key.value.as_inline_table().into_iter().flat_map(|set| set.iter().map(|(name, _)| name.to_owned())),
+        );
+    }
+    let columns = facts.subject.live.columns.iter().map(|column| column.name.clone());
+    columns.filter(|column| !written.contains(column)).collect()
 }
 
 /// Why the table is no queue, if nothing in it is kept of a claim.
@@ -184,9 +251,17 @@ fn no_queue(facts: &Facts<'_>, is_held: bool) -> Option<String> {
     Some(why.join("; "))
 }
 
-/// Refuses answers that name columns which are not there, or have no meaning.
+/// What stands in a command line where jobdoctor has nothing to propose.
+const PLACES: [&str; 10] =
+    ["STATE", "COLUMN", "NUMBER", "WHEN", "MEANING", "SPELLING", "CONDITION", "ZONE", "DURATION", "SOURCE"];
+
+/// Refuses answers that name columns which are not there or are none of a claim's, or that have no meaning.
 fn answers_fit(subject: &Subject, answers: &Answers) -> Result<(), OpsError> {
     for (key, answer) in answers.iter().filter(|(_, answer)| *answer != "none") {
+        if answer.split([',', ' ']).any(|word| PLACES.contains(&word) && subject.live.column(word).is_none()) {
+            let message = format!("the answer to {key}: `{answer}` is to be filled in");
+            return Err(OpsError::usage(message, "words in capitals stand for what no row shows"));
+        }
         match key {
             "claim.state" | "claim.claimed_at" | "attempts.column" => must_be_there(subject, key, answer)?,
             "claim.liveness" => {
@@ -196,11 +271,44 @@ fn answers_fit(subject: &Subject, answers: &Answers) -> Result<(), OpsError> {
                 })?;
                 source.column.iter().try_for_each(|column| must_be_there(subject, key, column))?;
             }
+            "attempts.max" | "attempts.counted"
+                if facts::attempts(subject, answers).is_none() && answers.get("attempts.max") != Some("none") =>
+            {
+                let message = format!("the answer to {key}: which column counts the attempts is not known");
+                return Err(OpsError::usage(message, "name it in an answer to attempts.column"));
+            }
+            "action.requeue.clear" | "action.fail.clear" | "action.requeue.stamp" | "action.fail.stamp" => {
+                let (taken, counter) = (subject.key().unwrap_or_default(), facts::attempts(subject, answers));
+                for column in answer.split(',').map(str::trim) {
+                    must_be_there(subject, key, column)?;
+                    if taken.iter().any(|taken| taken == column)
+                        || counter == Some(column)
+                        || answers.get("claim.state") == Some(column)
+                    {
+                        let message = format!("the answer to {key}: `{column}` is the key, the state or the attempts");
+                        return Err(OpsError::usage(message, "name the columns of the claim"));
+                    }
+                }
+            }
             "actions" => {
-                let hint = "actions=none drafts for listing only";
+                let hint =
+                    "actions=none drafts for listing only; or name what keeps a claim: owner.id, claim.claimed_at";
                 return Err(OpsError::usage("the answer to actions can only be none", hint));
             }
             _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a state in flight that no row has and that is spelled almost as one that rows have.
+fn states_fit(facts: &Facts<'_>) -> Result<(), OpsError> {
+    let known: Vec<String> = facts.shape.states().iter().flat_map(|state| [state.text(), state.name()]).collect();
+    for said in facts.answers.list("states.in_flight").unwrap_or_default() {
+        let hint = did_you_mean(said, known.iter().map(String::as_str));
+        if !known.iter().any(|state| state == said) && !hint.is_empty() {
+            let message = format!("the answer to states.in_flight: no row is `{said}`{hint}");
+            return Err(OpsError::usage(message, "name the states as they are stored"));
         }
     }
     Ok(())
@@ -228,16 +336,27 @@ fn name_of(table: &str) -> String {
     if words.is_empty() { "queue".to_owned() } else { words.join("_") }
 }
 
-fn head(subject: &Subject, engine: &str, database: &str, now: Timestamp, open: &[Question]) -> Vec<String> {
+fn head(
+    subject: &Subject,
+    engine: &str,
+    database: &str,
+    now: Timestamp,
+    open: &[Question],
+    untouched: &[String],
+) -> Vec<String> {
     let day: String = now.to_string().chars().take(10).collect();
     let version = env!("CARGO_PKG_VERSION");
     let mut head = vec![
         format!("Drafted by jobdoctor {version} on {day} from table {} ({engine}, {database}).", subject.written),
-        "shown: by the rows or the catalog; likely: by name and type; asked: as the operator answered.".to_owned(),
+        "shown: by the catalog, or by every row read, five that wait and five in flight at least;".to_owned(),
+        "likely: by fewer rows, or by name and type; asked: as the operator answered.".to_owned(),
     ];
     if !open.is_empty() {
         let open: Vec<&str> = open.iter().map(|question| question.key.as_str()).collect();
         head.push(format!("Not complete. To be settled: {}.", open.join(", ")));
+    }
+    if !untouched.is_empty() {
+        head.push(format!("No action writes: {}.", untouched.join(", ")));
     }
     head
 }

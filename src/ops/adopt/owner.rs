@@ -1,12 +1,15 @@
 //! Who holds a job, and where its heartbeat may be that is not on the job's own row.
 
-use super::draft::{Answers, Draft, bare, of_job, set_by_claims};
-use super::facts::{Facts, OwnersTable};
-use super::roles::{Class, Meaning, Role};
-use super::table::{Rows, Sampler, Subject, SubjectColumn, written};
+use super::condition::named_in;
+use super::draft::{Answers, bare, of_job};
+use super::facts::{Facts, OwnersTable, Support};
+use super::keys::Finding;
+use super::liveness::set_by_claims;
+use super::roles::{Class, Role};
+use super::rows::Rows;
+use super::table::{Foreign, Sampler, Subject, SubjectColumn, written};
 use crate::model::{Cell, Engine};
 use crate::ops::OpsError;
-use crate::output::{DraftKey, Grade};
 use crate::preset::ident::{literal, qualified, quoted};
 use crate::preset::{LiveTable, words};
 use crate::store::{catalog, parts};
@@ -34,7 +37,8 @@ const OF_OWNERS: [&str; 8] = ["worker", "runner", "heartbeat", "beat", "node", "
 /// Keys of a JSON object that name its owner, the best first.
 const JSON_KEYS: [&str; 5] = ["worker", "owner", "worker_id", "id", "host"];
 
-/// The column or the keys that tell the owner: as answered, by name, or by what the rows in flight hold.
+/// The column or the keys that tell the owner: as answered, by name, or by what the rows in flight hold. What every job
+/// has that waits is no owner of a claim.
 pub(super) fn owner_id(subject: &Subject, answers: &Answers, waiting: &Rows, in_flight: &Rows) -> Option<OwnerId> {
     if let Some(answer) = answers.get("owner.id") {
         return (answer != "none").then(|| OwnerId::Column(answer.to_owned()));
@@ -42,7 +46,15 @@ pub(super) fn owner_id(subject: &Subject, answers: &Answers, waiting: &Rows, in_
     let keys = |column: &SubjectColumn| {
         json_keys(in_flight, &column.name).map(|keys| OwnerId::Json(column.name.clone(), keys))
     };
-    for column in subject.of_role(Role::Owner) {
+    let mut named: Vec<&SubjectColumn> =
+        subject.of_role(Role::Owner).filter(|column| !waiting.is_held(&column.name)).collect();
+    let condition = answers.get("claim.where").unwrap_or_default();
+    let is_told = |column: &SubjectColumn| named_in(subject, condition).any(|named| named.name == column.name);
+    named.sort_by_key(|column| {
+        let is_set_by_claims = waiting.is_free(&column.name) && in_flight.is_held(&column.name);
+        (!is_told(column), !is_set_by_claims)
+    });
+    for column in named {
         let is_json = column.class == Class::Json;
         match keys(column) {
             Some(json) => return Some(json),
@@ -52,7 +64,7 @@ pub(super) fn owner_id(subject: &Subject, answers: &Answers, waiting: &Rows, in_
     }
     let key = subject.key().unwrap_or_default();
     let follows_claims = |column: &&SubjectColumn| {
-        !key.contains(&column.name) && waiting.is_null(&column.name) && in_flight.is_set(&column.name)
+        !key.contains(&column.name) && waiting.is_free(&column.name) && in_flight.is_held(&column.name)
     };
     let json = subject.columns.iter().filter(follows_claims).find_map(keys);
     let by_rows = || {
@@ -63,7 +75,7 @@ pub(super) fn owner_id(subject: &Subject, answers: &Answers, waiting: &Rows, in_
         });
         // Of an owner that holds two jobs the value comes twice; a note of its own for each job is no owner.
         let mut plain = plain.filter(follows_claims).filter(|column| {
-            let values: Vec<&Cell> = in_flight.values(&column.name).collect();
+            let values: Vec<&Cell> = in_flight.set(&column.name).collect();
             values.iter().enumerate().any(|(n, value)| values[..n].contains(value))
         });
         plain.next().map(|column| OwnerId::Column(column.name.clone()))
@@ -97,7 +109,7 @@ pub(super) fn find_table(
     if let Some(foreign) = subject.foreign.iter().find(|foreign| foreign.column == *id) {
         let live = sampler.reader.live_schema(std::slice::from_ref(&foreign.table))?;
         let Some(table) = live.table(Some(&foreign.schema), &foreign.table).cloned() else { return Ok(None) };
-        return owners_table(sampler, &table, &foreign.to, true);
+        return owners_table(sampler, &table, &foreign.to, Some(foreign));
     }
     let names: Vec<(String, String)> = sampler
         .reader
@@ -108,8 +120,7 @@ pub(super) fn find_table(
         .collect();
     let tables: Vec<String> = names.iter().map(|(_, name)| name.clone()).collect();
     let live = sampler.reader.live_schema(&tables)?;
-    let held: Vec<String> =
-        in_flight.values(id).filter(|cell| !cell.is_null()).take(20).map(|cell| literal(&cell.to_string())).collect();
+    let held: Vec<String> = in_flight.set(id).take(20).map(|cell| literal(&cell.to_string())).collect();
     if held.is_empty() {
         return Ok(None);
     }
@@ -124,7 +135,7 @@ pub(super) fn find_table(
             let ask = format!("SELECT 1 FROM {sql} WHERE {} IN ({}) LIMIT 1", quoted(&column.name), held.join(", "));
             // Types that cannot be compared are no match.
             let is_match = sampler.query(&ask).is_ok_and(|rows| !rows.is_empty());
-            if let (true, Some(found)) = (is_match, owners_table(sampler, &table, &column.name, false)?) {
+            if let (true, Some(found)) = (is_match, owners_table(sampler, &table, &column.name, None)?) {
                 return Ok(Some(found));
             }
         }
@@ -141,7 +152,7 @@ fn owners_table(
     sampler: &mut Sampler<'_>,
     table: &LiveTable,
     matched: &str,
-    is_foreign: bool,
+    foreign: Option<&Foreign>,
 ) -> Result<Option<OwnersTable>, OpsError> {
     let readable = table.columns.iter().filter(|column| column.readable);
     let columns: Vec<SubjectColumn> = readable.map(|column| SubjectColumn::of(column, None)).collect();
@@ -161,76 +172,76 @@ fn owners_table(
         host: of(Role::Host).map(|column| column.name.clone()),
         heartbeat,
         values,
-        is_foreign,
+        is_foreign: foreign.is_some(),
     }))
 }
 
-pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft<'_>, by_owner: bool) {
-    let (waiting, in_flight) = (facts.rows(Meaning::Waiting), facts.rows(Meaning::InFlight));
-    let answers = facts.answers;
-    let Some(id) = owner_id(facts.subject, answers, &waiting, &in_flight) else { return };
+/// The owner, and the table with the owners' heartbeats. That an owner started after a claim is never drafted: a worker
+/// that registers again keeps its jobs.
+pub(super) fn keys(facts: &Facts<'_>) -> Vec<Finding> {
+    let Some(id) = &facts.owner else { return Vec::new() };
     let column = id.column();
-    let is_shown = waiting.is_null(column) && in_flight.is_set(column);
-    let (grade, reason) = match is_shown {
-        true => (Grade::Shown, set_by_claims(&waiting, &in_flight)),
-        false => (Grade::Likely, "by name and type".to_owned()),
+    let json = |keys: &[String]| facts.subject.column(column).map(|live| json_sql(facts.engine, live, keys));
+    let value = match id {
+        OwnerId::Json(_, keys) => json(keys),
+        OwnerId::Column(_) => Some(column.to_owned()),
     };
-    match (&id, facts.subject.column(column)) {
-        (OwnerId::Json(_, keys), Some(live)) => {
-            draft.key("owner.id", json_sql(facts.engine, live, keys), grade, reason);
-            if keys.first().is_some_and(|key| key == "host") {
-                let host = json_sql(facts.engine, live, &["host".to_owned()]);
-                draft.key("owner.host", host, Grade::Likely, "by the key's name");
-            }
+    let support = facts.set_by_claims(column);
+    let mut findings: Vec<Finding> = value
+        .map(|value| Finding::new(value, support, set_by_claims(facts, column)).of("owner.id"))
+        .into_iter()
+        .collect();
+    let owners = by_table(facts);
+    let host = match (id, owners.and_then(|owners| owners.host.as_ref())) {
+        (OwnerId::Json(_, keys), _) if keys.first().is_some_and(|key| key == "host") => {
+            json(&keys[..1]).map(|host| (host, "by the key's name"))
         }
-        _ => draft.key("owner.id", column, grade, reason),
-    }
-    let host = facts.owners.as_ref().and_then(|owners| owners.host.as_ref()).map(|host| format!("o.{}", bare(host)));
-    let host = host.or_else(|| host_in(facts.engine, column, &in_flight));
-    if let (Some(host), OwnerId::Column(_)) = (host, &id) {
-        draft.key("owner.host", host, Grade::Likely, "owners begin with the name of their host");
-    }
-    let Some(owners) = &facts.owners else { return };
-    if answers.get("claim.liveness").is_some() && !by_owner {
-        let is_of_table = |host: &DraftKey| host.value.as_str().is_some_and(|host| host.starts_with("o."));
-        draft.keys.retain(|key| key.key != "owner.host" || !is_of_table(key));
-        return;
-    }
-    let how = if owners.is_foreign { "a foreign key leads there" } else { "it has the owners' names" };
-    draft.key("owner.table", owners.written.as_str(), Grade::Likely, how);
+        (OwnerId::Json(..), _) => None,
+        (_, Some(host)) => Some((format!("o.{}", bare(host)), "by its name in the owners' table")),
+        (_, None) => host_in(facts.engine, column, &facts.in_flight)
+            .map(|host| (host, "owners begin with the name of their host")),
+    };
+    findings.extend(host.map(|(host, why)| Finding::new(host, Support::Name, why).of("owner.host")));
+    let Some(owners) = owners else { return findings };
+    let (how, support) = match owners.is_foreign {
+        true => ("a foreign key leads there", Support::Shown),
+        false => ("it has the owners' names", Support::Rows),
+    };
     let pairs: InlineTable = [(owners.matched.as_str(), column)].into_iter().collect();
-    draft.key("owner.match", pairs, Grade::Likely, how);
-    draft.key("owner.heartbeat", owners.heartbeat.name.as_str(), Grade::Likely, "by name and type");
+    findings.push(Finding::new(&owners.written, support, how).of("owner.table"));
+    findings.push(Finding::new(pairs, support, how).of("owner.match"));
+    findings.push(Finding::new(&owners.heartbeat.name, Support::Name, "by name and type").of("owner.heartbeat"));
     if !owners.is_unique {
-        draft.key("owner.rows", "newest", Grade::Likely, "no unique index: an owner may have many rows");
+        let why = "no unique index: an owner may have many rows";
+        findings.push(Finding::new("newest", Support::Name, why).of("owner.rows"));
     }
-    for key in ["missing", "unset", "started"] {
-        let dotted = format!("owner.{key}");
-        match answers.get(&dotted) {
-            Some(answer) => draft.answered(&dotted, answer),
-            None if key == "missing" => {
-                let question = format!(
-                    "what does it mean if table {} has no row for an owner: dead, next (ask the next source) or unknown?",
-                    owners.written
-                );
-                let seen = vec!["a worker that is new, quiet or cleaned up may have none and still work".to_owned()];
-                draft.ask(&dotted, question, seen, "unknown", true);
-            }
-            None => {}
-        }
-    }
+    findings
+}
+
+/// The owners' table, unless the operator judges by something else.
+fn by_table<'f>(facts: &'f Facts<'_>) -> Option<&'f OwnersTable> {
+    let is_by_owner = facts.source.as_ref().is_some_and(|source| source.is_owner());
+    facts.owners.as_ref().filter(|_| is_by_owner || facts.answers.get("claim.liveness").is_none())
+}
+
+/// What a missing row means. A foreign key says that none is; where it is not kept, such a claim is unknown.
+pub(super) fn missing(facts: &Facts<'_>) -> Vec<Finding> {
+    let Some(owners) = by_table(facts).filter(|owners| !owners.is_foreign) else { return Vec::new() };
+    vec![Finding::open(&owners.written, "MEANING", Vec::new())]
 }
 
 /// The host in owners such as `web1:4211`, if all have one of these separators.
 fn host_in(engine: Engine, column: &str, rows: &Rows) -> Option<String> {
-    let texts: Vec<String> = rows.values(column).filter_map(Cell::to_text).collect();
+    let texts: Vec<String> = rows.set(column).filter_map(Cell::to_text).collect();
     let is_host =
         |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '.');
-    let by = [":", "#", "@"].into_iter().find(|by| {
+    let by = [":", "#", "@", "/"].into_iter().find(|by| {
         !texts.is_empty()
-            && texts
-                .iter()
-                .all(|text| text.split_once(by).is_some_and(|(host, rest)| is_host(host) && !rest.is_empty()))
+            && texts.iter().all(|text| {
+                text.split_once(by).is_some_and(|(host, rest)| {
+                    is_host(host) && !rest.is_empty() && !rest.contains(char::is_whitespace)
+                })
+            })
     })?;
     Some(parts::before(engine, &of_job(column), by))
 }

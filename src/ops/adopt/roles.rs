@@ -42,17 +42,17 @@ pub(super) enum Role {
 const ROLES: [(Role, &str); 15] = [
     (Role::Token, "token version"),
     (Role::Heartbeat, "heartbeat beat beats pinged ping pulse pulsed alive seen keepalive"),
-    (Role::Lease, "until expires expiry expire lease leased visible invisible"),
-    (Role::Ended(true), "failed dead died errored buried bounced rejected"),
+    (Role::Lease, "until expires expiry expire lease visible invisible"),
+    (Role::Ended(true), "failed dead died errored buried bounced rejected gave"),
     (
         Role::Ended(false),
-        "finished completed done ended delivered processed succeeded cancelled canceled closed sent stopped finish end",
+        "finished completed complete done ended delivered processed succeeded cancelled canceled closed sent stopped finish end",
     ),
     (Role::OtherTime, "created queued enqueued inserted added submitted scheduled due available"),
     (Role::Updated, "updated modified changed touched"),
     (
         Role::Claimed,
-        "started start claimed locked picked reserved taken began begun acquired dequeued received popped running",
+        "started start claimed locked leased picked reserved taken began begun acquired dequeued received popped running busy",
     ),
     (Role::State, "state status phase stage step"),
     (Role::Owner, OWNER),
@@ -67,6 +67,31 @@ const TRIES: &str = "attempts attempt retries retry tries try failures";
 const MOST: &str = "max maximum limit allowed";
 /// Words with which an attempts counter counts down.
 const LEFT: &str = "left remaining remain";
+
+/// Words of columns that keep a deletion: a job that has one is none any more.
+const DELETED: &str = "deleted removed archived trashed voided";
+/// Words in the names of columns that outlive a claim, whatever the rows show.
+const KEPT: &str = "deleted removed archived trashed voided cancel cancelled canceled result results output checkpoint \
+                    cursor progress note notes comment comments";
+/// Words of which the names of a claim's own columns are made.
+const OF_CLAIMS: &str = "lock locked claim claimed lease leased pick picked reserve reserved start started take taken taker \
+    heartbeat beat pinged ping pulse worker owner holder runner token fencing at by until id on time last is host pid \
+    hostname node process expires expiry acquired session instance executor began begun";
+
+/// Whether a column keeps a deletion.
+pub(super) fn is_deletion(column: &str) -> bool {
+    let words = words(column);
+    words.iter().any(|word| is_among(word, DELETED)) && !words.last().is_some_and(|word| is_among(word, "by id"))
+}
+
+pub(super) fn is_kept(column: &str) -> bool {
+    words(column).iter().any(|word| is_among(word, KEPT))
+}
+
+/// Whether a column is called like one of a claim and of nothing else: `lock_token`, not `payment_token`.
+pub(super) fn is_called_as_claims(column: &str) -> bool {
+    words(column).iter().all(|word| word.is_empty() || is_among(word, OF_CLAIMS))
+}
 
 /// Whether a word is one of these, between blanks.
 pub(super) fn is_among(word: &str, known: &str) -> bool {
@@ -104,6 +129,9 @@ pub(super) fn role(name: &str, class: Class, is_enum: bool) -> Option<Role> {
     if has(TRIES) && class == Class::Number {
         return Some(if has(MOST) { Role::MaxAttempts } else { Role::Attempts });
     }
+    if has("count") && has("fail failed error errors attempted") && class == Class::Number {
+        return Some(Role::Attempts);
+    }
     let is_id = words.last().is_some_and(|word| word == "id");
     let is_by = words.last().is_some_and(|word| word == "by");
     let by_a_person = is_by && has("created updated requested modified submitted cancelled added");
@@ -125,7 +153,9 @@ pub(super) fn role(name: &str, class: Class, is_enum: bool) -> Option<Role> {
     if is_by && fits(Role::Owner) {
         return Some(Role::Owner);
     }
-    ROLES.iter().find(|(role, known)| has(known) && fits(*role)).map(|(role, _)| *role)
+    let known = ROLES.iter().find(|(role, known)| has(known) && fits(*role)).map(|(role, _)| *role);
+    // A flag is called like the state that it tells: `processing`, `in_progress`.
+    known.or_else(|| (class == Class::Boolean && Meaning::of(name) == Some(Meaning::InFlight)).then_some(Role::Claimed))
 }
 
 /// Whether an attempts counter of that name holds what is left.
@@ -147,7 +177,7 @@ pub(super) enum Meaning {
 const MEANINGS: [(Meaning, &str); 5] = [
     (
         Meaning::Waiting,
-        "new queued pending ready waiting available enqueued scheduled todo created open idle retry retrying delayed submitted unprocessed free",
+        "new queued pending ready waiting available enqueued scheduled todo created open idle retry retrying delayed submitted unprocessed free requested",
     ),
     (
         Meaning::InFlight,
@@ -159,7 +189,7 @@ const MEANINGS: [(Meaning, &str); 5] = [
     ),
     (
         Meaning::Failed,
-        "failed fail failure error errored dead discarded crashed bounced declined rejected exhausted timeout timedout buried",
+        "failed fail failure error errored dead discarded crashed bounced declined rejected exhausted timeout timedout buried gave abandoned abandon lost poison poisoned broken",
     ),
     (Meaning::Cancelled, "cancelled canceled aborted revoked skipped obsolete"),
 ];
@@ -185,7 +215,14 @@ impl Meaning {
         let name = if state.chars().any(char::is_lowercase) { state.to_owned() } else { state.to_lowercase() };
         let words = words(&name);
         let last = words.iter().rev().find(|word| !word.is_empty())?;
-        let known = MEANINGS.iter().find(|(_, known)| is_among(last, known)).map(|(meaning, _)| *meaning);
+        // `gave_up` has its meaning in its verb.
+        let telling = if is_among(last, "up out") { words.first().unwrap_or(last) } else { last };
+        let known = MEANINGS.iter().find(|(_, known)| is_among(telling, known)).map(|(meaning, _)| *meaning);
+        // `dead_retry` says two things.
+        let is_bad = |word: &String| is_among(word, MEANINGS[3].1) || is_among(word, MEANINGS[4].1);
+        if known == Some(Meaning::Waiting) && words.iter().any(is_bad) {
+            return None;
+        }
         known.or_else(|| (last.len() > 4 && last.ends_with("ing")).then_some(Meaning::InFlight))
     }
 }

@@ -1,109 +1,96 @@
 //! Which rows wait, are in flight and have ended: by a state column, or by the columns that tell it together.
 
-use super::draft::{Answers, Draft, counted, is_unset, of_job, sampled};
-use super::facts::{Facts, Shape, StateSeen, stored};
-use super::roles::{Class, Meaning, Role, class};
-use super::table::{Rows, Sampler, Subject, SubjectColumn, with_value};
+use super::condition::{deletions, ends, is_of_ends, proposal, set_sql};
+use super::draft::Answers;
+use super::facts::{ENOUGH, Facts, Shape, StateSeen, Support, attempts, stored};
+use super::keys::Finding;
+use super::roles::{Class, Meaning, Role, class, is_deletion};
+use super::rows::Rows;
+use super::table::{Sampler, Subject, SubjectColumn};
 use crate::model::Cell;
 use crate::ops::OpsError;
 use crate::output::format::count;
-use crate::output::{DraftKey, Grade};
 use crate::preset::LiveColumn;
 use crate::preset::ident::{qualified, quoted};
 use std::collections::BTreeMap;
 use toml_edit::{Array, InlineTable, Value};
 
 /// The state column: the one that is answered, or the likeliest by name and type.
-pub(super) fn state_column<'s>(subject: &'s Subject, answers: &Answers) -> Option<&'s SubjectColumn> {
+fn state_column<'s>(subject: &'s Subject, answers: &Answers) -> Option<&'s SubjectColumn> {
     match answers.get("claim.state") {
         Some("none") => return None,
         Some(answer) => return subject.column(answer),
-        None if answers.get("claim.where").is_some() => return None,
+        None if answers.get("claim.where").is_some_and(|said| !is_of_ends(subject, said)) => return None,
         None => {}
     }
     let of_state = || subject.of_role(Role::State);
     let named = of_state()
         .find(|column| column.labels.is_some())
         .or_else(|| of_state().find(|column| column.class != Class::Boolean));
-    let by_type = || subject.columns.iter().find(|column| column.labels.is_some() && column.role.is_none());
+    let tells = |column: &&SubjectColumn| {
+        let labels = column.labels.as_deref().unwrap_or_default();
+        column.role.is_none() && labels.iter().any(|label| Meaning::of(label) == Some(Meaning::InFlight))
+    };
+    let by_type = || subject.columns.iter().find(tells);
     // One flag may be the whole state; several flags, or a flag and an end, are told together.
-    let flags = || subject.columns.iter().filter(|column| column.class == Class::Boolean);
-    let ends = || subject.columns.iter().any(|column| matches!(column.role, Some(Role::Ended(_))));
+    let flags = || subject.columns.iter().filter(|column| column.class == Class::Boolean && !is_deletion(&column.name));
     let flag = || {
         flags()
             .find(|column| matches!(column.role, Some(Role::Claimed | Role::State)))
-            .filter(|_| flags().count() == 1 && !ends())
+            .filter(|_| flags().count() == 1 && ends(subject).next().is_none())
     };
     named.or_else(by_type).or_else(flag)
 }
 
-pub(super) fn shape(sampler: &mut Sampler<'_>, answers: &Answers, ends: &Rows) -> Result<Shape, OpsError> {
+/// Reads the rows and groups them.
+pub(super) fn shape(sampler: &mut Sampler<'_>, answers: &Answers, all: &Rows) -> Result<Shape, OpsError> {
     let subject = sampler.subject;
+    let mut status: Option<(String, Vec<StateSeen>)> = None;
     if let Some(column) = state_column(subject, answers) {
-        let states = states(sampler, column, ends)?;
-        return Ok(Shape::Column { name: column.name.clone(), states: with_meanings(subject, answers, states) });
+        let states = with_meanings(subject, answers, &column.name, states(sampler, column, all)?);
+        if answers.get("claim.state").is_some() || tells_claims(&states) {
+            return Ok(Shape::Column { name: column.name.clone(), states });
+        }
+        status = Some((column.name.clone(), states));
     }
-    let condition = answers.get("claim.where").map_or_else(|| proposal(subject), str::to_owned);
+    let (condition, is_supported) = match answers.get("claim.where") {
+        Some(said) => (said.to_owned(), true),
+        None => proposal(sampler, all, status.as_ref()),
+    };
     let mut groups = BTreeMap::new();
-    if condition.is_empty() {
-        return Ok(Shape::Where { condition, groups });
+    if !condition.is_empty() {
+        groups.insert(Meaning::InFlight, sampler.rows(&format!("({condition})"), "")?);
+        let over: Vec<String> =
+            ends(subject).chain(deletions(subject)).map(|column| set_sql(sampler.engine, column, all)).collect();
+        let over =
+            if over.is_empty() { String::new() } else { format!(" AND NOT coalesce(({}), false)", over.join(" OR ")) };
+        groups.insert(Meaning::Waiting, sampler.rows(&format!("NOT coalesce(({condition}), false){over}"), "")?);
+        for column in ends(subject) {
+            let meaning = if column.role == Some(Role::Ended(true)) { Meaning::Failed } else { Meaning::Done };
+            let rows = sampler.rows(&set_sql(sampler.engine, column, all), "")?;
+            let known = groups.entry(meaning).or_default();
+            *known = known.and(&rows);
+        }
     }
-    groups.insert(Meaning::InFlight, sampler.rows(&format!("({condition})"), "")?);
-    let over: Vec<String> = ended(subject).map(set_sql).collect();
-    let over = if over.is_empty() { String::new() } else { format!(" AND NOT ({})", over.join(" OR ")) };
-    groups.insert(Meaning::Waiting, sampler.rows(&format!("NOT coalesce(({condition}), false){over}"), "")?);
-    for column in ended(subject) {
-        let meaning = if column.role == Some(Role::Ended(true)) { Meaning::Failed } else { Meaning::Done };
-        let rows = sampler.rows(&set_sql(column), "")?;
-        let known = groups.entry(meaning).or_default();
-        *known = known.and(&rows);
-    }
-    Ok(Shape::Where { condition, groups })
+    Ok(Shape::Where { condition, is_supported, groups })
 }
 
-fn ended(subject: &Subject) -> impl Iterator<Item = &SubjectColumn> {
-    subject.columns.iter().filter(|column| matches!(column.role, Some(Role::Ended(_))))
-}
-
-/// The condition that a column holds a value.
-fn set_sql(column: &SubjectColumn) -> String {
-    let name = of_job(&column.name);
-    match column.class {
-        Class::Boolean => format!("coalesce({name}, false)"),
-        _ => format!("{name} IS NOT NULL"),
-    }
-}
-
-/// The condition that would make a row a claim, by names: begun and not ended.
-fn proposal(subject: &Subject) -> String {
-    let flag = subject.of_role(Role::Claimed).find(|column| column.class == Class::Boolean);
-    let named = || [Role::Claimed, Role::Owner, Role::Lease].into_iter().find_map(|role| subject.of_role(role).next());
-    let Some(begin) = flag.or_else(named) else { return String::new() };
-    let is_set = |column: &SubjectColumn| match column.class {
-        Class::Boolean => of_job(&column.name),
-        _ => set_sql(column),
-    };
-    let not = |column: &SubjectColumn| match column.class {
-        Class::Boolean => format!("NOT {}", of_job(&column.name)),
-        _ => format!("{} IS NULL", of_job(&column.name)),
-    };
-    std::iter::once(is_set(begin)).chain(ended(subject).map(not)).collect::<Vec<_>>().join(" AND ")
-}
-
-fn states(sampler: &mut Sampler<'_>, column: &SubjectColumn, ends: &Rows) -> Result<Vec<StateSeen>, OpsError> {
+fn states(sampler: &mut Sampler<'_>, column: &SubjectColumn, all: &Rows) -> Result<Vec<StateSeen>, OpsError> {
     let labels = lookup(sampler, column)?;
-    let values = sampler.distinct(&column.name, column.labels.as_deref(), ends)?;
     let is_truth = column.class == Class::Boolean;
     let mut states = Vec::new();
-    for value in values {
-        let stored = stored(sampler.engine, column, &value);
+    for value in sampler.distinct(column, all)? {
+        let stored = stored(sampler.engine, column.class, &value);
         let mut rows = sampler.rows(&format!("j.{} = {stored}", quoted(&column.name)), "")?;
-        if rows.rows.is_empty() {
-            rows = with_value(ends, &column.name, &value);
+        if rows.is_empty() {
+            rows = all.only(&column.name, |cell| *cell == value);
+        }
+        for deletion in deletions(sampler.subject) {
+            rows = rows.without(&deletion.name);
         }
         let label = labels.iter().find(|(stored, _)| *stored == value.to_string()).map(|(_, label)| label.clone());
-        let (meaning, grade, why) = (None, Grade::Likely, String::new());
-        states.push(StateSeen { value, label, is_truth, rows, meaning, grade, why });
+        let (meaning, support, why) = (None, Support::Name, String::new());
+        states.push(StateSeen { value, label, is_truth, rows, held: 0, is_over: false, meaning, support, why });
     }
     Ok(states)
 }
@@ -118,188 +105,327 @@ fn lookup(sampler: &mut Sampler<'_>, column: &SubjectColumn) -> Result<Vec<(Stri
     let is_label = |column: &&LiveColumn| column.name != foreign.to && class(&column.type_name) == Class::Text;
     let Some(label) = table.columns.iter().find(is_label) else { return Ok(Vec::new()) };
     let (key, label, table) = (quoted(&foreign.to), quoted(&label.name), qualified(&table.schema, &table.name));
-    let sql = format!("SELECT {key}, {label} FROM {table} LIMIT 100");
-    let rows = sampler.query(&sql)?;
+    let rows = sampler.query(&format!("SELECT {key}, {label} FROM {table} LIMIT 100"))?;
     Ok(rows.iter().filter_map(|row| Some((row.first()?.to_string(), row.get(1)?.to_text()?))).collect())
 }
 
-/// Gives each state its meaning: as answered, by its name, or by what its rows hold.
-fn with_meanings(subject: &Subject, answers: &Answers, mut states: Vec<StateSeen>) -> Vec<StateSeen> {
+/// Gives each state its meaning: as answered, or by its name and its rows where these agree.
+fn with_meanings(subject: &Subject, answers: &Answers, column: &str, mut states: Vec<StateSeen>) -> Vec<StateSeen> {
     let signs = signs(subject, answers, &states);
-    let is_idle = |state: &StateSeen| {
-        !state.rows.rows.is_empty() && signs.iter().all(|column| state.rows.values(column).all(is_unset))
-    };
-    let some_hold = states.iter().any(|state| !state.rows.rows.is_empty() && !is_idle(state)) && !signs.is_empty();
-    let has_word = states
-        .iter()
-        .any(|state| Meaning::of(state.label.as_deref().unwrap_or(&state.text())) == Some(Meaning::Waiting));
-    let over: Vec<&str> = ended(subject).map(|column| column.name.as_str()).collect();
     for state in &mut states {
-        let text = state.text();
-        let answered = Meaning::ALL.into_iter().find(|meaning| {
-            answers
-                .list(&format!("states.{}", meaning.key()))
-                .is_some_and(|list| list.iter().any(|one| *one == text || state.label.as_deref() == Some(*one)))
-        });
-        let name = state.label.as_deref().unwrap_or(&text);
-        let named = Meaning::of(name);
-        // An answer is complete: no proposal is added to it.
-        let named = named.filter(|meaning| answers.get(&format!("states.{}", meaning.key())).is_none());
-        let has_ended = over.iter().any(|column| state.rows.values(column).any(|cell| !is_unset(cell)));
-        let idle = some_hold && is_idle(state) && !has_ended;
-        let shown_idle =
-            || (Some(Meaning::Waiting), Grade::Shown, format!("no claim in {}", counted(&state.rows, "of it")));
-        (state.meaning, state.grade, state.why) = match (answered, named) {
-            (Some(meaning), _) => (Some(meaning), Grade::Asked, "as answered".to_owned()),
-            (None, Some(Meaning::Waiting)) if idle => shown_idle(),
-            (None, Some(meaning)) => (Some(meaning), Grade::Likely, format!("by the name `{name}`")),
-            // Where a word says which wait, others without a claim may be held back, or be of no matter.
-            (None, None) if idle && !has_word && answers.get("states.waiting").is_none() => shown_idle(),
-            (None, None) => (None, Grade::Likely, String::new()),
-        };
+        let free = signs.iter().fold(state.rows.clone(), |rows, sign| rows.without(sign));
+        state.held = state.rows.len() - free.len();
+        state.is_over = ends(subject).any(|column| state.rows.is_held(&column.name));
     }
-    // Without a word for it, what holds a claim that has not ended is proposed as in flight: asked, never taken.
-    let is_meant = |states: &[StateSeen]| states.iter().any(|state| state.meaning == Some(Meaning::InFlight));
-    if !is_meant(&states) && answers.get("states.in_flight").is_none() {
-        let unclaimed = |state: &&mut StateSeen| {
-            state.meaning.is_none()
-                && !state.rows.rows.is_empty()
-                && signs.iter().any(|column| state.rows.is_set(column))
-                && over.iter().all(|column| state.rows.values(column).all(is_unset))
+    let waits = states.iter().any(|state| Meaning::of(&state.name()) == Some(Meaning::Waiting));
+    let default = subject.begins_with(column);
+    let idle = states.iter().filter(|state| state.held == 0 && !state.rows.is_empty() && !state.is_over).count();
+    for state in &mut states {
+        let said = |meaning: &Meaning| {
+            let list = answers.list(&format!("states.{}", meaning.key())).unwrap_or_default();
+            list.contains(&state.text().as_str()) || list.contains(&state.name().as_str())
         };
-        for state in states.iter_mut().filter(unclaimed) {
-            state.meaning = Some(Meaning::InFlight);
+        let found = match Meaning::ALL.into_iter().find(said) {
+            Some(meaning) => Some((meaning, Support::Answered, "as answered".to_owned())),
+            // An answer is complete: no proposal is added to it.
+            None => meaning(subject, answers, state, default.as_deref(), waits, !signs.is_empty(), idle == 1)
+                .filter(|(meaning, ..)| answers.get(&format!("states.{}", meaning.key())).is_none()),
+        };
+        if let Some((meaning, support, why)) = found {
+            (state.meaning, state.support, state.why) = (Some(meaning), support, why);
         }
     }
+    propose_in_flight(answers, &mut states);
     states
 }
 
-/// The columns that a claim sets: as answered and by their names, or else those that are NULL in all rows of one state
-/// and set in all of another.
-fn signs<'s>(subject: &'s Subject, answers: &Answers, states: &[StateSeen]) -> Vec<&'s str> {
-    let said = |column: &&SubjectColumn| {
-        ["owner.id", "claim.claimed_at"].iter().any(|key| answers.get(key) == Some(&column.name))
-    };
-    let is_sign = |column: &&SubjectColumn| {
-        let named = matches!(column.role, Some(Role::Claimed | Role::Heartbeat | Role::Lease | Role::Owner));
-        (named && column.class != Class::Boolean) || said(column)
-    };
-    let named: Vec<&str> = subject.columns.iter().filter(is_sign).map(|column| column.name.as_str()).collect();
-    if !named.is_empty() {
-        return named;
+/// What a state means by its name, with what its rows and the column's default say of that; nothing where they
+/// contradict it.
+fn meaning(
+    subject: &Subject,
+    answers: &Answers,
+    state: &StateSeen,
+    default: Option<&str>,
+    waits: bool,
+    has_signs: bool,
+    is_only: bool,
+) -> Option<(Meaning, Support, String)> {
+    let (named, rows) = (Meaning::of(&state.name()), state.rows.len());
+    let is_default = default.is_some_and(|default| state.value.to_string() == default || state.text() == default);
+    let is_idle = state.held == 0 && rows > 0 && has_signs;
+    let by_rows = if rows >= ENOUGH { Support::Both } else { Support::Rows };
+    let why = |rows_say: &str| format!("by the name `{}`{rows_say}", state.name());
+    let is_number = matches!(state.value, Cell::Integer(_));
+    match named {
+        // What rows say against a name is asked.
+        Some(Meaning::Waiting) | None if state.is_held() || state.is_over => {
+            // Once the operator has said which have failed, those that have ended have not.
+            let is_done = named.is_none() && state.is_over && answers.get("states.failed").is_some();
+            is_done.then(|| (Meaning::Done, Support::Rows, "its rows have ended, and have not failed".to_owned()))
+        }
+        Some(Meaning::InFlight) if is_idle || state.is_over => None,
+        // Where others are called so, a new row may only be a draft.
+        Some(Meaning::Waiting) | None if is_default && (named.is_some() || !waits) => {
+            let support = match named {
+                None if !is_number => {
+                    if is_idle && is_only {
+                        by_rows
+                    } else {
+                        Support::Rows
+                    }
+                }
+                _ => Support::Shown,
+            };
+            Some((Meaning::Waiting, support, "the column's default: a new row begins in it".to_owned()))
+        }
+        Some(Meaning::Waiting) if is_idle => {
+            Some((Meaning::Waiting, by_rows, why(", and no sampled row of it holds a claim")))
+        }
+        Some(Meaning::InFlight) if state.is_held() => Some((Meaning::InFlight, Support::Rows, why(""))),
+        Some(Meaning::Failed) if has_failed(subject, answers, &state.rows) => {
+            Some((Meaning::Failed, by_rows, why(", and each sampled row of it has an error or an end")))
+        }
+        named => named.map(|meaning| (meaning, Support::Name, why(""))),
     }
-    let plain = subject.columns.iter().filter(|column| column.role.is_none());
-    let differs = |column: &&SubjectColumn| {
-        let some = |is: fn(&Rows, &str) -> bool| states.iter().any(|state| is(&state.rows, &column.name));
-        // An error of an earlier run is NULL in some rows of a state and set in others; a claim's columns are not.
-        let is_mixed = |rows: &Rows| !(rows.rows.is_empty() || rows.is_null(&column.name) || rows.is_set(&column.name));
-        some(Rows::is_null) && some(Rows::is_set) && !states.iter().any(|state| is_mixed(&state.rows))
-    };
-    plain.filter(differs).map(|column| column.name.as_str()).collect()
 }
 
-pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft<'_>) {
-    let answers = facts.answers;
-    let (name, states) = match &facts.shape {
-        Shape::Column { name, states } => (name, states),
-        Shape::Where { condition, .. } => {
-            draft.key("claim.state", "'running'", Grade::Likely, "the name of what `where` finds");
-            match answers.get("claim.where") {
-                Some(_) => draft.key("claim.where", condition.as_str(), Grade::Asked, ""),
-                None => {
-                    let tells = |column: &&SubjectColumn| {
-                        matches!(column.role, Some(Role::Claimed | Role::Ended(_) | Role::Lease | Role::Owner))
-                    };
-                    let columns = facts.subject.columns.iter().filter(tells);
-                    let seen = columns.map(|column| sampled(&column.name, &facts.all)).collect();
-                    let form = if condition.is_empty() { "j.COLUMN IS NOT NULL" } else { condition };
-                    let question = "which rows are in flight? there is no state column";
-                    draft.ask("claim.where", question, seen, form, !condition.is_empty());
-                }
-            }
-            return;
+/// Without a word for it, the one state whose rows all hold a claim that has not ended is proposed as in flight. Where
+/// several could be it, or others hold a claim too that have no end, no rows tell which it is.
+fn propose_in_flight(answers: &Answers, states: &mut [StateSeen]) {
+    if answers.get("states.in_flight").is_some() {
+        return;
+    }
+    let is_held = |state: &StateSeen| state.is_held() && !state.is_over;
+    let is_meant = |state: &StateSeen| state.meaning == Some(Meaning::InFlight);
+    let open: Vec<usize> = (0..states.len()).filter(|n| is_held(&states[*n]) && states[*n].meaning.is_none()).collect();
+    let kept = states.iter().any(|state| is_held(state) && state.meaning.is_some() && !is_meant(state));
+    let meant = states.iter().filter(|state| is_meant(state)).count();
+    match (meant, &open[..]) {
+        (0, [only]) if Meaning::of(&states[*only].name()).is_none() && !kept => {
+            (states[*only].meaning, states[*only].support) = (Some(Meaning::InFlight), Support::Rows);
         }
+        (1, []) => {}
+        (_, []) if !kept => {}
+        _ => states
+            .iter_mut()
+            .filter(|state| state.meaning == Some(Meaning::InFlight))
+            .for_each(|state| state.support = Support::Name),
+    }
+}
+
+/// Whether each row has what only a failed job has: no attempts left; or an error or a time of its end, and no attempts
+/// left that a column counts.
+fn has_failed(subject: &Subject, answers: &Answers, rows: &Rows) -> bool {
+    let number =
+        |column: &str| rows.values(column).map(|cell| cell.as_integer().unwrap_or_default()).collect::<Vec<_>>();
+    let most = subject.of_role(Role::MaxAttempts).next();
+    match (attempts(subject, answers), most) {
+        (Some(tries), Some(most)) if !rows.is_empty() => {
+            number(tries).iter().zip(&number(&most.name)).all(|(tries, most)| tries >= most)
+        }
+        _ => subject
+            .columns
+            .iter()
+            .any(|column| matches!(column.role, Some(Role::LastError | Role::Ended(_))) && rows.is_held(&column.name)),
+    }
+}
+
+/// The columns that a claim sets: as answered and by their names, or else those that are empty in all rows of one state
+/// and set in all of another. A column that every row has tells nothing.
+fn signs<'s>(subject: &'s Subject, answers: &Answers, states: &[StateSeen]) -> Vec<&'s str> {
+    let some = |is: fn(&Rows, &str) -> bool, name: &str| states.iter().any(|state| is(&state.rows, name));
+    let is_in_all = |column: &str| states.iter().all(|state| state.rows.is_empty() || state.rows.is_held(column));
+    let of = |wanted: &[Role]| {
+        let said = |name: &str| ["owner.id", "claim.claimed_at"].iter().any(|key| answers.get(key) == Some(name));
+        let is_sign = |column: &&SubjectColumn| {
+            let is_named = column.role.is_some_and(|role| wanted.contains(&role)) && column.class != Class::Boolean;
+            (is_named || said(&column.name)) && !is_in_all(&column.name)
+        };
+        subject.columns.iter().filter(is_sign).map(|column| column.name.as_str()).collect::<Vec<_>>()
     };
-    let column = facts.subject.column(name);
-    let values = states.len();
-    let reason = format!("by name and type, with {values} different values");
-    draft.key("claim.state", name.as_str(), Grade::Likely, reason);
-    let watched =
-        facts.watched.and_then(|watched| watched.states(facts.subject, &facts.rows(Meaning::Waiting), states));
-    for meaning in Meaning::ALL {
-        let of: Vec<&StateSeen> = states.iter().filter(|state| state.meaning == Some(meaning)).collect();
-        let key = format!("states.{}", meaning.key());
-        if meaning == Meaning::InFlight && answers.get(&key).is_none() {
-            match &watched {
-                Some(seen) => draft.keys.push(DraftKey::new(
-                    &key,
-                    list(states.iter().filter(|state| seen.contains(&state.text()))),
-                    Grade::Shown,
-                    "a heartbeat changed on rows of it while it was watched",
-                )),
-                None => {
-                    let form = of.iter().map(|state| state.text()).collect::<Vec<_>>().join(",");
-                    let comment =
-                        column.and_then(|column| column.comment.clone()).map(|comment| format!("comment: {comment}"));
-                    let seen = states.iter().map(described).chain(comment).collect();
-                    let question = format!("in which states of `{name}` does a worker hold the job?");
-                    let is_proposal = !form.is_empty();
-                    let form = if is_proposal { form } else { "STATE,STATE".to_owned() };
-                    draft.ask(&key, question, seen, form, is_proposal);
-                }
-            }
-            continue;
+    let named = [&[Role::Owner][..], &[Role::Claimed], &[Role::Heartbeat]].into_iter().map(of);
+    let differs = |column: &&SubjectColumn| {
+        // An error of an earlier run is empty in some rows of a state and set in others; a claim's columns are not.
+        let is_mixed = |rows: &Rows| !(rows.is_empty() || rows.is_free(&column.name) || rows.is_held(&column.name));
+        column.role.is_none()
+            && some(Rows::is_free, &column.name)
+            && some(Rows::is_held, &column.name)
+            && !states.iter().any(|state| is_mixed(&state.rows))
+    };
+    let by_rows = || subject.columns.iter().filter(differs).map(|column| column.name.as_str()).collect();
+    named.into_iter().find(|named| !named.is_empty()).unwrap_or_else(by_rows)
+}
+
+/// Whether the states tell which rows are claimed: not where one of them has both kinds, and none has either alone.
+fn tells_claims(states: &[StateSeen]) -> bool {
+    let is_mixed = |state: &StateSeen| state.held > 0 && state.held < state.rows.len() && !state.is_over;
+    let is_alone = |state: &StateSeen| match Meaning::of(&state.name()) {
+        Some(Meaning::InFlight) => state.is_held() || state.rows.is_empty(),
+        Some(Meaning::Waiting) => state.held == 0 && !state.rows.is_empty(),
+        _ => state.is_held() && state.meaning.is_none(),
+    };
+    !states.iter().any(is_mixed) || states.iter().any(is_alone)
+}
+
+pub(super) fn column(facts: &Facts<'_>) -> Vec<Finding> {
+    vec![match &facts.shape {
+        Shape::Where { .. } => Finding::new("'running'", Support::Name, "the name of what `where` finds"),
+        Shape::Column { name, states } => {
+            let why = format!("by name and type, with {} different values", states.len());
+            Finding::new(name, Support::Name, why)
         }
-        if let Some(said) = answers.list(&key) {
-            let unknown = said
-                .iter()
-                .filter(|one| !of.iter().any(|state| state.text() == **one || state.label.as_deref() == Some(**one)));
-            let is_number = states.iter().any(|state| matches!(state.value, Cell::Integer(_)));
-            let others: Vec<Value> = unknown
-                .map(|one| match one.parse::<i64>() {
-                    Ok(number) if is_number => number.into(),
-                    _ => (*one).into(),
-                })
-                .collect();
-            if !of.is_empty() || !others.is_empty() {
-                let mut value = list(of.into_iter());
-                if let Some(list) = value.as_array_mut() {
-                    others.into_iter().for_each(|other| list.push(other));
-                }
-                draft.answered(&key, value);
+    }]
+}
+
+/// The states with a meaning, as answered or as they are proposed.
+fn of_meaning(facts: &Facts<'_>, meaning: Meaning) -> Vec<Finding> {
+    let Shape::Column { name, states } = &facts.shape else { return Vec::new() };
+    let of: Vec<&StateSeen> = states.iter().filter(|state| state.meaning == Some(meaning)).collect();
+    let key = format!("states.{}", meaning.key());
+    if let Some(said) = facts.answers.list(&key) {
+        return vec![Finding::new(answered(states, &of, &said), Support::Answered, "as answered")];
+    }
+    let seen = || states.iter().map(described).collect();
+    let Some(best) = of.iter().max_by_key(|state| state.support) else {
+        return vec![Finding::open(name, "STATE", seen())];
+    };
+    let form = of.iter().map(|state| state.text()).collect::<Vec<_>>().join(",");
+    // One of them is enough to go on; the grade is that of the least.
+    let is_shown = of.iter().all(|state| state.support >= Support::Shown);
+    let support = if is_shown { best.support } else { best.support.min(Support::Both) };
+    vec![Finding::new(list(of.iter().copied()), support, &best.why).asked(name, form, seen())]
+}
+
+fn answered(states: &[StateSeen], of: &[&StateSeen], said: &[&str]) -> Value {
+    let is_known = |one: &str| of.iter().any(|state| state.text() == one || state.label.as_deref() == Some(one));
+    let is_number = states.iter().any(|state| matches!(state.value, Cell::Integer(_)));
+    let mut value = list(of.iter().copied());
+    for one in said.iter().filter(|one| !is_known(one)) {
+        if let Some(list) = value.as_array_mut() {
+            match one.parse::<i64>() {
+                Ok(number) if is_number => list.push(number),
+                _ => list.push(*one),
             }
-        } else if let Some(first) = of.first() {
-            let grade = if of.iter().all(|state| state.grade == Grade::Shown) { Grade::Shown } else { Grade::Likely };
-            draft.keys.push(DraftKey::new(&key, list(of.iter().copied()), grade, first.why.clone()));
-        } else if meaning == Meaning::Waiting && answers.get("actions") != Some("none") {
-            let seen = states.iter().map(described).collect();
-            draft.ask(&key, format!("in which states of `{name}` does a job wait?"), seen, "STATE", false);
         }
+    }
+    value
+}
+
+pub(super) fn in_flight(facts: &Facts<'_>) -> Vec<Finding> {
+    let Shape::Column { name, states } = &facts.shape else { return Vec::new() };
+    let mut findings = of_meaning(facts, Meaning::InFlight);
+    let comment = facts.subject.column(name).and_then(|column| column.comment.as_ref());
+    for finding in findings.iter_mut().filter(|finding| finding.support != Some(Support::Answered)) {
+        finding.seen.extend(comment.map(|comment| format!("comment: {comment}")));
+        // A name says that it is probable, never that it is so.
+        finding.support = finding.support.map(|support| support.min(Support::Rows));
+        if finding.support == Some(Support::Name) {
+            "STATE".clone_into(&mut finding.form);
+        }
+        match facts.watched.and_then(|watched| watched.states(facts, states)) {
+            Some(Support::Shown) => {
+                finding.support = Some(Support::Shown);
+                "a heartbeat changed on every row of it while it was watched".clone_into(&mut finding.why);
+            }
+            Some(support) => finding.support = finding.support.max(Some(support)),
+            None => {}
+        }
+    }
+    findings
+}
+
+pub(super) fn waiting(facts: &Facts<'_>) -> Vec<Finding> {
+    of_meaning(facts, Meaning::Waiting)
+}
+
+/// Where several states are called so, the one that the worker takes again is not the end.
+pub(super) fn failed(facts: &Facts<'_>) -> Vec<Finding> {
+    let named = |state: &&StateSeen| {
+        state.meaning == Some(Meaning::Failed) || Meaning::of(&state.name()) == Some(Meaning::Failed)
+    };
+    let others = facts.shape.states().iter().filter(|state| state.meaning.is_none()).count();
+    let mut findings = of_meaning(facts, Meaning::Failed);
+    if facts.answers.get("states.failed").is_none() && facts.shape.states().iter().filter(named).count() > 1 {
+        let end = facts.shape.states().iter().filter(named).find(|state| is_end(&state.name()));
+        for finding in &mut findings {
+            finding.support = Some(Support::Name);
+            finding.form = end.map_or_else(|| "STATE".to_owned(), StateSeen::text);
+        }
+    }
+    // One of those that nobody knows could be it; or one that no row has yet, where attempts come to an end.
+    findings.retain(|finding| finding.value.is_some() || others > 0 || facts.attempts().is_some());
+    findings
+}
+
+fn is_end(state: &str) -> bool {
+    let words = crate::preset::words(state);
+    words
+        .iter()
+        .any(|word| super::roles::is_among(word, "dead discarded buried exhausted abandoned gave final permanently"))
+}
+
+pub(super) fn done(facts: &Facts<'_>) -> Vec<Finding> {
+    of_meaning(facts, Meaning::Done).into_iter().filter(|finding| finding.value.is_some()).collect()
+}
+
+pub(super) fn cancelled(facts: &Facts<'_>) -> Vec<Finding> {
+    of_meaning(facts, Meaning::Cancelled).into_iter().filter(|finding| finding.value.is_some()).collect()
+}
+
+/// The states that no other question offers.
+pub(super) fn rest(facts: &Facts<'_>) -> Vec<Finding> {
+    let Shape::Column { name, states } = &facts.shape else { return Vec::new() };
+    if facts.answers.get("states.ignored").is_some() {
+        return of_meaning(facts, Meaning::Ignored);
+    }
+    let is_open = |finding: &Finding| finding.support.is_none_or(|support| support < Support::Both);
+    if failed(facts).iter().chain(&waiting(facts)).any(is_open) && facts.answers.get("actions") != Some("none") {
+        return Vec::new();
     }
     let rest: Vec<&StateSeen> = states.iter().filter(|state| state.meaning.is_none()).collect();
-    if !rest.is_empty() {
-        let form = rest.iter().map(|state| state.text()).collect::<Vec<_>>().join(",");
-        let seen = rest.iter().map(|state| described(state)).collect();
-        let question = "what do these states mean? name them under waiting, done, failed or cancelled, or `ignored`";
-        draft.ask("states.ignored", question, seen, form, true);
-    }
+    let form = rest.iter().map(|state| state.text()).collect::<Vec<_>>().join(",");
+    let seen = rest.iter().map(|state| described(state)).collect();
+    // What holds a claim, or has a name that means something, is not left out by Enter.
+    let is_known = |state: &&StateSeen| state.held > 0 || Meaning::of(&state.name()).is_some();
+    let support = if rest.iter().any(is_known) { Support::Name } else { Support::Rows };
+    let form = if support == Support::Name { "STATE".to_owned() } else { form };
+    let finding = Finding::new(list(rest.iter().copied()), support, "").asked(name, form, seen);
+    if rest.is_empty() { Vec::new() } else { vec![finding] }
 }
 
 fn described(state: &StateSeen) -> String {
     let label = state.label.as_ref().map_or_else(String::new, |label| format!(" ({label})"));
-    let rows = match state.rows.rows.len() {
+    let rows = match state.rows.len() {
         500.. => "500 rows or more".to_owned(),
         rows => count(rows as u64, "row", "rows"),
     };
-    format!("{}{label}: {rows}", state.text())
+    let held = match (state.held, state.rows.len()) {
+        (_, 0) => "",
+        (0, _) => ", none with a claim",
+        (held, rows) if held == rows => ", all with a claim",
+        _ => ", some with a claim",
+    };
+    let over = if state.is_over { ", all ended" } else { "" };
+    format!("{}{label}: {rows}{held}{over}", state.text())
 }
 
 /// States as a list, or as a table where a lookup table names them.
 fn list<'s>(states: impl Iterator<Item = &'s StateSeen>) -> Value {
     let states: Vec<&StateSeen> = states.collect();
     if states.iter().any(|state| state.label.is_some()) {
-        let named = states.iter().map(|state| (state.label.clone().unwrap_or_else(|| state.text()), state.value()));
+        let named = states.iter().map(|state| (state.name(), state.value()));
         return named.collect::<InlineTable>().into();
     }
     states.iter().map(|state| state.value()).collect::<Array>().into()
+}
+
+/// The states of that meaning, by the names that the mapping gives them: the best supported first, then those that are
+/// named for it.
+pub(super) fn names(facts: &Facts<'_>, meaning: Meaning) -> Vec<String> {
+    let mut of: Vec<&StateSeen> = facts.shape.states().iter().filter(|state| state.meaning == Some(meaning)).collect();
+    of.sort_by_key(|state| {
+        let is_named = Meaning::of(&state.name()) == Some(meaning);
+        (std::cmp::Reverse(state.support), !is_named, std::cmp::Reverse(state.rows.len()))
+    });
+    of.into_iter().map(StateSeen::name).collect()
 }

@@ -1,13 +1,18 @@
 //! The table that is adopted, as the catalog describes it: its columns with their roles, its keys and what refers to
 //! it.
 
+use super::Adoption;
+use super::constraints::{Piece, checks, listed, literal_of, pieces};
 use super::roles::{Class, Role, class, role};
-use crate::model::{Cell, Engine};
+use super::rows::Rows;
+use super::times::newest_in;
+use crate::model::{Cell, Engine, Timestamp};
 use crate::ops::OpsError;
 use crate::ops::session::suggestion;
 use crate::preset::ident::{qualified, quoted};
-use crate::preset::{LiveColumn, LiveSchema, LiveTable, meanings};
+use crate::preset::{LiveColumn, LiveSchema, LiveTable, SpecError, meanings};
 use crate::store::{Reader, StoreError, StoreErrorKind, catalog, parts};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// The table, with what the catalog says beyond [`LiveTable`].
@@ -23,6 +28,12 @@ pub(super) struct Subject {
     /// Columns with the table and column that they refer to.
     pub(super) foreign: Vec<Foreign>,
     pub(super) referred_from: Vec<String>,
+    /// What new rows begin with, by column: expressions.
+    pub(super) defaults: BTreeMap<String, String>,
+    /// The columns that the database computes.
+    pub(super) generated: BTreeSet<String>,
+    /// The CHECKs on one column, by column.
+    pub(super) checks: Vec<(String, Vec<Piece>)>,
 }
 
 /// A column with what it probably keeps.
@@ -46,12 +57,16 @@ pub(super) struct Foreign {
 }
 
 impl Subject {
-    pub(super) fn find(
-        reader: &mut dyn Reader,
-        engine: Engine,
-        schema: Option<&str>,
-        name: &str,
-    ) -> Result<Subject, OpsError> {
+    /// Finds the table, and looks at its rows which columns may keep a time.
+    pub(super) fn read(reader: &mut dyn Reader, engine: Engine, adoption: &Adoption<'_>) -> Result<Subject, OpsError> {
+        let mut subject = Subject::find(reader, engine, adoption.schema, adoption.table)?;
+        let now = reader.now();
+        let ends = Sampler::new(reader, engine, &subject).ends()?;
+        subject.see_times(&ends, now);
+        Ok(subject)
+    }
+
+    fn find(reader: &mut dyn Reader, engine: Engine, schema: Option<&str>, name: &str) -> Result<Subject, OpsError> {
         let names: Vec<String> = meanings(name).into_iter().map(|(_, name)| name).collect();
         let schema_live = reader.live_schema(&names)?;
         let Some(live) = schema_live.table_meant(schema, name).cloned() else {
@@ -59,6 +74,9 @@ impl Subject {
         };
         let sql = qualified(&live.schema, &live.name);
         let written = if live.visible { live.name.clone() } else { written(&live) };
+        if live.is_view {
+            return Err(by_hand(&written, "is a view, and a worker's claim is in the tables behind it"));
+        }
         let mut subject = Subject { written, sql, ..Subject::default() };
         for row in reader.texts(&catalog::keys_and_references(engine, &live))? {
             let [kind, a, b, c, d] = row.as_slice() else { continue };
@@ -69,6 +87,20 @@ impl Subject {
                     subject.foreign.push(Foreign { column, schema, table, to });
                 }
                 "from" => subject.referred_from.push(a.clone()),
+                "parent" => return Err(by_hand(&subject.written, &format!("is a partition of {a}: adopt that"))),
+                "default" => drop(subject.defaults.insert(a.clone(), b.clone())),
+                "generated" => drop(subject.generated.insert(a.clone())),
+                "check" => subject.checks.push((a.clone(), pieces(b))),
+                "sql" => subject.checks.extend(checks(b).into_iter().filter_map(|check| {
+                    let is_in = |column: &&LiveColumn| {
+                        check
+                            .iter()
+                            .any(|piece| matches!(piece, Piece::Word(word) if word.eq_ignore_ascii_case(&column.name)))
+                    };
+                    let mut named = live.columns.iter().filter(is_in);
+                    let column = named.next().filter(|_| named.next().is_none())?.name.clone();
+                    Some((column, check))
+                })),
                 _ => {}
             }
         }
@@ -77,7 +109,11 @@ impl Subject {
         for column in live.columns.iter().filter(|column| column.readable) {
             let comment = comments.iter().find(|row| row.first() == Some(&column.name)).and_then(|row| row.get(1));
             let comment = comment.filter(|comment| !comment.is_empty()).cloned();
-            subject.columns.push(SubjectColumn { comment, ..SubjectColumn::of(column, schema_live.labels(column)) });
+            let checks = subject.checks.iter().filter(|(of, _)| *of == column.name);
+            let listed: Vec<String> = checks.flat_map(|(_, check)| listed(check)).collect();
+            let listed = Some(listed.as_slice()).filter(|listed| listed.len() > 1);
+            let labels = schema_live.labels(column).or(listed);
+            subject.columns.push(SubjectColumn { comment, ..SubjectColumn::of(column, labels) });
         }
         subject.live = live;
         Ok(subject)
@@ -89,6 +125,43 @@ impl Subject {
 
     pub(super) fn of_role(&self, role: Role) -> impl Iterator<Item = &SubjectColumn> {
         self.columns.iter().filter(move |column| column.role == Some(role))
+    }
+
+    /// The plain value with which a new row begins.
+    pub(super) fn begins_with(&self, column: &str) -> Option<String> {
+        self.defaults.get(column).and_then(|default| literal_of(default))
+    }
+
+    /// What stands for nobody or no time in a column that may be of a claim: a word or a number below zero, its default.
+    fn nobody(&self, column: &SubjectColumn) -> Option<String> {
+        let may_be_claims = match (column.class, column.role) {
+            (_, None | Some(Role::Owner | Role::Host | Role::Token)) => true,
+            (Class::Number, role) => matches!(role, Some(Role::Claimed | Role::Heartbeat | Role::Lease)),
+            (_, role) => role == Some(Role::Kind),
+        };
+        let default = self.begins_with(&column.name).filter(|_| may_be_claims && column.labels.is_none())?;
+        let is_nobody = match column.class {
+            Class::Text | Class::Other => !default.is_empty(),
+            _ => column.class == Class::Number && default.starts_with('-'),
+        };
+        is_nobody.then_some(default)
+    }
+
+    /// Takes the roles of times from columns that hold none: an amount, a count, a reason.
+    pub(super) fn see_times(&mut self, rows: &Rows, now: Timestamp) {
+        for column in &mut self.columns {
+            let is_of_time = matches!(
+                column.role,
+                Some(Role::Claimed | Role::Heartbeat | Role::Lease | Role::Ended(_) | Role::Updated | Role::OtherTime)
+            );
+            let may_be_none = is_of_time && matches!(column.class, Class::Number | Class::Text);
+            if may_be_none
+                && rows.set(&column.name).next().is_some()
+                && newest_in(rows.set(&column.name), now).is_none()
+            {
+                column.role = None;
+            }
+        }
     }
 
     /// The columns whose rows no role of this database user may read.
@@ -131,6 +204,14 @@ fn word(name: &str) -> String {
     if name.contains(['.', '"']) { quoted(name) } else { name.to_owned() }
 }
 
+/// The error that no draft could be true.
+pub(super) fn by_hand(table: &str, why: &str) -> OpsError {
+    let message = format!(
+        "table {table} {why}; jobdoctor drafts no mapping of it: write one by hand (docs/mapping.md, `jobdoctor help mapping`)"
+    );
+    SpecError::whole("adopt", message).into()
+}
+
 fn missing(
     reader: &mut dyn Reader,
     engine: Engine,
@@ -163,41 +244,6 @@ const BYTES: usize = 2000;
 const PATIENCE: Duration = Duration::from_secs(2);
 const WHOLE_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Rows of a table, each with the values of these columns.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Rows {
-    pub(super) columns: Vec<String>,
-    pub(super) rows: Vec<Vec<Cell>>,
-}
-
-impl Rows {
-    pub(super) fn values(&self, column: &str) -> impl Iterator<Item = &Cell> {
-        let at = self.columns.iter().position(|name| name == column);
-        self.rows.iter().filter_map(move |row| row.get(at?))
-    }
-
-    /// True if there are rows and the column is NULL in all of them.
-    pub(super) fn is_null(&self, column: &str) -> bool {
-        !self.rows.is_empty() && self.values(column).all(Cell::is_null)
-    }
-
-    /// True if there are rows and the column is NULL in none of them.
-    pub(super) fn is_set(&self, column: &str) -> bool {
-        !self.rows.is_empty() && !self.values(column).any(Cell::is_null)
-    }
-
-    /// The value that all rows agree on, if there are rows and they do.
-    pub(super) fn agreed(&self, column: &str) -> Option<&Cell> {
-        let first = self.values(column).next()?;
-        self.values(column).all(|value| value == first).then_some(first)
-    }
-
-    pub(super) fn and(&self, other: &Rows) -> Rows {
-        let columns = if self.columns.is_empty() { other.columns.clone() } else { self.columns.clone() };
-        Rows { columns, rows: self.rows.iter().chain(&other.rows).cloned().collect() }
-    }
-}
-
 /// A reader of samples of one table.
 pub(super) struct Sampler<'a> {
     pub(super) reader: &'a mut dyn Reader,
@@ -223,7 +269,7 @@ impl<'a> Sampler<'a> {
             let columns: Vec<String> = key.iter().map(|column| format!("j.{} {direction}", quoted(column))).collect();
             format!(" ORDER BY {}", columns.join(", "))
         };
-        Ok(self.rows("true", &order("DESC"))?.and(&self.rows("true", &order("ASC"))?))
+        Ok(self.rows("true", &order("DESC"))?.and(&self.rows("true", &order("ASC"))?).distinct(&key))
     }
 
     /// Rows that meet a condition, in which the table is `j`; none if finding them takes too long.
@@ -236,7 +282,9 @@ impl<'a> Sampler<'a> {
         let list = if list.is_empty() { "1".to_owned() } else { list.join(", ") };
         let table = &self.subject.sql;
         let sql = format!("SELECT {list} FROM {table} AS j WHERE {condition}{order} LIMIT {ROWS}");
-        Ok(Rows { columns, rows: self.query(&sql)? })
+        let nobody =
+            self.subject.columns.iter().filter_map(|column| Some((column.name.clone(), self.subject.nobody(column)?)));
+        Ok(Rows { columns, rows: self.query(&sql)?, nobody: nobody.collect() })
     }
 
     /// The rows of a query, none if it takes too long.
@@ -257,15 +305,13 @@ impl<'a> Sampler<'a> {
 
     /// The stored values of a column with few of them: by steps over an index if one begins with the column, by the
     /// statistics of Postgres, or from the rows that were read.
-    pub(super) fn distinct(
-        &mut self,
-        column: &str,
-        labels: Option<&[String]>,
-        ends: &Rows,
-    ) -> Result<Vec<Cell>, OpsError> {
-        if let Some(labels) = labels {
-            return Ok(labels.iter().map(|label| Cell::Text(label.clone())).collect());
-        }
+    pub(super) fn distinct(&mut self, column: &SubjectColumn, ends: &Rows) -> Result<Vec<Cell>, OpsError> {
+        let (labels, is_number) = (column.labels.as_deref(), column.class == Class::Number);
+        let column = column.name.as_str();
+        let listed = labels.unwrap_or_default().iter().map(|label| match label.parse() {
+            Ok(number) if is_number => Cell::Integer(number),
+            _ => Cell::Text(label.clone()),
+        });
         let leads = self
             .subject
             .live
@@ -283,7 +329,7 @@ impl<'a> Sampler<'a> {
             format!("SELECT DISTINCT v FROM (SELECT {name} AS v FROM {table} LIMIT 100000) AS sampled")
         };
         let sql = format!("{distinct} WHERE v IS NOT NULL LIMIT {}", STATES + 1);
-        let mut values: Vec<Cell> = self.query(&sql)?.into_iter().flatten().collect();
+        let mut values: Vec<Cell> = listed.chain(self.query(&sql)?.into_iter().flatten()).collect();
         if let Some(common) = catalog::common_values(self.engine, &self.subject.live, column).filter(|_| !leads) {
             let is_number = matches!(values.first(), Some(Cell::Integer(_)));
             for cell in self.query(&common)?.into_iter().flatten() {
@@ -304,11 +350,4 @@ impl<'a> Sampler<'a> {
         }
         Ok(distinct)
     }
-}
-
-/// The rows of a state that were among others.
-pub(super) fn with_value(rows: &Rows, column: &str, value: &Cell) -> Rows {
-    let at = rows.columns.iter().position(|name| name == column);
-    let is_it = |row: &&Vec<Cell>| at.and_then(|at| row.get(at)).is_some_and(|cell| cell == value);
-    Rows { columns: rows.columns.clone(), rows: rows.rows.iter().filter(is_it).cloned().collect() }
 }

@@ -1,15 +1,16 @@
 //! What changes on rows in flight between two snapshots: a heartbeat beats every name.
 
 use super::Adoption;
-use super::draft::is_unset;
-use super::facts::{Change, Shape, StateSeen, Watched};
+use super::facts::{Facts, Shape, StateSeen, Support};
 use super::roles::{Class, Meaning, Role};
+use super::rows::Rows;
 use super::states::shape;
-use super::table::{Rows, Sampler, Subject};
+use super::table::{Sampler, Subject};
 use super::times::{Spelling, spelling};
 use crate::model::{Cell, Reading, Timestamp};
 use crate::ops::OpsError;
 use crate::ops::confirm::sleep;
+use crate::output::format::count;
 use crate::preset::encoding::{Encoding, Encodings};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,6 +19,20 @@ use std::time::Duration;
 const SILENCE: Duration = Duration::from_secs(120);
 /// How many of the longest observed steps of a heartbeat make a silence.
 const STEPS: u32 = 10;
+
+/// The rows that stayed in their state while they were watched.
+#[derive(Debug, Clone, Default)]
+pub struct Watched {
+    rows: Vec<RowWatched>,
+}
+
+#[derive(Debug, Clone)]
+struct RowWatched {
+    state: String,
+    is_waiting: bool,
+    /// How far each time went forward, by column; of the others there is none.
+    steps: BTreeMap<String, Duration>,
+}
 
 /// One look at the rows, by state and key.
 struct Look {
@@ -32,33 +47,35 @@ pub fn watch(adoption: &Adoption<'_>, apart: Duration) -> Result<Watched, OpsErr
     let first = look(adoption)?;
     sleep(adoption.limits, apart)?;
     let second = look(adoption)?;
-    let mut changes = Vec::new();
-    for (at, column) in first.subject.columns.iter().enumerate() {
-        if matches!(column.class, Class::Boolean | Class::Json) || matches!(column.role, Some(Role::Attempts)) {
-            continue;
+    let is_time = |class: Class, role: Option<Role>| {
+        !matches!(class, Class::Boolean | Class::Json) && role != Some(Role::Attempts)
+    };
+    let columns = first.subject.columns.iter().enumerate().filter(|(_, column)| is_time(column.class, column.role));
+    let encoded = columns.filter_map(|(at, column)| {
+        let spelled = spelling(&column.type_name, column.class, second.all.set(&column.name), second.now);
+        let (Spelling::Known(how, _) | Spelling::NoZone(how)) = spelled else { return None };
+        Some((at, column.name.as_str(), Encodings::new(Encoding::parse(&how).ok()?, Vec::new())))
+    });
+    let encoded: Vec<_> = encoded.collect();
+    let step = |old: &[Cell], new: &[Cell], at: usize, encodings: &Encodings| {
+        let read = |row: &[Cell]| row.get(at).map(|cell| encodings.decode(cell));
+        match (read(old), read(new)) {
+            (Some(Reading::At(old)), Some(Reading::At(new))) if new.micros() > old.micros() => Some(new.since(old)),
+            _ => None,
         }
-        let spelled = spelling(&column.type_name, column.class, second.all.values(&column.name), second.now, false);
-        let (Spelling::Known(how, _) | Spelling::NoZone(how, _)) = spelled else { continue };
-        let Ok(encoding) = Encoding::parse(&how) else { continue };
-        let encodings = Encodings::new(encoding, Vec::new());
-        for (key, (state, is_waiting, row)) in &second.rows {
-            let Some((before, _, old)) = first.rows.get(key).filter(|(before, ..)| before == state) else { continue };
-            let read = |row: &Vec<Cell>| row.get(at).map(|cell| encodings.decode(cell));
-            if let (Some(Reading::At(old)), Some(Reading::At(new))) = (read(old), read(row))
-                && new.micros() > old.micros()
-            {
-                let (column, state) = (column.name.clone(), before.clone());
-                changes.push(Change { column, state, is_waiting: *is_waiting, step: new.since(old) });
-            }
-        }
-    }
-    Ok(Watched { changes })
+    };
+    let both = second.rows.iter().filter_map(|(key, (state, is_waiting, new))| {
+        let (_, _, old) = first.rows.get(key).filter(|(before, ..)| before == state)?;
+        let steps = encoded.iter().filter_map(|(at, name, how)| Some(((*name).to_owned(), step(old, new, *at, how)?)));
+        Some(RowWatched { state: state.clone(), is_waiting: *is_waiting, steps: steps.collect() })
+    });
+    Ok(Watched { rows: both.collect() })
 }
 
 fn look(adoption: &Adoption<'_>) -> Result<Look, OpsError> {
     let engine = adoption.store.engine();
     let mut reader = adoption.store.reader(adoption.limits)?;
-    let subject = Subject::find(reader.as_mut(), engine, adoption.schema, adoption.table)?;
+    let subject = Subject::read(reader.as_mut(), engine, adoption)?;
     let now = reader.now();
     let mut sampler = Sampler::new(reader.as_mut(), engine, &subject);
     let ends = sampler.ends()?;
@@ -89,50 +106,85 @@ fn look(adoption: &Adoption<'_>) -> Result<Look, OpsError> {
 }
 
 impl Watched {
-    /// The changes of the column that shows life: one that a claim alone sets. What is set while a job waits, such as
-    /// an `updated_at`, is written by others than its worker.
-    fn beats(&self, subject: &Subject, waiting: &Rows) -> Vec<&Change> {
-        let is_of_claims = |name: &str| waiting.values(name).next().is_some() && waiting.values(name).all(is_unset);
-        let beats = |change: &&Change| {
-            subject.column(&change.column).is_some_and(|column| column.role != Some(Role::Updated))
-                && is_of_claims(&change.column)
-                && !self.changes.iter().any(|other| other.column == change.column && other.is_waiting)
+    /// The column that shows life: one that a claim alone sets. What is set while a job waits, such as an `updated_at`,
+    /// is written by others than its worker.
+    fn beating(&self, subject: &Subject, waiting: &Rows) -> Option<&str> {
+        let is_life = |name: &str| {
+            subject.column(name).is_some_and(|column| column.role != Some(Role::Updated))
+                && waiting.is_free(name)
+                && !self.rows.iter().any(|row| row.is_waiting && row.steps.contains_key(name))
         };
-        let mut beating: Vec<&Change> = self.changes.iter().filter(beats).collect();
-        let is_named = |name: &&String| subject.column(name).is_some_and(|column| column.role == Some(Role::Heartbeat));
-        let mut columns = beating.iter().map(|change| &change.column);
-        let first = columns.clone().find(is_named).or(columns.next());
-        beating.retain(|change| Some(&change.column) == first);
-        beating
+        let mut columns =
+            self.rows.iter().flat_map(|row| row.steps.keys()).map(String::as_str).filter(|name| is_life(name));
+        let is_named = |name: &&str| subject.column(name).is_some_and(|column| column.role == Some(Role::Heartbeat));
+        columns.clone().find(is_named).or_else(|| columns.next())
     }
 
-    /// The columns that went forward and prove nothing, for the question about life.
-    pub(super) fn others(&self) -> Vec<String> {
-        let mut columns: Vec<&str> = self.changes.iter().map(|change| change.column.as_str()).collect();
+    /// The heartbeat's column, and a silence that is a multiple of its longest step; none where a row in flight stood
+    /// still: its step may be longer than the look.
+    pub(super) fn heartbeat(&self, subject: &Subject, waiting: &Rows) -> Option<(String, Option<String>)> {
+        let column = self.beating(subject, waiting)?;
+        let states: Vec<&str> =
+            self.rows.iter().filter(|row| row.steps.contains_key(column)).map(|row| row.state.as_str()).collect();
+        let steps: Vec<Option<&Duration>> = self
+            .rows
+            .iter()
+            .filter(|row| states.contains(&row.state.as_str()))
+            .map(|row| row.steps.get(column))
+            .collect();
+        let longest = steps.iter().copied().collect::<Option<Vec<_>>>().and_then(|steps| steps.into_iter().max());
+        Some((column.to_owned(), longest.map(|longest| format!("{}s", (*longest * STEPS).max(SILENCE).as_secs()))))
+    }
+
+    /// How many of the rows in flight went forward, and how many there are.
+    fn beats(&self, facts: &Facts<'_>, column: &str) -> (usize, usize) {
+        let is_in_flight = |row: &&RowWatched| match &facts.shape {
+            Shape::Where { .. } => row.state == Meaning::InFlight.key(),
+            Shape::Column { states, .. } => {
+                states.iter().any(|state| state.meaning == Some(Meaning::InFlight) && state.text() == row.state)
+            }
+        };
+        let of: Vec<&RowWatched> = self.rows.iter().filter(is_in_flight).collect();
+        (of.iter().filter(|row| row.steps.contains_key(column)).count(), of.len())
+    }
+
+    /// What a heartbeat supports that was seen; `None` where none was.
+    pub(super) fn support(&self, facts: &Facts<'_>) -> Option<Support> {
+        let column = self.beating(facts.subject, &facts.waiting)?;
+        let (beat, rows) = self.beats(facts, column);
+        Some(Support::by(beat == rows, rows, rows))
+    }
+
+    /// What the heartbeat supports of the states that are proposed as in flight.
+    pub(super) fn states(&self, facts: &Facts<'_>, states: &[StateSeen]) -> Option<Support> {
+        let column = self.beating(facts.subject, &facts.waiting)?;
+        let is_proposed = |row: &RowWatched| {
+            states.iter().any(|state| state.meaning == Some(Meaning::InFlight) && state.text() == row.state)
+        };
+        self.rows
+            .iter()
+            .filter(|row| row.steps.contains_key(column))
+            .all(is_proposed)
+            .then(|| self.support(facts))
+            .flatten()
+    }
+
+    /// What went forward, for the question about life.
+    pub(super) fn seen(&self, facts: &Facts<'_>) -> Vec<String> {
+        let life = self.beating(facts.subject, &facts.waiting);
+        let mut columns: Vec<&str> = self.rows.iter().flat_map(|row| row.steps.keys()).map(String::as_str).collect();
         columns.sort_unstable();
         columns.dedup();
-        let of = |column: &&str| format!("{column} advanced while it was watched, and is set while a job waits too");
-        columns.iter().map(of).collect()
-    }
-
-    /// The heartbeat's column, a silence that is a multiple of its longest step, and what was seen.
-    pub(super) fn heartbeat(&self, subject: &Subject, waiting: &Rows) -> Option<(String, String, String)> {
-        let beats = self.beats(subject, waiting);
-        let longest = beats.iter().map(|change| change.step).max()?;
-        let silence = (longest * STEPS).max(SILENCE);
-        let reason = format!(
-            "it advanced on {} while it was watched, at most {} s at a time",
-            crate::output::format::count(beats.len() as u64, "row", "rows"),
-            longest.as_secs_f64().ceil()
-        );
-        Some((beats.first()?.column.clone(), format!("{}s", silence.as_secs()), reason))
-    }
-
-    /// The states in which the heartbeat changed, if no other state is proposed as in flight.
-    pub(super) fn states(&self, subject: &Subject, waiting: &Rows, states: &[StateSeen]) -> Option<Vec<String>> {
-        let seen: Vec<String> = self.beats(subject, waiting).iter().map(|change| change.state.clone()).collect();
-        let is_other = |state: &StateSeen| state.meaning == Some(Meaning::InFlight) && !seen.contains(&state.text());
-        let others = states.iter().any(is_other);
-        (!seen.is_empty() && !others).then_some(seen)
+        let of = |column: &str| {
+            let (beat, rows) = self.beats(facts, column);
+            let seen =
+                format!("{column} advanced on {beat} of {} while it was watched", count(rows as u64, "row", "rows"));
+            match life == Some(column) {
+                true if beat < rows => format!("{seen}: the others are dead, or their step is longer"),
+                true => seen,
+                false => format!("{seen}, and is set while a job waits too"),
+            }
+        };
+        columns.into_iter().map(of).collect()
     }
 }

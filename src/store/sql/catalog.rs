@@ -33,7 +33,7 @@ pub fn columns_of_tables(engine: Engine, called: &[String]) -> String {
     match engine {
         Engine::Postgres => format!(
             "SELECT n.nspname::text, c.relname::text, a.attname::text {OF_POSTGRES} \
-             AND (pg_catalog.lower(a.attname::text) ~ '{}' OR pg_catalog.lower(a.attname::text) IN ({})) \
+             AND (pg_catalog.lower(a.attname::text) ~ '{}' OR pg_catalog.lower(a.attname::text) = ANY (ARRAY[{}]::text[])) \
              ORDER BY n.nspname, c.relname, a.attnum",
             QUEUE_WORDS.concat().join("|"),
             called.iter().map(|name| literal(&name.to_lowercase())).collect::<Vec<_>>().join(", ")
@@ -64,7 +64,8 @@ fn regclass(schema: &str, name: &str) -> String {
     literal(&qualified(schema, name))
 }
 
-/// Asks for a table's keys and references: rows of five texts, the kind first (`primary`, `foreign` and `from`).
+/// Asks for a table's keys, references, defaults and constraints: rows of five texts, the kind first (`primary`,
+/// `foreign`, `from`, `parent`, `default`, `generated`, `check`; on SQLite `sql`, the table's own text, in place of the last).
 pub fn keys_and_references(engine: Engine, table: &LiveTable) -> String {
     let (name, oid) = (literal(&table.name), format!("{}::regclass", regclass(&table.schema, &table.name)));
     match engine {
@@ -73,7 +74,10 @@ pub fn keys_and_references(engine: Engine, table: &LiveTable) -> String {
              UNION ALL SELECT 'foreign', \"from\", 'main', \"table\", coalesce(\"to\", (SELECT p.name FROM \
              pragma_table_info(f.\"table\", 'main') AS p WHERE p.pk = 1)) FROM pragma_foreign_key_list({name}, 'main') AS f \
              UNION ALL SELECT 'from', t.name, '', '', '' FROM sqlite_schema AS t, pragma_foreign_key_list(t.name) AS f \
-             WHERE t.type = 'table' AND t.sql NOT LIKE 'CREATE VIRTUAL%' AND f.\"table\" = {name} COLLATE NOCASE AND t.name <> {name}"
+             WHERE t.type = 'table' AND t.sql NOT LIKE 'CREATE VIRTUAL%' AND f.\"table\" = {name} COLLATE NOCASE AND t.name <> {name} \
+             UNION ALL SELECT 'default', name, dflt_value, '', '' FROM pragma_table_xinfo({name}, 'main') WHERE dflt_value <> '' \
+             UNION ALL SELECT 'generated', name, '', '', '' FROM pragma_table_xinfo({name}, 'main') WHERE hidden IN (2, 3) \
+             UNION ALL SELECT 'sql', '', sql, '', '' FROM main.sqlite_schema WHERE type = 'table' AND name = {name} COLLATE NOCASE"
         ),
         Engine::Postgres => format!(
             "SELECT 'primary', a.attname::text, '', '', '' FROM pg_catalog.pg_index AS i \
@@ -85,10 +89,20 @@ pub fn keys_and_references(engine: Engine, table: &LiveTable) -> String {
              JOIN pg_catalog.pg_namespace AS n ON n.oid = t.relnamespace \
              JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1] \
              JOIN pg_catalog.pg_attribute AS b ON b.attrelid = c.confrelid AND b.attnum = c.confkey[1] \
-             WHERE c.contype = 'f' AND c.conrelid = {oid} AND pg_catalog.cardinality(c.conkey) = 1 \
+             WHERE c.contype = 'f' AND c.convalidated AND c.conrelid = {oid} AND pg_catalog.cardinality(c.conkey) = 1 \
              UNION ALL SELECT DISTINCT 'from', t.relname::text, '', '', '' FROM pg_catalog.pg_constraint AS c \
              JOIN pg_catalog.pg_class AS t ON t.oid = c.conrelid \
-             WHERE c.contype = 'f' AND c.confrelid = {oid} AND c.conrelid <> c.confrelid"
+             WHERE c.contype = 'f' AND c.confrelid = {oid} AND c.conrelid <> c.confrelid \
+             UNION ALL SELECT 'parent', i.inhparent::regclass::text, '', '', '' FROM pg_catalog.pg_inherits AS i \
+             JOIN pg_catalog.pg_class AS c ON c.oid = i.inhrelid WHERE i.inhrelid = {oid} AND c.relispartition \
+             UNION ALL SELECT CASE WHEN a.attgenerated = '' THEN 'default' ELSE 'generated' END, a.attname::text, \
+             pg_catalog.pg_get_expr(d.adbin, d.adrelid), '', '' \
+             FROM pg_catalog.pg_attrdef AS d JOIN pg_catalog.pg_attribute AS a ON a.attrelid = d.adrelid AND a.attnum = d.adnum \
+             WHERE d.adrelid = {oid} \
+             UNION ALL SELECT 'check', a.attname::text, pg_catalog.pg_get_constraintdef(c.oid), '', '' \
+             FROM pg_catalog.pg_constraint AS c JOIN pg_catalog.pg_attribute AS a ON a.attrelid = {oid} \
+             AND (c.conrelid = {oid} AND c.conkey = ARRAY[a.attnum] OR c.contypid = a.atttypid AND a.attnum > 0) \
+             WHERE c.contype = 'c' AND c.convalidated"
         ),
     }
 }

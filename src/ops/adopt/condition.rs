@@ -1,0 +1,182 @@
+//! The condition of rows in flight: where no column alone tells them, and where some are no jobs any more.
+
+use super::draft::{of_job, sampled};
+use super::facts::{Facts, Shape, StateSeen, Support, stored};
+use super::keys::Finding;
+use super::roles::{Class, Role, is_deletion};
+use super::rows::Rows;
+use super::table::{Sampler, Subject, SubjectColumn};
+use super::times::newest_in;
+use crate::model::{Cell, Engine, Timestamp};
+use crate::preset::ident::quoted;
+use crate::preset::statement_words;
+use std::collections::BTreeSet;
+
+/// Whether a condition leaves rows out that are no jobs any more, and tells nothing of a claim.
+pub(super) fn is_of_ends(subject: &Subject, condition: &str) -> bool {
+    let of_claims = [Some(Role::Claimed), Some(Role::Owner), Some(Role::Lease), Some(Role::Heartbeat)];
+    let has_state = subject.of_role(Role::State).next().is_some();
+    has_state && !named_in(subject, condition).any(|column| of_claims.contains(&column.role))
+}
+
+/// The columns that a condition names.
+pub(super) fn named_in<'s>(subject: &'s Subject, condition: &str) -> impl Iterator<Item = &'s SubjectColumn> {
+    let bare = |word: &str| word.rsplit('.').next().unwrap_or(word).trim_matches('"').to_owned();
+    let words: Vec<String> = statement_words(condition).into_iter().map(bare).collect();
+    subject
+        .columns
+        .iter()
+        .filter(move |column| words.contains(&column.name) || condition.contains(&quoted(&column.name)))
+}
+
+pub(super) fn ends(subject: &Subject) -> impl Iterator<Item = &SubjectColumn> {
+    subject.columns.iter().filter(|column| matches!(column.role, Some(Role::Ended(_))) && !is_deletion(&column.name))
+}
+
+pub(super) fn deletions(subject: &Subject) -> impl Iterator<Item = &SubjectColumn> {
+    subject.columns.iter().filter(|column| is_deletion(&column.name) && column.class != Class::Json)
+}
+
+/// The condition that a column holds a value, by what stands for none in the rows that were read.
+pub(super) fn set_sql(engine: Engine, column: &SubjectColumn, all: &Rows) -> String {
+    let name = of_job(&column.name);
+    let none = all.values(&column.name).filter(|cell| all.is_none(&column.name, cell) && !cell.is_null());
+    let none: BTreeSet<String> = none.map(|cell| stored(engine, column.class, cell)).collect();
+    match column.class {
+        Class::Boolean => name,
+        _ if none.is_empty() => format!("{name} IS NOT NULL"),
+        _ => format!("{name} NOT IN ({})", none.into_iter().collect::<Vec<_>>().join(", ")),
+    }
+}
+
+fn unset_sql(engine: Engine, column: &SubjectColumn, all: &Rows) -> String {
+    let set = set_sql(engine, column, all);
+    match set.strip_suffix(" IS NOT NULL") {
+        Some(name) => format!("{name} IS NULL"),
+        None if column.class == Class::Boolean && all.values(&column.name).all(|cell| !cell.is_null()) => {
+            format!("NOT {set}")
+        }
+        None => format!("NOT coalesce({set}, false)"),
+    }
+}
+
+/// The condition that would make a row a claim: begun, not ended, not deleted. Of the columns that may tell a claim the
+/// one that the fewest rows have. The rows support it if each of them that meets it has all of a claim, and no other
+/// that has not ended.
+pub(super) fn proposal(sampler: &Sampler<'_>, all: &Rows, status: Option<&(String, Vec<StateSeen>)>) -> (String, bool) {
+    let (subject, now) = (sampler.subject, sampler.reader.now());
+    let open = ends(subject).chain(deletions(subject)).fold(all.clone(), |rows, column| rows.without(&column.name));
+    let is_sign = |column: &&SubjectColumn| matches!(column.role, Some(Role::Claimed | Role::Owner));
+    let named: Vec<&SubjectColumn> = subject.columns.iter().filter(is_sign).collect();
+    // A flag of any name that is true where a claim's columns are set, and nowhere else.
+    let follows = |flag: &&SubjectColumn| {
+        let (held, free) = (open.with(&flag.name), open.without(&flag.name));
+        flag.role.is_none()
+            && !named.is_empty()
+            && named.iter().all(|sign| held.is_held(&sign.name) && free.is_free(&sign.name))
+    };
+    let flags = subject.columns.iter().filter(|column| column.class == Class::Boolean);
+    let mut signs: Vec<&SubjectColumn> = named.iter().copied().chain(flags.filter(follows)).collect();
+    if signs.is_empty() {
+        signs.extend(subject.of_role(Role::Lease));
+    }
+    let held_rows = |column: &SubjectColumn| match open.set(&column.name).count() {
+        0 => usize::MAX,
+        rows => rows,
+    };
+    // A flag is made to tell; of others the one that the fewest rows have.
+    let Some(begin) = signs.iter().min_by_key(|column| (column.class != Class::Boolean, held_rows(column))) else {
+        return (String::new(), false);
+    };
+    let held = open.with(&begin.name);
+    let free = open.without(&begin.name);
+    // A flag or a time that only some of these rows have may be an end of the others, whatever it is called.
+    // So may a number or a word that differs among them, and from that of all others: a state that nothing names.
+    let may_tell = |column: &&SubjectColumn| {
+        let none = free.agreed(&column.name).filter(|none| !none.is_null());
+        let differs = |none: &Cell| held.values(&column.name).all(|cell| cell != none);
+        column.role.is_none() && held.agreed(&column.name).is_none() && none.is_some_and(differs)
+    };
+    let may_end = |column: &&SubjectColumn| {
+        let is_mixed = held.set(&column.name).next().is_some() && !held.is_held(&column.name);
+        column.role.is_none() && is_mixed && is_time_or_flag(column, &held, now)
+    };
+    let is_whole = signs.iter().all(|sign| held.is_held(&sign.name) && free.is_free(&sign.name));
+    let is_supported = is_whole && !subject.columns.iter().any(|column| may_end(&column) || may_tell(&column));
+    let mut parts = vec![set_sql(sampler.engine, begin, all)];
+    parts.extend(ends(subject).chain(deletions(subject)).map(|column| unset_sql(sampler.engine, column, all)));
+    if let Some((column, states)) = status.filter(|(_, states)| states.len() > 1) {
+        let class = subject.column(column).map_or(Class::Text, |column| column.class);
+        let mixed: Vec<String> = states
+            .iter()
+            .filter(|state| state.held > 0 && !state.is_over)
+            .map(|state| stored(sampler.engine, class, &state.value))
+            .collect();
+        parts.push(format!("{} IN ({})", of_job(column), mixed.join(", ")));
+    }
+    (parts.join(" AND "), is_supported)
+}
+
+pub(super) fn condition(facts: &Facts<'_>) -> Vec<Finding> {
+    let (subject, said) = (facts.subject, facts.answers.get("claim.where"));
+    let seen = |column: &SubjectColumn| {
+        let set = facts.all.set(&column.name).count();
+        format!("{}, set in {set} of {} rows", sampled(&column.name, &facts.all), facts.all.len())
+    };
+    match &facts.shape {
+        _ if said.is_some() => vec![Finding::new(said.unwrap_or_default(), Support::Answered, "as answered")],
+        Shape::Where { condition, is_supported, .. } => {
+            let tells = |column: &&SubjectColumn| {
+                column.class == Class::Boolean
+                    || matches!(
+                        column.role,
+                        Some(Role::Claimed | Role::Ended(_) | Role::Lease | Role::Owner | Role::State)
+                    )
+            };
+            let seen = subject.columns.iter().filter(tells).map(seen).collect();
+            let about = "no column is known that tells it alone (name one with claim.state; if another table keeps it: docs/mapping.md)";
+            let in_flight = facts.in_flight.len();
+            let support = Support::by(*is_supported, facts.waiting.len(), in_flight).min(Support::Rows);
+            match condition.is_empty() {
+                false if support >= Support::Rows => {
+                    vec![Finding::new(condition, support, "").asked(about, condition, seen)]
+                }
+                _ => vec![Finding::open(about, "CONDITION", seen)],
+            }
+        }
+        Shape::Column { .. } => {
+            // A deletion; or what only some rows in flight have and no job that waits: an end, a cancellation.
+            let is_mark = |column: &&SubjectColumn| {
+                let some = facts.in_flight.set(&column.name).next().is_some() && !facts.in_flight.is_held(&column.name);
+                let is_end = matches!(column.role, None | Some(Role::Ended(_)));
+                is_deletion(&column.name)
+                    || (is_end
+                        && some
+                        && facts.waiting.is_free(&column.name)
+                        && is_time_or_flag(column, &facts.in_flight, facts.now))
+            };
+            let marks: Vec<&SubjectColumn> = subject.columns.iter().filter(is_mark).collect();
+            let names: Vec<&str> = marks.iter().map(|column| column.name.as_str()).collect();
+            let unset = |column: &&SubjectColumn| unset_sql(facts.engine, column, &facts.all);
+            // What nothing names an end may be a heartbeat that some have not written yet.
+            let is_named = |column: &&SubjectColumn| is_deletion(&column.name) || column.role.is_some();
+            let named: Vec<&SubjectColumn> = marks.iter().copied().filter(is_named).collect();
+            let is_used = named.iter().any(|column| facts.all.set(&column.name).next().is_some());
+            let support = if is_used && named.len() == marks.len() { Support::Rows } else { Support::Name };
+            let condition = match named.is_empty() {
+                true => "CONDITION".to_owned(),
+                false => named.iter().map(unset).collect::<Vec<_>>().join(" AND "),
+            };
+            let seen = marks.iter().map(|column| seen(column)).collect();
+            let about = format!("a row with `{}` may be none any more", names.join("` or `"));
+            let finding = Finding::new(&condition, support, "").asked(about, &condition, seen);
+            if marks.is_empty() { Vec::new() } else { vec![finding] }
+        }
+    }
+}
+
+/// Whether a column is a flag or keeps times.
+fn is_time_or_flag(column: &SubjectColumn, rows: &Rows, now: Timestamp) -> bool {
+    let is_flag = column.class == Class::Number && rows.set(&column.name).all(|cell| *cell == Cell::Integer(1));
+    is_flag || matches!(column.class, Class::Boolean | Class::Time) || newest_in(rows.set(&column.name), now).is_some()
+}

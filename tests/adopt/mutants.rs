@@ -1,0 +1,95 @@
+//! Each conclusion with a mutant that concludes too much: any row instead of all, the newest instead of each, a name
+//! instead of rows. By night each is built, and the tests of `adopt` must notice it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What it gets wrong, the file below `src/ops/adopt`, and what becomes of which text.
+const MUTANTS: [(&str, &str, &str, &str); 13] = [
+    ("few rows show", "facts.rs", "ENOUGH.. if all_say_so", "2.. if all_say_so"),
+    ("any row in flight holds", "rows.rs", "self.set(column).count() == self.len()", "self.set(column).count() > 0"),
+    (
+        "any row that waits is free",
+        "rows.rs",
+        "self.set(column).next().is_none()",
+        "self.set(column).count() < self.len()",
+    ),
+    (
+        "the newest of all owners tells the zone",
+        "times.rs",
+        "newest.values().all(is_near)",
+        "newest.values().any(is_near)",
+    ),
+    (
+        "one beat shows a silence",
+        "watch.rs",
+        "Support::by(beat == rows, rows, rows)",
+        "Support::by(beat > 0, rows, rows)",
+    ),
+    ("a name outweighs its rows", "states.rs", "if state.is_held() || state.is_over =>", "if state.is_over =>"),
+    ("what can kill is never asked", "keys.rs", "support >= Support::Both", "support >= Support::Name"),
+    ("results are the claim's own", "actions.rs", " && !is_kept(&column.name)", ""),
+    ("what others have is the claim's own", "actions.rs", "\n            && is_called_as_claims(name);", ";"),
+    (
+        "leftovers of failures are the model",
+        "mod.rs",
+        "let mut fresh = waiting.clone();",
+        "let mut fresh = waiting.clone(); if !fresh.is_empty() { return fresh; }",
+    ),
+    (
+        "a time to live is a lease",
+        "liveness.rs",
+        "facts.waiting.is_empty() || facts.waiting.is_free(&column.name)",
+        "!column.name.is_empty()",
+    ),
+    (
+        "the least of retries tells when a run is counted",
+        "attempts.rs",
+        "(0, 1..) if in_flight > 0",
+        "(0, _) if in_flight > 0",
+    ),
+    ("a deletion is no matter", "condition.rs", "is_deletion(&column.name)\n                    || (is_end", "(is_end"),
+];
+
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/ops/adopt")
+}
+
+#[test]
+fn each_mutant_has_its_place() {
+    for (wrong, file, from, to) in MUTANTS {
+        let text = fs::read_to_string(sources().join(file)).unwrap();
+        assert_eq!(text.matches(from).count(), 1, "{wrong}: `{from}` in {file}");
+        assert!(!text.contains(to) || from.contains(to), "{wrong}: `{to}` in {file}");
+    }
+}
+
+mod nightly {
+    use super::*;
+
+    #[test]
+    fn each_mutant_is_noticed() {
+        let copy = tempfile::tempdir().unwrap();
+        let there = copy.path().join("jobdoctor");
+        let root = env!("CARGO_MANIFEST_DIR");
+        let copied = Command::new("git").args(["clone", "-q", root]).arg(&there).status().unwrap();
+        assert!(copied.success());
+        let tests = |tests: &str| {
+            let mut cargo = Command::new("cargo");
+            cargo.args(["test", "--locked", "--test", "tests", "--", "--skip", "nightly::", tests]);
+            let target = Path::new(root).join("target/adopt-mutants");
+            cargo.current_dir(&there).env("CARGO_TARGET_DIR", target).env("INSTA_UPDATE", "no").output().unwrap()
+        };
+        assert!(tests("adopt::").status.success(), "without a mutant the tests are green");
+        for (wrong, file, from, to) in MUTANTS {
+            let path = there.join("src/ops/adopt").join(file);
+            let text = fs::read_to_string(&path).unwrap();
+            fs::write(&path, text.replace(from, to)).unwrap();
+            let ran = tests("adopt::");
+            let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+            assert!(said.contains("test result: FAILED"), "{wrong}: {said}{}", String::from_utf8_lossy(&ran.stderr));
+            fs::write(&path, text).unwrap();
+        }
+    }
+}
