@@ -24,8 +24,8 @@ const MUTANTS: [(&str, &str, &str, &str); 13] = [
     (
         "one beat shows a silence",
         "watch.rs",
-        "Support::by(beat == rows, rows, rows)",
-        "Support::by(beat > 0, rows, rows)",
+        "Support::by(steps.is_some(), of.len(), of.len())",
+        "Support::by(true, of.len(), of.len())",
     ),
     ("a name outweighs its rows", "states.rs", "if state.is_held() || state.is_over =>", "if state.is_over =>"),
     ("what can kill is never asked", "keys.rs", "support >= Support::Both", "support >= Support::Name"),

@@ -111,7 +111,15 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         let read_only = settings.target_name.as_deref().filter(|_| settings.target.read_only);
         let dry_run = args.dry_run.as_ref().map(|_| DryRun { limits: &writing, read_only });
         match ops::prove(store.as_ref(), &limits(), &draft, dry_run.as_ref()) {
-            Ok(proof) => draft.proof = Some(proof),
+            Ok(proof) => {
+                let refused = proof.tried.iter().find(|tried| tried.ok == Some(false));
+                misfit = refused.map(|tried| {
+                    let message =
+                        format!("the draft's {} does not do its work: {}", tried.action, inert(&tried.detail));
+                    CliError::new(Exit::Config, message).hint("settle what it sets back with action.requeue.clear")
+                });
+                draft.proof = Some(proof);
+            }
             Err(error) => misfit = Some(CliError::from(error)),
         }
         if args.write && misfit.is_none() {
@@ -125,14 +133,14 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         _ => write!(out, "{}\n# next: {}\n", draft.toml, inert(&next)),
     })?;
     draft.notes.iter().for_each(|note| context.ui.note(note));
+    if let Some(proof) = &draft.proof {
+        report(context, proof);
+    }
     if let Some(error) = misfit {
         return Ok(context.ui.error_after_report(&error));
     }
     if !draft.complete {
         return Ok(context.ui.error_after_report(&open(context, &draft, is_asked, &next)));
-    }
-    if let Some(proof) = &draft.proof {
-        report(context, proof);
     }
     match &draft.written {
         Some(path) => context.ui.hint(&format!("added to {path}; next: {next}")),

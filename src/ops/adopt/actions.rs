@@ -61,8 +61,8 @@ fn is_open(facts: &Facts<'_>, column: &SubjectColumn) -> bool {
         )
     );
     let key = facts.subject.key().unwrap_or_default();
-    // What has a word for nobody names an owner, whatever else it is called.
-    let is_of_job = is_of_job && !(column.role == Some(Role::Kind) && facts.waiting.nobody.contains_key(&column.name));
+    // A column whose default stands for no value may name an owner, although it is called like a kind of work.
+    let is_of_job = is_of_job && !(column.role == Some(Role::Kind) && facts.waiting.absent.contains_key(&column.name));
     let is_computed = facts.subject.generated.contains(&column.name);
     !is_state(facts, column) && !is_of_job && !is_computed && !key.contains(&column.name) && !is_kept(&column.name)
 }
@@ -79,7 +79,7 @@ fn back(facts: &Facts<'_>, column: &SubjectColumn, model: &Rows) -> Back {
     match model.agreed(name) {
         Some(cell) if cell.is_null() => Back::Clear,
         Some(cell) if model.is_none(name, cell) => value(cell),
-        // A word for nobody, such as `-`.
+        // A word that stands for no owner, such as `-`.
         Some(cell) if model.len() >= ENOUGH && facts.in_flight.values(name).all(|held| held != cell) => value(cell),
         _ if model.is_free(name) && may_be_null => Back::Clear,
         _ if column.class == Class::Boolean && model.is_empty() => Back::Set("false".into()),
@@ -132,8 +132,12 @@ pub(super) fn requeue(facts: &Facts<'_>) -> Vec<Finding> {
     let others: Vec<&SubjectColumn> = facts.subject.columns.iter().filter(is_other).collect();
     let answered = facts.answers.list(key);
     if let Some(said) = &answered {
+        // What is the claim's own and can be set back is so, whatever else is named.
+        let can = |column: &&SubjectColumn| {
+            own.iter().any(|own| own.name == column.name) && !matches!(back(facts, column, &facts.fresh), Back::Unknown)
+        };
         let is_said = |column: &&SubjectColumn| said.contains(&column.name.as_str()) && !is_state(facts, column);
-        own = facts.subject.columns.iter().filter(is_said).collect();
+        own = facts.subject.columns.iter().filter(|column| is_said(column) || can(column)).collect();
     }
     let (clear, set, unknown) = set_back(facts, &own, &facts.fresh);
     let support = match () {
@@ -186,7 +190,7 @@ pub(super) fn fail_to(facts: &Facts<'_>) -> Vec<Finding> {
             ends(facts.subject).any(|end| end.role == Some(Role::Ended(true))).then(|| "failed".to_owned())
         }
     };
-    let to = to.filter(|to| to != "none");
+    let to = to.or_else(|| first_answer(facts, "action.fail.to")).filter(|to| to != "none");
     to.map(|to| Finding::new(to, Support::Both, "where a failed job goes")).into_iter().collect()
 }
 

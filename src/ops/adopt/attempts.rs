@@ -14,11 +14,16 @@ use crate::model::Cell;
 pub(super) fn start(subject: &Subject, answers: &Answers, waiting: &Rows) -> Option<i64> {
     let column = attempts(subject, answers)?;
     let default = subject.begins_with(column).and_then(|default| default.parse().ok());
-    default.or_else(|| if is_down(answers, column) { numbers(waiting, column).max() } else { Some(0) })
+    default.or_else(|| if is_down(subject, answers, column) { numbers(waiting, column).max() } else { Some(0) })
 }
 
-fn is_down(answers: &Answers, column: &str) -> bool {
-    counts_down(column) || answers.get("attempts.direction") == Some("down")
+/// Whether the counter holds what is left: by its name, or because it begins with several.
+fn is_down(subject: &Subject, answers: &Answers, column: &str) -> bool {
+    let begins_with = subject.begins_with(column).and_then(|default| default.parse::<i64>().ok());
+    match answers.get("attempts.direction") {
+        Some(answer) => answer == "down",
+        None => counts_down(column) || begins_with.is_some_and(|default| default > 1),
+    }
 }
 
 fn numbers<'r>(rows: &'r Rows, column: &str) -> impl Iterator<Item = i64> + use<'r> {
@@ -30,8 +35,11 @@ pub(super) fn column(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 pub(super) fn direction(facts: &Facts<'_>) -> Vec<Finding> {
-    let column = facts.attempts().filter(|column| is_down(facts.answers, column));
-    column.map(|_| Finding::new("down", Support::Name, "by name: what is left")).into_iter().collect()
+    let column = facts.attempts().filter(|column| is_down(facts.subject, facts.answers, column));
+    column
+        .map(|_| Finding::new("down", Support::Name, "by its name or its default: what is left"))
+        .into_iter()
+        .collect()
 }
 
 /// The most: a column that no job exceeds; what a CHECK or the default of a counter of what is left says; else what the
@@ -41,8 +49,9 @@ pub(super) fn max(facts: &Facts<'_>) -> Vec<Finding> {
     let subject = facts.subject;
     let open = facts.waiting.and(&facts.in_flight);
     let seen = |name: &str, rows: &Rows, what: &str| format!("{} {what}", sampled(name, rows));
-    let tries =
-        [(&open, "(wait or in flight)"), (&facts.failed, "(failed)")].map(|(rows, what)| seen(column, rows, what));
+    let tries = [(&open, "(wait or in flight)"), (&facts.failed, "(failed)")];
+    let tries = tries.into_iter().filter(|(rows, _)| !rows.is_empty()).map(|(rows, what)| seen(column, rows, what));
+    let tries: Vec<String> = tries.collect();
     if let Some(most) = subject.of_role(Role::MaxAttempts).next() {
         let pairs: Vec<(i64, i64)> = numbers(&open, column).zip(numbers(&open, &most.name)).collect();
         let fits = !pairs.is_empty() && pairs.iter().all(|(tries, most)| tries <= most && *most > 0);
@@ -55,24 +64,20 @@ pub(super) fn max(facts: &Facts<'_>) -> Vec<Finding> {
     if let Some(most) = check {
         return vec![Finding::new(most, Support::Shown, format!("a CHECK allows no more in {column}"))];
     }
-    if is_down(facts.answers, column) {
+    if is_down(facts.subject, facts.answers, column) {
         let default = subject.begins_with(column).and_then(|default| default.parse::<i64>().ok());
         if let Some(most) = default {
             return vec![Finding::new(most, Support::Shown, format!("{column} begins with it, by its default"))];
         }
         let most = numbers(&open, column).max();
-        return vec![Finding::open(
-            column,
-            most.map_or_else(|| "NUMBER".to_owned(), |most| most.to_string()),
-            tries.into(),
-        )];
+        return vec![Finding::open(column, most.map_or_else(|| "NUMBER".to_owned(), |most| most.to_string()), tries)];
     }
     let agreed = facts.failed.agreed(column).and_then(Cell::as_integer);
     let is_less =
         |most: &i64| *most > 0 && numbers(&open, column).all(|tries| tries <= *most) && facts.failed.len() >= ENOUGH;
     match agreed.filter(is_less) {
-        Some(most) => vec![Finding::new(most, Support::Rows, "").asked(column, most.to_string(), tries.into())],
-        None => vec![Finding::open(column, "NUMBER", tries.into())],
+        Some(most) => vec![Finding::new(most, Support::Rows, "").asked(column, most.to_string(), tries)],
+        None => vec![Finding::open(column, "NUMBER", tries)],
     }
 }
 

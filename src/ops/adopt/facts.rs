@@ -6,7 +6,7 @@ use super::owner::OwnerId;
 use super::roles::{Class, Meaning, Role};
 use super::rows::Rows;
 use super::table::{Subject, SubjectColumn};
-use super::watch::Watched;
+use super::watch::{Beat, Watched};
 use crate::model::{Cell, Engine, Timestamp};
 use crate::output::Grade;
 use crate::preset::ident::literal;
@@ -23,6 +23,8 @@ pub(super) struct Facts<'a> {
     pub(super) subject: &'a Subject,
     pub(super) answers: &'a Answers,
     pub(super) watched: Option<&'a Watched>,
+    /// The heartbeat that was seen.
+    pub(super) beat: Option<Beat>,
     pub(super) shape: Shape,
     /// Every row that was read.
     pub(super) all: Rows,

@@ -65,7 +65,7 @@ const fn asks(
     Entry { key, find, asks: Some((question, harm)) }
 }
 
-const KEYS: [Entry; 28] = [
+const KEYS: [Entry; 27] = [
     told("claim.table", |facts| vec![Finding::new(&facts.subject.written, Support::Shown, "the catalog has it")]),
     asks(
         "claim.key",
@@ -98,8 +98,7 @@ const KEYS: [Entry; 28] = [
         "in which states of `{}` has a job failed for good, so that no worker takes it again?",
         "a job without attempts left goes where it is run again, or is never seen again",
     ),
-    told("states.done", states::done),
-    told("states.cancelled", states::cancelled),
+    told("states.", states::ended),
     asks(
         "states.ignored",
         states::rest,
@@ -137,7 +136,7 @@ const KEYS: [Entry; 28] = [
     asks(
         "attempts.max",
         attempts::max,
-        "how many attempts may a job have, by `{}`? a number, or none",
+        "how many attempts may a job have, by `{}`? a number, a column, or none",
         "with none, or too many, a job that kills its workers is requeued for ever; with too few it fails at once",
     ),
     asks(

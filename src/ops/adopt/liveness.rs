@@ -53,7 +53,7 @@ impl Source {
         Array::from_iter([Value::InlineTable(table)]).into()
     }
 
-    /// How it is answered; what nobody knows stands in capitals, which no answer is.
+    /// Spells the source as an answer. DURATION stands for a silence that no row shows, and is refused as an answer.
     fn text(&self) -> String {
         let silence = self.silent_after.clone().or_else(|| (self.by != "lease").then(|| "DURATION".to_owned()));
         let parts = [Some(self.by.to_owned()), self.column.clone(), silence];
@@ -98,9 +98,9 @@ pub(super) fn source(facts: &Facts<'_>) -> Option<Source> {
     if let Some(answer) = facts.answers.get("claim.liveness") {
         return Source::parse(answer);
     }
-    if let Some((column, silence)) = facts.watched.and_then(|watched| watched.heartbeat(facts.subject, &facts.waiting))
-    {
-        return Some(Source { by: "heartbeat", column: Some(column), silent_after: silence });
+    if let Some(beat) = &facts.beat {
+        let (column, silent_after) = (Some(beat.column.clone()), beat.silence.clone());
+        return Some(Source { by: "heartbeat", column, silent_after });
     }
     let of = |role| {
         let mut columns = facts.subject.of_role(role).filter(|column| column.class != Class::Boolean);
@@ -150,9 +150,9 @@ pub(super) fn sources(facts: &Facts<'_>) -> Vec<Finding> {
     let seen = seen(facts);
     let Some(source) = &facts.source else { return vec![Finding::open("", "SOURCE", seen)] };
     let column = source.column.as_deref().unwrap_or_default();
-    let support = match facts.watched.and_then(|watched| watched.support(facts)) {
+    let support = match &facts.beat {
         _ if facts.answers.get("claim.liveness").is_some() => Support::Answered,
-        Some(support) => support,
+        Some(beat) => beat.support,
         // A lease of its own says how long it lasts: ahead for a claim, and no job that waits has one.
         None if source.by == "lease" => {
             let is_ahead =
@@ -192,7 +192,7 @@ fn seen(facts: &Facts<'_>) -> Vec<String> {
     };
     let owners =
         facts.owners.as_ref().map(|owners| format!("owners' table {}: {}", owners.written, owners.heartbeat.name));
-    let watched = facts.watched.into_iter().flat_map(|watched| watched.seen(facts));
+    let watched = facts.watched.into_iter().flat_map(|watched| watched.seen(facts.beat.as_ref()));
     facts.subject.columns.iter().filter(is_life).map(described).chain(owners).chain(watched).collect()
 }
 

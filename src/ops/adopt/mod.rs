@@ -157,13 +157,14 @@ fn facts<'a>(
     let fresh = untried(subject, answers, &waiting);
     let owner = owner::owner_id(subject, answers, &fresh, &in_flight);
     let owners = owner::find_table(sampler, owner.as_ref(), &in_flight)?;
-    let (watched, claimed, source) = (adoption.watched, None, None);
+    let (watched, beat, claimed, source) = (adoption.watched, None, None, None);
     let mut facts = Facts {
         engine,
         now,
         subject,
         answers,
         watched,
+        beat,
         shape,
         all,
         waiting,
@@ -175,6 +176,7 @@ fn facts<'a>(
         claimed,
         source,
     };
+    facts.beat = watched.and_then(|watched| watched.beat(&facts));
     facts.claimed = liveness::claim_time(&facts);
     facts.source = liveness::source(&facts);
     Ok((facts, sampler.note.take().into_iter().collect()))
@@ -304,6 +306,14 @@ fn answers_fit(subject: &Subject, answers: &Answers) -> Result<(), OpsError> {
 /// Refuses a state in flight that no row has and that is spelled almost as one that rows have.
 fn states_fit(facts: &Facts<'_>) -> Result<(), OpsError> {
     let known: Vec<String> = facts.shape.states().iter().flat_map(|state| [state.text(), state.name()]).collect();
+    let is_of_states = |(key, _): &(&str, &str)| key.starts_with("states.");
+    if let (Shape::Where { .. }, Some((key, _))) = (&facts.shape, facts.answers.iter().find(is_of_states)) {
+        let message = format!("the answer to {key}: table {} has no state column that is known", facts.subject.written);
+        return Err(OpsError::usage(
+            message,
+            "name it in an answer to claim.state, or say in claim.where what is in flight",
+        ));
+    }
     for said in facts.answers.list("states.in_flight").unwrap_or_default() {
         let hint = did_you_mean(said, known.iter().map(String::as_str));
         if !known.iter().any(|state| state == said) && !hint.is_empty() {

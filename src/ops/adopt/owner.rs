@@ -226,7 +226,8 @@ fn by_table<'f>(facts: &'f Facts<'_>) -> Option<&'f OwnersTable> {
 
 /// What a missing row means. A foreign key says that none is; where it is not kept, such a claim is unknown.
 pub(super) fn missing(facts: &Facts<'_>) -> Vec<Finding> {
-    let Some(owners) = by_table(facts).filter(|owners| !owners.is_foreign) else { return Vec::new() };
+    let is_source = facts.source.as_ref().is_some_and(|source| source.is_owner());
+    let Some(owners) = by_table(facts).filter(|owners| is_source && !owners.is_foreign) else { return Vec::new() };
     vec![Finding::open(&owners.written, "MEANING", Vec::new())]
 }
 

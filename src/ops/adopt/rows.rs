@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Rows {
     pub(super) columns: Vec<String>,
     pub(super) rows: Vec<Vec<Cell>>,
-    /// The word that a column has for nobody, its default: `-`, say.
-    pub(super) nobody: BTreeMap<String, String>,
+    /// The defaults that stand for no value, such as `-` for no owner, by column.
+    pub(super) absent: BTreeMap<String, String>,
 }
 
 impl Rows {
@@ -28,7 +28,7 @@ impl Rows {
 
     /// Whether a value of the column stands for none.
     pub(super) fn is_none(&self, column: &str, cell: &Cell) -> bool {
-        is_unset(cell) || self.nobody.get(column).is_some_and(|nobody| *nobody == cell.to_string())
+        is_unset(cell) || self.absent.get(column).is_some_and(|absent| *absent == cell.to_string())
     }
 
     /// The values that stand for something.
@@ -56,7 +56,7 @@ impl Rows {
     pub(super) fn only(&self, column: &str, is_so: impl Fn(&Cell) -> bool) -> Rows {
         let at = self.columns.iter().position(|name| name == column);
         let rows = self.rows.iter().filter(|row| at.and_then(|at| row.get(at)).is_some_and(&is_so));
-        Rows { columns: self.columns.clone(), rows: rows.cloned().collect(), nobody: self.nobody.clone() }
+        Rows { columns: self.columns.clone(), rows: rows.cloned().collect(), absent: self.absent.clone() }
     }
 
     /// The rows in which the column holds something.
@@ -82,11 +82,11 @@ impl Rows {
     pub(super) fn and(&self, other: &Rows) -> Rows {
         let first = if self.columns.is_empty() { other } else { self };
         let rows = self.rows.iter().chain(&other.rows).cloned().collect();
-        Rows { columns: first.columns.clone(), rows, nobody: first.nobody.clone() }
+        Rows { columns: first.columns.clone(), rows, absent: first.absent.clone() }
     }
 }
 
-/// Whether a value stands for none: NULL, a blank text, zero, false, or a time that no job was ever claimed at.
+/// Tells whether a value stands for none: NULL, a blank text, zero, false, or the first or last time of a calendar.
 pub(super) fn is_unset(cell: &Cell) -> bool {
     const DAY: i64 = 86_400_000_000;
     const YEAR_9000: i64 = 221_845_392_000_000_000;

@@ -322,13 +322,12 @@ pub(super) fn in_flight(facts: &Facts<'_>) -> Vec<Finding> {
         if finding.support == Some(Support::Name) {
             "STATE".clone_into(&mut finding.form);
         }
-        match facts.watched.and_then(|watched| watched.states(facts, states)) {
-            Some(Support::Shown) => {
-                finding.support = Some(Support::Shown);
-                "a heartbeat changed on every row of it while it was watched".clone_into(&mut finding.why);
-            }
-            Some(support) => finding.support = finding.support.max(Some(support)),
-            None => {}
+        let is_proposed = |seen: &String| {
+            states.iter().any(|state| state.meaning == Some(Meaning::InFlight) && state.text() == *seen)
+        };
+        if let Some(beat) = facts.beat.as_ref().filter(|beat| beat.states.iter().all(is_proposed)) {
+            finding.support = finding.support.max(Some(beat.support));
+            "a heartbeat changed on every row of it while it was watched".clone_into(&mut finding.why);
         }
     }
     findings
@@ -352,7 +351,7 @@ pub(super) fn failed(facts: &Facts<'_>) -> Vec<Finding> {
             finding.form = end.map_or_else(|| "STATE".to_owned(), StateSeen::text);
         }
     }
-    // One of those that nobody knows could be it; or one that no row has yet, where attempts come to an end.
+    // A state without a known meaning may be it. Where attempts are counted, a state without a row may be it too.
     findings.retain(|finding| finding.value.is_some() || others > 0 || facts.attempts().is_some());
     findings
 }
@@ -364,12 +363,12 @@ fn is_end(state: &str) -> bool {
         .any(|word| super::roles::is_among(word, "dead discarded buried exhausted abandoned gave final permanently"))
 }
 
-pub(super) fn done(facts: &Facts<'_>) -> Vec<Finding> {
-    of_meaning(facts, Meaning::Done).into_iter().filter(|finding| finding.value.is_some()).collect()
-}
-
-pub(super) fn cancelled(facts: &Facts<'_>) -> Vec<Finding> {
-    of_meaning(facts, Meaning::Cancelled).into_iter().filter(|finding| finding.value.is_some()).collect()
+/// The states that no action concerns.
+pub(super) fn ended(facts: &Facts<'_>) -> Vec<Finding> {
+    let of = |meaning: Meaning| {
+        of_meaning(facts, meaning).into_iter().map(move |found| found.of(format!("states.{}", meaning.key())))
+    };
+    [Meaning::Done, Meaning::Cancelled].into_iter().flat_map(of).filter(|found| found.value.is_some()).collect()
 }
 
 /// The states that no other question offers.

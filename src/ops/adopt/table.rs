@@ -132,19 +132,19 @@ impl Subject {
         self.defaults.get(column).and_then(|default| literal_of(default))
     }
 
-    /// What stands for nobody or no time in a column that may be of a claim: a word or a number below zero, its default.
-    fn nobody(&self, column: &SubjectColumn) -> Option<String> {
+    /// Returns the default that stands for no owner or no time in a column of a claim: a word, or a number below zero.
+    fn absent(&self, column: &SubjectColumn) -> Option<String> {
         let may_be_claims = match (column.class, column.role) {
             (_, None | Some(Role::Owner | Role::Host | Role::Token)) => true,
             (Class::Number, role) => matches!(role, Some(Role::Claimed | Role::Heartbeat | Role::Lease)),
             (_, role) => role == Some(Role::Kind),
         };
         let default = self.begins_with(&column.name).filter(|_| may_be_claims && column.labels.is_none())?;
-        let is_nobody = match column.class {
+        let is_absent = match column.class {
             Class::Text | Class::Other => !default.is_empty(),
             _ => column.class == Class::Number && default.starts_with('-'),
         };
-        is_nobody.then_some(default)
+        is_absent.then_some(default)
     }
 
     /// Takes the roles of times from columns that hold none: an amount, a count, a reason.
@@ -282,9 +282,9 @@ impl<'a> Sampler<'a> {
         let list = if list.is_empty() { "1".to_owned() } else { list.join(", ") };
         let table = &self.subject.sql;
         let sql = format!("SELECT {list} FROM {table} AS j WHERE {condition}{order} LIMIT {ROWS}");
-        let nobody =
-            self.subject.columns.iter().filter_map(|column| Some((column.name.clone(), self.subject.nobody(column)?)));
-        Ok(Rows { columns, rows: self.query(&sql)?, nobody: nobody.collect() })
+        let absent =
+            self.subject.columns.iter().filter_map(|column| Some((column.name.clone(), self.subject.absent(column)?)));
+        Ok(Rows { columns, rows: self.query(&sql)?, absent: absent.collect() })
     }
 
     /// The rows of a query, none if it takes too long.

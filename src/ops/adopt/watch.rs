@@ -12,7 +12,7 @@ use crate::ops::OpsError;
 use crate::ops::confirm::sleep;
 use crate::output::format::count;
 use crate::preset::encoding::{Encoding, Encodings};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// The shortest silence that is drafted for a heartbeat that was seen.
@@ -105,84 +105,52 @@ fn look(adoption: &Adoption<'_>) -> Result<Look, OpsError> {
     Ok(Look { subject, now, rows, all })
 }
 
+/// A heartbeat that was seen.
+pub(super) struct Beat {
+    pub(super) column: String,
+    /// Ten times its longest step; none where a row stood still beside others that beat: its step may be longer than
+    /// the look.
+    pub(super) silence: Option<String>,
+    pub(super) support: Support,
+    /// The states in which it was seen.
+    pub(super) states: BTreeSet<String>,
+}
+
 impl Watched {
-    /// The column that shows life: one that a claim alone sets. What is set while a job waits, such as an `updated_at`,
-    /// is written by others than its worker.
-    fn beating(&self, subject: &Subject, waiting: &Rows) -> Option<&str> {
-        let is_life = |name: &str| {
-            subject.column(name).is_some_and(|column| column.role != Some(Role::Updated))
-                && waiting.is_free(name)
-                && !self.rows.iter().any(|row| row.is_waiting && row.steps.contains_key(name))
+    /// The heartbeat: a time that a claim alone sets. What is set while a job waits, such as an `updated_at`, is written
+    /// by others than its worker.
+    pub(super) fn beat(&self, facts: &Facts<'_>) -> Option<Beat> {
+        let is_life = |name: &&str| {
+            facts.subject.column(name).is_some_and(|column| column.role != Some(Role::Updated))
+                && facts.waiting.is_free(name)
+                && !self.rows.iter().any(|row| row.is_waiting && row.steps.contains_key(*name))
         };
-        let mut columns =
-            self.rows.iter().flat_map(|row| row.steps.keys()).map(String::as_str).filter(|name| is_life(name));
-        let is_named = |name: &&str| subject.column(name).is_some_and(|column| column.role == Some(Role::Heartbeat));
-        columns.clone().find(is_named).or_else(|| columns.next())
-    }
-
-    /// The heartbeat's column, and a silence that is a multiple of its longest step; none where a row in flight stood
-    /// still: its step may be longer than the look.
-    pub(super) fn heartbeat(&self, subject: &Subject, waiting: &Rows) -> Option<(String, Option<String>)> {
-        let column = self.beating(subject, waiting)?;
-        let states: Vec<&str> =
-            self.rows.iter().filter(|row| row.steps.contains_key(column)).map(|row| row.state.as_str()).collect();
-        let steps: Vec<Option<&Duration>> = self
-            .rows
-            .iter()
-            .filter(|row| states.contains(&row.state.as_str()))
-            .map(|row| row.steps.get(column))
-            .collect();
-        let longest = steps.iter().copied().collect::<Option<Vec<_>>>().and_then(|steps| steps.into_iter().max());
-        Some((column.to_owned(), longest.map(|longest| format!("{}s", (*longest * STEPS).max(SILENCE).as_secs()))))
-    }
-
-    /// How many of the rows in flight went forward, and how many there are.
-    fn beats(&self, facts: &Facts<'_>, column: &str) -> (usize, usize) {
-        let is_in_flight = |row: &&RowWatched| match &facts.shape {
-            Shape::Where { .. } => row.state == Meaning::InFlight.key(),
-            Shape::Column { states, .. } => {
-                states.iter().any(|state| state.meaning == Some(Meaning::InFlight) && state.text() == row.state)
-            }
-        };
-        let of: Vec<&RowWatched> = self.rows.iter().filter(is_in_flight).collect();
-        (of.iter().filter(|row| row.steps.contains_key(column)).count(), of.len())
-    }
-
-    /// What a heartbeat supports that was seen; `None` where none was.
-    pub(super) fn support(&self, facts: &Facts<'_>) -> Option<Support> {
-        let column = self.beating(facts.subject, &facts.waiting)?;
-        let (beat, rows) = self.beats(facts, column);
-        Some(Support::by(beat == rows, rows, rows))
-    }
-
-    /// What the heartbeat supports of the states that are proposed as in flight.
-    pub(super) fn states(&self, facts: &Facts<'_>, states: &[StateSeen]) -> Option<Support> {
-        let column = self.beating(facts.subject, &facts.waiting)?;
-        let is_proposed = |row: &RowWatched| {
-            states.iter().any(|state| state.meaning == Some(Meaning::InFlight) && state.text() == row.state)
-        };
-        self.rows
-            .iter()
-            .filter(|row| row.steps.contains_key(column))
-            .all(is_proposed)
-            .then(|| self.support(facts))
-            .flatten()
+        let is_named = |name: &&str| facts.subject.of_role(Role::Heartbeat).any(|column| column.name == *name);
+        let mut columns = self.rows.iter().flat_map(|row| row.steps.keys()).map(String::as_str).filter(is_life);
+        let column = columns.clone().find(is_named).or_else(|| columns.next())?;
+        let beat = self.rows.iter().filter(|row| row.steps.contains_key(column));
+        let states: BTreeSet<String> = beat.map(|row| row.state.clone()).collect();
+        let of: Vec<&RowWatched> = self.rows.iter().filter(|row| states.contains(&row.state)).collect();
+        let steps: Option<Vec<Duration>> = of.iter().map(|row| row.steps.get(column).copied()).collect();
+        let support = Support::by(steps.is_some(), of.len(), of.len());
+        let longest = steps.and_then(|steps| steps.into_iter().max());
+        let silence = longest.map(|longest| format!("{}s", (longest * STEPS).max(SILENCE).as_secs()));
+        Some(Beat { column: column.to_owned(), silence, support, states })
     }
 
     /// What went forward, for the question about life.
-    pub(super) fn seen(&self, facts: &Facts<'_>) -> Vec<String> {
-        let life = self.beating(facts.subject, &facts.waiting);
-        let mut columns: Vec<&str> = self.rows.iter().flat_map(|row| row.steps.keys()).map(String::as_str).collect();
-        columns.sort_unstable();
-        columns.dedup();
-        let of = |column: &str| {
-            let (beat, rows) = self.beats(facts, column);
-            let seen =
-                format!("{column} advanced on {beat} of {} while it was watched", count(rows as u64, "row", "rows"));
-            match life == Some(column) {
-                true if beat < rows => format!("{seen}: the others are dead, or their step is longer"),
-                true => seen,
-                false => format!("{seen}, and is set while a job waits too"),
+    pub(super) fn seen(&self, life: Option<&Beat>) -> Vec<String> {
+        let columns: BTreeSet<&String> = self.rows.iter().flat_map(|row| row.steps.keys()).collect();
+        let of = |column: &String| {
+            let is_life = life.filter(|life| life.column == *column);
+            let rows = self.rows.iter().filter(|row| is_life.is_none_or(|life| life.states.contains(&row.state)));
+            let (beat, still): (Vec<_>, Vec<_>) = rows.partition(|row| row.steps.contains_key(column));
+            let rows = count((beat.len() + still.len()) as u64, "row", "rows");
+            let seen = format!("{column} advanced on {} of {rows} while it was watched", beat.len());
+            match is_life {
+                Some(_) if still.is_empty() => seen,
+                Some(_) => format!("{seen}: the others are dead, or their step is longer"),
+                None => format!("{seen}, and is set while a job waits too"),
             }
         };
         columns.into_iter().map(of).collect()
