@@ -191,11 +191,11 @@ fn an_upward_arrow_is_caught() {
 
 /// The most lines and files of each layer, unit tests included. A change that needs more raises the figure and says why.
 const BUDGETS: [(&str, usize, usize); 8] = [
-    ("cli", 9_950, 65),
+    ("cli", 9_925, 65),
     ("history", 875, 5),
     ("model", 1_325, 9),
-    ("ops", 10_700, 59),
-    ("output", 6_675, 39),
+    ("ops", 10_550, 59),
+    ("output", 6_650, 39),
     ("policy", 3_575, 19),
     ("preset", 6_775, 29),
     ("store", 12_125, 62),

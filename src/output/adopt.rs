@@ -1,10 +1,11 @@
 //! A drafted mapping: its keys with the grade of each, the questions that are open, and what was seen through it.
 
+use super::CheckFinding;
 use super::format::inert;
-use super::{CheckFinding, Job};
 use crate::model::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde::ser::Error as _;
 use std::borrow::Cow;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Key, Table, Value};
 
@@ -34,8 +35,6 @@ pub struct Adopt {
     pub questions: Vec<Question>,
     /// The columns that no action writes.
     pub untouched: Vec<String>,
-    /// Why the table is no queue, if it does not look like one.
-    pub no_queue: Option<String>,
     /// What could not be read or found, and what was seen beside the keys.
     pub notes: Vec<String>,
     /// What is seen through the draft; null while a question is open.
@@ -44,23 +43,27 @@ pub struct Adopt {
     pub written: Option<String>,
     /// The target that was added with it.
     pub target: Option<String>,
+    /// The command that goes on: with an answer to each question, to add the draft, or to use it.
+    pub next: String,
 }
 
-/// `jobdoctor.adopt-tables/v1`: the tables that look like a queue.
+/// `jobdoctor.adopt-tables/v1`: the tables that look like a queue, or all where none does.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AdoptTables {
     /// `jobdoctor.adopt-tables/v1`.
     pub schema: &'static str,
+    /// False if no table looks like a queue.
+    pub are_alike: bool,
     /// The tables, the likeliest first.
     pub tables: Vec<Lookalike>,
 }
 
-/// A table that looks like a queue.
+/// A table that may be adopted.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Lookalike {
     /// The table, as `adopt` is given it.
     pub table: String,
-    /// The columns that say so.
+    /// The columns that say so, or all.
     pub columns: Vec<String>,
 }
 
@@ -112,8 +115,6 @@ pub struct Question {
 /// What is seen through a draft.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Proof {
-    /// True if `check` finds that jobdoctor can list and reclaim here.
-    pub fit: bool,
     /// Claims in flight.
     pub in_flight: u64,
     /// Those that show life.
@@ -122,25 +123,9 @@ pub struct Proof {
     pub stuck: u64,
     /// Those that cannot be judged.
     pub unknown: u64,
-    /// Some of the stuck ones, longest silent first.
-    pub jobs: Vec<Job>,
-    /// What `check` finds wrong or costly.
+    /// What `check` finds wrong or costly; with --dry-run=server also what each action would do to one stuck job, as
+    /// `dry_run`.
     pub findings: Vec<CheckFinding>,
-    /// Each action tried on one real row and rolled back, with --dry-run=server.
-    pub tried: Vec<Tried>,
-}
-
-/// An action that was tried on a row, and rolled back.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Tried {
-    /// The action.
-    pub action: String,
-    /// The job; null if none was there to try it on.
-    pub id: Option<String>,
-    /// True if the row left flight as it should; null if the action was not tried.
-    pub ok: Option<bool>,
-    /// What came of it.
-    pub detail: String,
 }
 
 impl Grade {
@@ -192,7 +177,7 @@ pub fn target_toml(name: &str, db: Option<&str>) -> String {
 }
 
 fn mapping_table(keys: &[DraftKey]) -> Table {
-    let mut mapping = Table::new();
+    let mut mapping = implicit();
     for key in keys {
         let path = key.path();
         let Some((last, parents)) = path.split_last() else { continue };
@@ -254,17 +239,6 @@ fn implicit() -> Table {
 }
 
 fn as_json<S: serde::Serializer>(value: &Value, serializer: S) -> Result<S::Ok, S::Error> {
-    json(value).serialize(serializer)
-}
-
-fn json(value: &Value) -> serde_json::Value {
-    match value {
-        Value::String(text) => text.value().as_str().into(),
-        Value::Integer(number) => (*number.value()).into(),
-        Value::Float(number) => (*number.value()).into(),
-        Value::Boolean(truth) => (*truth.value()).into(),
-        Value::Datetime(time) => time.value().to_string().into(),
-        Value::Array(values) => values.iter().map(json).collect(),
-        Value::InlineTable(table) => table.iter().map(|(key, value)| (key.to_owned(), json(value))).collect(),
-    }
+    let document: Result<serde_json::Value, _> = toml::from_str(&format!("value = {value}"));
+    document.map_err(S::Error::custom)?["value"].serialize(serializer)
 }

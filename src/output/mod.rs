@@ -32,7 +32,7 @@ mod stats;
 mod targets;
 
 pub use crate::model::{Standby, Target};
-pub use adopt::{Adopt, AdoptTables, DraftKey, Grade, Lookalike, Proof, Question, Tried, mapping_toml, target_toml};
+pub use adopt::{Adopt, AdoptTables, DraftKey, Grade, Lookalike, Proof, Question, mapping_toml, target_toml};
 pub use diagnosis::{Diagnosis, diagnoses};
 pub use document::{Document, List, ROWS, write};
 pub use errors::{ErrorDocument, LogLine, Message, Refusal, Request, no_such_job, remedy};

@@ -66,10 +66,21 @@ pub fn near_miss(mut error: SpecError, catalog: &Catalog, engine: Engine, column
     error
 }
 
-/// The tables that look like a queue, the likeliest first, each as it is named and with the columns that say so.
-/// `columns` are rows of schema, table and column.
-pub fn lookalikes(columns: &[Vec<String>]) -> Vec<(String, Vec<String>)> {
-    alike(&by_table(columns))
+/// The tables that look like a queue, the likeliest first, each as it is named and with the columns that say so; where
+/// none does, all tables with all their columns, and `false`. `columns` are rows of schema, table and column.
+pub fn lookalikes(columns: &[Vec<String>]) -> (bool, Vec<(String, Vec<String>)>) {
+    let tables = by_table(columns);
+    let alike = alike(&tables);
+    if !alike.is_empty() {
+        return (true, alike);
+    }
+    let all = tables.into_iter().filter(|((_, table), _)| *table != LEDGER);
+    (false, all.map(|(name, columns)| (named(name), columns.into_iter().map(str::to_owned).collect())).collect())
+}
+
+/// A table's name with its schema, if it has one.
+fn named((schema, table): (&str, &str)) -> String {
+    if schema.is_empty() { table.to_owned() } else { format!("{schema}.{table}") }
 }
 
 fn by_table(columns: &[Vec<String>]) -> Tables<'_> {
@@ -221,7 +232,7 @@ fn alike(tables: &Tables<'_>) -> Vec<(String, Vec<String>)> {
             columns.iter().find(|column| words(column).iter().any(|word| known.contains(&word.as_str()))).copied()
         };
         let seen = QUEUE_WORDS.each_ref().map(first);
-        let name = if schema.is_empty() { (*table).to_owned() } else { format!("{schema}.{table}") };
+        let name = named((schema, table));
         if let [_, Some(_), ..] | [_, _, Some(_), _] = seen {
             alike.push((name, seen.into_iter().flatten().map(str::to_owned).collect::<Vec<_>>()));
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What it gets wrong, the file below `src/ops/adopt`, and what becomes of which text.
-const MUTANTS: [(&str, &str, &str, &str); 13] = [
+const MUTANTS: [(&str, &str, &str, &str); 15] = [
     ("few rows show", "facts.rs", "ENOUGH.. if all_say_so", "2.. if all_say_so"),
     ("any row in flight holds", "rows.rs", "self.set(column).count() == self.len()", "self.set(column).count() > 0"),
     (
@@ -49,7 +49,14 @@ const MUTANTS: [(&str, &str, &str, &str); 13] = [
         "(0, 1..) if in_flight > 0",
         "(0, _) if in_flight > 0",
     ),
-    ("a deletion is no matter", "condition.rs", "is_deletion(&column.name)\n                    || (is_end", "(is_end"),
+    ("a deletion is no matter", "condition.rs", "is_deletion(&column.name) || (is_of_some", "(is_of_some"),
+    ("what refers to a job is its lock", "owner.rs", "None => waiting.is_free(&column.name),", "None => true,"),
+    (
+        "few rows show a lock",
+        "actions.rs",
+        "!is_of_lock(facts, name) || facts.set_by_claims(name) == Support::Shown",
+        "!is_of_lock(facts, name) || facts.set_by_claims(name) >= Support::Name",
+    ),
 ];
 
 fn sources() -> PathBuf {

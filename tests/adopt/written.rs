@@ -36,7 +36,7 @@ fn the_rest_of_the_config_file_stays() {
         let written = fs::read_to_string(&file).unwrap();
         let mut kept = written.lines();
         assert!(CONFIG.lines().all(|line| kept.any(|written| written == line)), "{written}");
-        assert_eq!(written.matches("[mapping.m]").count(), 1, "{written}");
+        assert_eq!(written.matches("[mapping.m.claim]").count(), 1, "{written}");
         let found = shop.doctor.run(&["stale", "-o", "name", "--config", "jobdoctor.toml", "--target", "m"]).exits(0);
         assert_eq!(found.stdout, "1\n");
         // Who names the database alone is told the mapping.

@@ -4,11 +4,12 @@ use crate::cli::next_command::{quoted, shell_word};
 use crate::cli::progress;
 use crate::cli::settings::{READING, Settings, config_places};
 use crate::cli::{CliError, Context, Exit, OrEnd};
-use crate::model::{age, parse_duration};
+use crate::model::parse_duration;
 use crate::ops::{self, Adoption, Answers, DryRun};
 use crate::output::format::{Format, count, inert, json};
 use crate::output::{
-    Adopt, AdoptTables, FileMode, Lookalike, Proof, Question, Severity, directory_of, replace_file, target_toml,
+    Adopt, AdoptTables, CheckFinding, FileMode, Lookalike, Proof, Question, Severity, directory_of, replace_file,
+    target_toml,
 };
 use anyhow::Context as _;
 use clap::builder::NonEmptyStringValueParser;
@@ -104,7 +105,6 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             Some(answer) => given.push((question.key.clone(), answer.to_owned())),
         }
     };
-    let typed = &given[args.answers.len()..];
     let mut misfit = None;
     if draft.complete {
         let writing = settings.limits("adopt", READING, &context.interrupt, true);
@@ -112,11 +112,9 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         let dry_run = args.dry_run.as_ref().map(|_| DryRun { limits: &writing, read_only });
         match ops::prove(store.as_ref(), &limits(), &draft, dry_run.as_ref()) {
             Ok(proof) => {
-                let refused = proof.tried.iter().find(|tried| tried.ok == Some(false));
-                misfit = refused.map(|tried| {
-                    let message =
-                        format!("the draft's {} does not do its work: {}", tried.action, inert(&tried.detail));
-                    CliError::new(Exit::Config, message).hint("settle what it sets back with action.requeue.clear")
+                misfit = proof.findings.iter().find(|finding| is_refused(finding)).map(|finding| {
+                    let message = format!("the draft does not do its work: {}", inert(&finding.detail));
+                    CliError::new(Exit::Config, message).hint(finding.fix.as_deref().unwrap_or_default())
                 });
                 draft.proof = Some(proof);
             }
@@ -127,26 +125,25 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             (draft.written, draft.target) = (Some(path.display().to_string()), target);
         }
     }
-    let next = next(context, &draft, typed);
+    draft.next = next(context, &draft, &given[args.answers.len()..]);
     context.ui.report(|out| match args.output.format() {
         Format::Json => json(&draft, out),
-        _ => write!(out, "{}\n# next: {}\n", draft.toml, inert(&next)),
+        _ => write!(out, "{}\n# next: {}\n", draft.toml, inert(&draft.next)),
     })?;
     draft.notes.iter().for_each(|note| context.ui.note(note));
     if let Some(proof) = &draft.proof {
         report(context, proof);
     }
-    if let Some(error) = misfit {
-        return Ok(context.ui.error_after_report(&error));
+    draft.written.iter().for_each(|path| context.ui.note(&format!("added to {path}")));
+    match misfit {
+        Some(error) => Ok(context.ui.error_after_report(&error)),
+        None if !draft.complete => Ok(context.ui.error_after_report(&open(context, &draft, is_asked))),
+        None => Ok(Exit::Done),
     }
-    if !draft.complete {
-        return Ok(context.ui.error_after_report(&open(context, &draft, is_asked, &next)));
-    }
-    match &draft.written {
-        Some(path) => context.ui.hint(&format!("added to {path}; next: {next}")),
-        None => context.ui.hint(&format!("to add it to the config file: {next}")),
-    }
-    Ok(Exit::Done)
+}
+
+fn is_refused(finding: &CheckFinding) -> bool {
+    finding.id == "dry_run" && finding.severity == Severity::Error
 }
 
 /// The tables that look like a queue, each with the command that drafts its mapping.
@@ -158,10 +155,8 @@ fn list(context: &Context, format: Format, found: &AdoptTables) -> Result<Exit, 
             writeln!(out, "{} ({})\n    {}", inert(table), inert(&columns.join(", ")), inert(&next))
         }),
     })?;
-    if found.tables.is_empty() {
-        context
-            .ui
-            .note("no table here looks like a queue; name one, and its columns are looked at: jobdoctor adopt TABLE");
+    if !found.are_alike {
+        context.ui.note("no table here looks like a queue: these are all that this role may read");
     }
     Ok(Exit::Done)
 }
@@ -173,7 +168,9 @@ fn next(context: &Context, draft: &Adopt, typed: &[(String, String)]) -> String 
     match &draft.written {
         Some(_) if draft.target.is_some() => format!("jobdoctor stale --target {}", quoted(&draft.name)),
         Some(_) => context.on_same_queue(&["stale"], &["--preset", &quoted(&draft.name)]),
-        None if draft.complete => format!("{} --write", command_line(context, &answers)),
+        None if draft.complete && !context.words.iter().any(|word| word == "--write") => {
+            command_line(context, &answers) + " --write"
+        }
         None => command_line(context, &answers),
     }
 }
@@ -194,25 +191,15 @@ fn print_question(context: &Context, question: &Question) {
 }
 
 /// The error that questions are open, with the command line that settles them.
-fn open(context: &Context, draft: &Adopt, was_asked: bool, next: &str) -> CliError {
+fn open(context: &Context, draft: &Adopt, was_asked: bool) -> CliError {
     if !was_asked {
         draft.questions.iter().for_each(|question| print_question(context, question));
     }
     let keys: Vec<&str> = draft.questions.iter().map(|question| question.key.as_str()).collect();
-    let message = match &draft.no_queue {
-        Some(why) => format!("table {} is not a queue: {why}", draft.table),
-        None => {
-            let questions = count(keys.len() as u64, "question is open", "questions are open");
-            format!("the draft is not complete, {questions}: {}", keys.join(", "))
-        }
-    };
-    let unproposed: Vec<&str> =
-        draft.questions.iter().filter(|question| !question.is_proposal).map(|question| question.key.as_str()).collect();
-    let mut error = CliError::new(Exit::Config, inert(&message)).hint(format!("check each proposal, then: {next}"));
-    if !unproposed.is_empty() {
-        error = error.hint(format!("no row supports an answer to {}: fill it in", unproposed.join(", ")));
-    }
-    error
+    let questions = count(keys.len() as u64, "question is open", "questions are open");
+    let message = format!("the draft is not complete, {questions}: {}", keys.join(", "));
+    CliError::new(Exit::Config, inert(&message))
+        .hint(format!("check each proposal, fill in the words in capitals, which no row shows, then: {}", draft.next))
 }
 
 /// The command line that was typed, with these answers.
@@ -226,27 +213,13 @@ fn command_line(context: &Context, answers: &[(String, String)]) -> String {
 fn report(context: &Context, proof: &Proof) {
     let unknown = if proof.unknown > 0 { format!(", {} unknown", proof.unknown) } else { String::new() };
     context.ui.note(&format!("{} in flight: {} alive, {} stuck{unknown}", proof.in_flight, proof.alive, proof.stuck));
-    for job in &proof.jobs {
-        let silence = job.silence_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds.max(0.0)).ok());
-        let silence = silence.map_or_else(String::new, |silence| format!(", silent for {}", age(silence)));
-        let owner = job.owner.as_ref().map_or_else(String::new, |owner| format!(", owner {owner}"));
-        context.ui.note(&format!("  stuck: {}, {}{owner}{silence}", job.id, job.state));
-    }
-    for finding in &proof.findings {
+    for finding in proof.findings.iter().filter(|finding| !is_refused(finding)) {
         match finding.severity {
-            Severity::Error => context.ui.side_error(&finding.detail),
+            Severity::Ok => context.ui.note(&finding.detail),
             _ => context.ui.warn(&finding.detail),
         }
         finding.fix.iter().for_each(|fix| context.ui.hint(&format!("  {fix}")));
     }
-    for tried in &proof.tried {
-        let id = tried.id.as_ref().map_or_else(String::new, |id| format!(" {id}"));
-        context.ui.note(&format!("{}{id}: {}", tried.action, tried.detail));
-    }
-    context.ui.note(match proof.fit {
-        true => "check: jobdoctor can work with this draft",
-        false => "check: jobdoctor cannot do all of its work with this draft",
-    });
 }
 
 /// Adds the mapping, and a target with its name, at the end of the config file in use, or of a new one in the first

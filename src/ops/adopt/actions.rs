@@ -11,6 +11,8 @@ use super::roles::{Class, Meaning, Role, is_called_as_claims, is_kept};
 use super::rows::Rows;
 use super::states::names;
 use super::table::SubjectColumn;
+use crate::preset::ident::{qualified, quoted};
+use std::collections::BTreeSet;
 use toml_edit::{Array, InlineTable, Value};
 
 /// How an action sets a column back.
@@ -24,6 +26,11 @@ enum Back {
 /// The claim's own columns: its owner, time and sign of life, what tells it where no state does, and others that are
 /// called so and that claims alone set.
 fn own<'f>(facts: &'f Facts<'_>) -> Vec<&'f SubjectColumn> {
+    own_as(facts, true)
+}
+
+/// The claim's own columns, with or without those that are only called so.
+fn own_as<'f>(facts: &'f Facts<'_>, with_called: bool) -> Vec<&'f SubjectColumn> {
     let told = match &facts.shape {
         Shape::Where { condition, .. } => {
             named_in(facts.subject, condition).map(|column| column.name.as_str()).collect()
@@ -39,8 +46,10 @@ fn own<'f>(facts: &'f Facts<'_>) -> Vec<&'f SubjectColumn> {
         let is_called = matches!(column.role, Some(Role::Claimed | Role::Heartbeat | Role::Lease | Role::Token))
             && is_called_as_claims(name);
         let is_set_in = |rows: &Rows| rows.is_free(name) || facts.fresh.is_empty();
-        (is_chosen || (is_called && facts.in_flight.set(name).next().is_some() && is_set_in(&facts.fresh)))
-            && is_open(facts, column)
+        let is_named = is_called && facts.in_flight.set(name).next().is_some() && is_set_in(&facts.fresh);
+        // A lock is deleted only where rows show that it is one.
+        let is_sure = !is_of_lock(facts, name) || facts.set_by_claims(name) == Support::Shown;
+        (is_chosen || (is_named && with_called)) && is_open(facts, column) && is_sure
     };
     facts.subject.columns.iter().filter(is_own).collect()
 }
@@ -67,6 +76,11 @@ fn is_open(facts: &Facts<'_>, column: &SubjectColumn) -> bool {
     !is_state(facts, column) && !is_of_job && !is_computed && !key.contains(&column.name) && !is_kept(&column.name)
 }
 
+/// Whether it is the owner in a table of locks.
+fn is_of_lock(facts: &Facts<'_>, column: &str) -> bool {
+    facts.subject.live.column(column).is_none()
+}
+
 fn is_state(facts: &Facts<'_>, column: &SubjectColumn) -> bool {
     matches!(&facts.shape, Shape::Column { name, .. } if *name == column.name)
 }
@@ -79,10 +93,6 @@ fn back(facts: &Facts<'_>, column: &SubjectColumn, model: &Rows) -> Back {
     match model.agreed(name) {
         Some(cell) if cell.is_null() => Back::Clear,
         Some(cell) if model.is_none(name, cell) => value(cell),
-        // A word that stands for no owner, such as `-`.
-        Some(cell) if model.len() >= ENOUGH && facts.in_flight.values(name).all(|held| held != cell) => value(cell),
-        _ if model.is_free(name) && may_be_null => Back::Clear,
-        _ if column.class == Class::Boolean && model.is_empty() => Back::Set("false".into()),
         _ if model.is_empty() && may_be_null => Back::Clear,
         _ => Back::Unknown,
     }
@@ -103,94 +113,104 @@ fn set_back(facts: &Facts<'_>, columns: &[&SubjectColumn], model: &Rows) -> (Arr
 pub(super) fn requeue_to(facts: &Facts<'_>) -> Vec<Finding> {
     let to = match &facts.shape {
         Shape::Where { condition, .. } => (!condition.is_empty()).then(|| "waiting".to_owned()),
-        Shape::Column { .. } => {
-            names(facts, Meaning::Waiting).into_iter().next().or_else(|| first_answer(facts, "states.waiting"))
-        }
+        Shape::Column { .. } => names(facts, Meaning::Waiting).into_iter().next(),
     };
     to.map(|to| Finding::new(to, Support::Both, "where a job waits")).into_iter().collect()
-}
-
-fn first_answer(facts: &Facts<'_>, key: &str) -> Option<String> {
-    facts.answers.list(key)?.first().map(|first| (*first).to_owned())
 }
 
 /// What a requeue sets back. It is asked where a column that every claim has and no job that waits is none of the
 /// claim's own, or where one of its own is not set back.
 pub(super) fn requeue(facts: &Facts<'_>) -> Vec<Finding> {
-    let key = "action.requeue.clear";
     if requeue_to(facts).is_empty() {
         return Vec::new();
     }
-    let mut own = own(facts);
+    let said = facts.answers.list("action.requeue.clear");
+    // What is only called as a claim's is for an answer to name.
+    let of_claim = own_as(facts, said.is_none());
+    let is_own = |column: &SubjectColumn| of_claim.iter().any(|own| own.name == column.name);
+    let is_written = |column: &&SubjectColumn| match &said {
+        Some(said) if said.contains(&column.name.as_str()) => !is_state(facts, column),
+        // What is the claim's own and can be set back is so, whatever else is named.
+        Some(_) => is_own(column) && !matches!(back(facts, column, &facts.fresh), Back::Unknown),
+        None => is_own(column),
+    };
+    let written: Vec<&SubjectColumn> = facts.subject.columns.iter().filter(is_written).collect();
+    // A second owner is asked about however few rows there are.
+    let is_owner = |column: &SubjectColumn| matches!(column.role, Some(Role::Owner | Role::Host));
     let is_other = |column: &&SubjectColumn| {
-        let is_own = own.iter().any(|own| own.name == column.name);
-        // A second owner is asked about however few rows there are.
         let support = facts.set_by_claims(&column.name);
-        let is_owner = matches!(column.role, Some(Role::Owner | Role::Host)) && support == Support::Rows;
-        !is_own && is_open(facts, column) && (support == Support::Shown || is_owner)
+        let is_of_claims = support == Support::Shown || (is_owner(column) && support == Support::Rows);
+        let is_of_claims = is_of_claims || (is_of_lock(facts, &column.name) && facts.lock().is_some());
+        !is_own(column) && is_open(facts, column) && is_of_claims
     };
     let others: Vec<&SubjectColumn> = facts.subject.columns.iter().filter(is_other).collect();
-    let answered = facts.answers.list(key);
-    if let Some(said) = &answered {
-        // What is the claim's own and can be set back is so, whatever else is named.
-        let can = |column: &&SubjectColumn| {
-            own.iter().any(|own| own.name == column.name) && !matches!(back(facts, column, &facts.fresh), Back::Unknown)
-        };
-        let is_said = |column: &&SubjectColumn| said.contains(&column.name.as_str()) && !is_state(facts, column);
-        own = facts.subject.columns.iter().filter(|column| is_said(column) || can(column)).collect();
+    let (mut clear, set, mut unknown) = set_back(facts, &written, &facts.fresh);
+    if said.is_some() {
+        // What jobs that wait have of their own is emptied where an answer says so.
+        clear.extend(unknown.drain(..));
     }
-    let (clear, set, unknown) = set_back(facts, &own, &facts.fresh);
     let support = match () {
-        () if answered.is_some() => Support::Answered,
+        () if said.is_some() => Support::Answered,
         () if !others.is_empty() || !unknown.is_empty() => Support::Name,
-        () if own.iter().all(|column| facts.set_by_claims(&column.name) == Support::Shown) => Support::Shown,
+        () if written.iter().all(|column| facts.set_by_claims(&column.name) == Support::Shown) => Support::Shown,
         () => Support::Both,
     };
-    let why = match own.first() {
-        _ if support == Support::Answered => "as answered".to_owned(),
-        Some(column) => format!("the claim's own: {}", set_by_claims(facts, &column.name)),
-        None => String::new(),
+    let why = match written.first() {
+        Some(column) if said.is_none() => format!("the claim's own: {}", set_by_claims(facts, &column.name)),
+        _ => "as answered".to_owned(),
     };
-    let about = match (others.is_empty(), unknown.is_empty()) {
-        (true, _) => format!("{} is set while a job waits, too", unknown.join(", ")),
-        (false, true) => "some that every claim sets may be none of its own".to_owned(),
-        (false, false) => format!(
-            "some that every claim sets may be none of its own, and {} is set while a job waits",
-            unknown.join(", ")
-        ),
-    };
-    let known = own.iter().filter(|column| !unknown.contains(&column.name));
+    let (kept, known): (Vec<_>, Vec<_>) = written.iter().copied().partition(|column| unknown.contains(&column.name));
     // A second owner may be anybody's.
-    let is_owner = |column: &SubjectColumn| matches!(column.role, Some(Role::Owner | Role::Host));
-    let called = others.iter().filter(|column| is_called_as_claims(&column.name) && !is_owner(column));
-    let form: Vec<&str> = known.chain(called).map(|column| column.name.as_str()).collect();
-    let seen = others.iter().copied().chain(own.iter().copied().filter(|column| unknown.contains(&column.name)));
-    let seen = seen.map(|column| sampled(&column.name, &facts.in_flight)).collect();
-    let is_written = !clear.is_empty() || !unknown.is_empty() || !others.is_empty();
-    let mut findings = Vec::new();
-    if is_written {
-        findings.push(Finding::new(clear, support, &why).asked(
-            about,
-            if form.is_empty() { "none".to_owned() } else { form.join(",") },
-            seen,
-        ));
+    let called = others.iter().copied().filter(|column| is_called_as_claims(&column.name) && !is_owner(column));
+    let form: Vec<&str> = known.into_iter().chain(called).map(|column| column.name.as_str()).collect();
+    let form = if form.is_empty() { "none".to_owned() } else { form.join(",") };
+    let mut seen: Vec<String> = others.iter().map(|column| sampled(&column.name, &facts.in_flight)).collect();
+    let kept = kept.into_iter().map(|column| sampled(&column.name, &facts.in_flight));
+    seen.extend(kept.map(|kept| format!("{kept} (jobs that wait have it too)")));
+    let asked = Finding::new(clear.clone(), support, &why).asked("", form, seen);
+    if support < Support::Both {
+        return vec![asked];
     }
-    if !set.is_empty() {
-        findings.push(Finding::new(set, support.max(Support::Both), why).of("action.requeue.set"));
-    }
-    findings
+    let found = [asked, Finding::new(set.clone(), support, &why).of("action.requeue.set")];
+    with_lock(facts, "action.requeue.step", [&clear, &Array::new()], &set, found.into())
+}
+
+/// What an action writes, without the keys that write nothing. A lock in another table is deleted in a step of its own.
+fn with_lock(
+    facts: &Facts<'_>,
+    key: &str,
+    [clear, stamp]: [&Array; 2],
+    set: &InlineTable,
+    mut found: Vec<Finding>,
+) -> Vec<Finding> {
+    let is_of_lock = |name: &Value| name.as_str().is_some_and(|name| is_of_lock(facts, name));
+    let Some(lock) = facts.lock().filter(|_| clear.iter().any(is_of_lock)) else {
+        let is_empty = |value: &Value| match value {
+            Value::Array(list) => list.is_empty(),
+            Value::InlineTable(set) => set.is_empty(),
+            _ => false,
+        };
+        found.retain(|finding| !finding.value.as_ref().is_some_and(is_empty));
+        return found;
+    };
+    let own: Array = clear.iter().filter(|name| !is_of_lock(name)).cloned().collect();
+    let (locks, column) = (qualified(&lock.schema, &lock.table), quoted(&lock.column));
+    let delete = format!("DELETE FROM {locks} WHERE {column} IN :ids");
+    let mut written: InlineTable = [("clear", own)].into_iter().collect();
+    written.extend((!stamp.is_empty()).then(|| ("stamp", Value::from(stamp.clone()))));
+    written.extend((!set.is_empty()).then(|| ("set", Value::from(set.clone()))));
+    let delete: InlineTable = [("sql", delete.as_str()), ("rows", "at most each")].into_iter().collect();
+    let steps: Array = [written, delete].into_iter().collect();
+    vec![Finding::new(steps, Support::Both, "the lock of a job is a row of its own").of(key)]
 }
 
 pub(super) fn fail_to(facts: &Facts<'_>) -> Vec<Finding> {
     let to = match &facts.shape {
-        Shape::Column { .. } => {
-            names(facts, Meaning::Failed).into_iter().next().or_else(|| first_answer(facts, "states.failed"))
-        }
-        Shape::Where { .. } => {
-            ends(facts.subject).any(|end| end.role == Some(Role::Ended(true))).then(|| "failed".to_owned())
-        }
+        Shape::Column { .. } => names(facts, Meaning::Failed).into_iter().next(),
+        Shape::Where { .. } => failures(facts).next().map(|_| "failed".to_owned()),
     };
-    let to = to.or_else(|| first_answer(facts, "action.fail.to")).filter(|to| to != "none");
+    let said = facts.answers.get("action.fail.to").map(str::to_owned);
+    let to = said.or(to).filter(|to| to != "none");
     to.map(|to| Finding::new(to, Support::Both, "where a failed job goes")).into_iter().collect()
 }
 
@@ -201,64 +221,50 @@ pub(super) fn fail(facts: &Facts<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let failed = &facts.failed;
-    let own: Vec<&SubjectColumn> = own(facts).into_iter().filter(|column| failed.is_free(&column.name)).collect();
+    let is_left = |column: &&SubjectColumn| failed.is_empty() && is_of_lock(facts, &column.name);
+    let own = own(facts).into_iter().filter(|column| failed.is_free(&column.name) || is_left(column));
+    let own: Vec<&SubjectColumn> = own.collect();
     let (clear, mut set, _) = set_back(facts, &own, failed);
-    let is_told = matches!(facts.shape, Shape::Where { .. });
-    let is_end = |column: &&SubjectColumn| column.role == Some(Role::Ended(true));
-    let mut stamp = Array::new();
-    for end in ends(facts.subject).filter(is_end).filter(|_| is_told) {
-        match end.class {
-            Class::Boolean => drop(set.insert(&end.name, "true".into())),
-            _ => stamp.push(&end.name),
-        }
-    }
+    let (flags, times): (Vec<_>, Vec<_>) = failures(facts).partition(|end| end.class == Class::Boolean);
+    set.extend(flags.into_iter().map(|flag| (flag.name.as_str(), "true")));
     // What the operator writes there comes on top of what tells a failed job.
     let said = facts.answers.get("action.fail.set").filter(|said| *said != "none");
-    for (column, value) in said.into_iter().flat_map(|said| said.split(',')).filter_map(|pair| pair.split_once('=')) {
-        set.insert(column.trim(), value.trim().into());
-    }
+    let pairs = said.into_iter().flat_map(|said| said.split(',')).filter_map(|pair| pair.split_once('='));
+    set.extend(pairs.map(|(column, value)| (column.trim(), value.trim())));
     let why = match failed.len() {
         0 => "the claim's own".to_owned(),
         rows => format!("so in all {rows} sampled rows that failed"),
     };
-    let other = ends(facts.subject).filter(|end| !is_told && end.class != Class::Boolean);
-    let all = other.filter(|end| failed.is_held(&end.name) && facts.in_flight.is_free(&end.name));
-    let asked: Vec<&str> =
-        all.map(|end| end.name.as_str()).filter(|_| failed.len().min(facts.in_flight.len()) >= ENOUGH).collect();
-    let mut findings = Vec::new();
-    if !stamp.is_empty() {
-        findings.push(Finding::new(stamp, Support::Both, "what tells a failed job"));
-    } else if !asked.is_empty() {
+    let is_asked = |end: &&SubjectColumn| {
+        let is_many = failed.len().min(facts.in_flight.len()) >= ENOUGH && end.class != Class::Boolean;
+        is_many && failed.is_held(&end.name) && facts.in_flight.is_free(&end.name)
+    };
+    let asked: Vec<&str> = ends(facts.subject).filter(is_asked).map(|end| end.name.as_str()).collect();
+    let stamp: Array = times.iter().map(|end| &end.name).collect();
+    let support = if said.is_some() { Support::Answered } else { Support::Both };
+    let mut found = vec![
+        Finding::new(stamp.clone(), Support::Both, "what tells a failed job").of("action.fail.stamp"),
+        Finding::new(clear.clone(), Support::Both, &why).of("action.fail.clear"),
+        Finding::new(set.clone(), support, why).of("action.fail.set"),
+    ];
+    found = with_lock(facts, "action.fail.step", [&clear, &stamp], &set, found);
+    if stamp.is_empty() && !asked.is_empty() && matches!(facts.shape, Shape::Column { .. }) {
         let seen = asked.iter().map(|name| sampled(name, failed)).collect();
         let about = format!("each of {} sampled jobs that failed has {}", failed.len(), asked.join(", "));
-        findings.push(Finding::open(about, asked.join(","), seen));
+        found.push(Finding::open(about, asked.join(","), seen));
     }
-    if !clear.is_empty() {
-        findings.push(Finding::new(clear, Support::Both, &why).of("action.fail.clear"));
-    }
-    if !set.is_empty() {
-        let support = if said.is_some() { Support::Answered } else { Support::Both };
-        findings.push(Finding::new(set, support, why).of("action.fail.set"));
-    }
-    findings
+    found
+}
+
+/// The ends that tell a failed job where no state does.
+fn failures<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = &'f SubjectColumn> {
+    let is_told = matches!(facts.shape, Shape::Where { .. });
+    ends(facts.subject).filter(move |end| is_told && end.role == Some(Role::Ended(true)))
 }
 
 /// The columns that an action stamps with the time of the write.
-pub(super) fn stamped(facts: &Facts<'_>) -> Vec<String> {
-    let texts = |value: &Value| {
-        value.as_array().into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect::<Vec<_>>()
-    };
-    let mut columns: Vec<String> = fail(facts)
-        .iter()
-        .filter(|finding| finding.key.is_none())
-        .filter_map(|finding| finding.value.as_ref())
-        .flat_map(texts)
-        .collect();
-    for key in ["action.requeue.stamp", "action.fail.stamp"] {
-        let said = facts.answers.list(key).into_iter().flatten();
-        columns.extend(said.map(str::to_owned));
-    }
-    columns.sort();
-    columns.dedup();
-    columns
+pub(super) fn stamped(facts: &Facts<'_>) -> BTreeSet<String> {
+    let said = ["action.requeue.stamp", "action.fail.stamp"].into_iter().filter_map(|key| facts.answers.list(key));
+    let told = failures(facts).filter(|end| end.class != Class::Boolean && !fail_to(facts).is_empty());
+    said.flatten().chain(told.map(|end| end.name.as_str())).map(str::to_owned).collect()
 }

@@ -4,9 +4,9 @@ use super::actions;
 use super::draft::sampled;
 use super::facts::{ENOUGH, Facts, Support, attempts};
 use super::keys::Finding;
-use super::roles::{Role, counts_down};
+use super::roles::{Class, Role, counts_down};
 use super::rows::Rows;
-use super::table::Subject;
+use super::table::{Subject, SubjectColumn};
 use super::{constraints, draft::Answers};
 use crate::model::Cell;
 
@@ -30,8 +30,43 @@ fn numbers<'r>(rows: &'r Rows, column: &str) -> impl Iterator<Item = i64> + use<
     rows.values(column).filter_map(Cell::as_integer).collect::<Vec<_>>().into_iter()
 }
 
+/// The counter by its name; or a number that every failed job has alike, other than the default with which jobs wait.
 pub(super) fn column(facts: &Facts<'_>) -> Vec<Finding> {
-    facts.attempts().map(|column| Finding::new(column, Support::Name, "by name and type")).into_iter().collect()
+    if let Some(column) = facts.attempts() {
+        return vec![Finding::new(column, Support::Both, "by name and type")];
+    }
+    let is_counter = |column: &&SubjectColumn| {
+        let name = &column.name;
+        let start = facts.subject.begins_with(name).and_then(|default| default.parse::<i64>().ok());
+        let Some(start) = start.filter(|_| column.role.is_none()) else { return false };
+        match facts.failed.agreed(name).and_then(Cell::as_integer) {
+            Some(end) => {
+                let is_between = |tries: i64| (start.min(end)..=start.max(end)).contains(&tries);
+                let is_fresh = numbers(&facts.fresh, name).all(|tries| tries == start);
+                start != end && is_fresh && numbers(&facts.in_flight, name).all(is_between)
+            }
+            // What is left, if it begins with several and some have nothing left; or what every claim has counted, and
+            // a CHECK bounds.
+            None => {
+                let (all, first) =
+                    (|| numbers(&facts.all, name), numbers(&facts.waiting, name).any(|tries| tries == start));
+                let is_left =
+                    start > 1 && all().all(|tries| (0..=start).contains(&tries)) && all().any(|tries| tries == 0);
+                let mut checks = facts.subject.checks.iter().filter(|(of, _)| of == name);
+                let counts = first && checks.any(|(_, check)| constraints::most(check).is_some());
+                let counts = counts && numbers(&facts.in_flight, name).all(|tries| tries > start);
+                is_left || (counts && all().all(|tries| tries >= start))
+            }
+        }
+    };
+    let counter = facts.subject.columns.iter().find(is_counter);
+    let counter = counter.filter(|_| facts.answers.get("attempts.max") != Some("none"));
+    let asked = |column: &SubjectColumn| {
+        let groups = [(&facts.waiting, "wait"), (&facts.in_flight, "in flight"), (&facts.failed, "failed")];
+        let seen = groups.map(|(rows, what)| format!("{} ({what})", sampled(&column.name, rows)));
+        Finding::new(&column.name, Support::Rows, "").asked(&column.name, &column.name, seen.into())
+    };
+    counter.map(asked).into_iter().collect()
 }
 
 pub(super) fn direction(facts: &Facts<'_>) -> Vec<Finding> {
@@ -72,6 +107,15 @@ pub(super) fn max(facts: &Facts<'_>) -> Vec<Finding> {
         let most = numbers(&open, column).max();
         return vec![Finding::open(column, most.map_or_else(|| "NUMBER".to_owned(), |most| most.to_string()), tries)];
     }
+    // A column of a job's own may hold it.
+    let key = subject.key().unwrap_or_default();
+    let holds = |most: &&SubjectColumn| {
+        let mut pairs = numbers(&open, column).zip(numbers(&open, &most.name));
+        let is_plain = most.role.is_none() && most.class == Class::Number && !key.contains(&most.name);
+        is_plain && open.is_held(&most.name) && pairs.all(|(tries, most)| (tries.max(1)..=100).contains(&most))
+    };
+    let others = subject.columns.iter().filter(holds);
+    let tries: Vec<String> = tries.into_iter().chain(others.map(|most| sampled(&most.name, &open))).collect();
     let agreed = facts.failed.agreed(column).and_then(Cell::as_integer);
     let is_less =
         |most: &i64| *most > 0 && numbers(&open, column).all(|tries| tries <= *most) && facts.failed.len() >= ENOUGH;
@@ -115,6 +159,6 @@ pub(super) fn counted(facts: &Facts<'_>) -> Vec<Finding> {
 
 pub(super) fn exhausted(facts: &Facts<'_>) -> Vec<Finding> {
     let is_left = facts.attempts().is_some() && actions::fail_to(facts).is_empty();
-    let why = "no state or column for a job that failed was found";
+    let why = "no state or column of failed jobs is known: action.fail.to=failed and action.fail.set=COLUMN=VALUE would name one";
     if is_left { vec![Finding::new("leave", Support::Name, why)] } else { Vec::new() }
 }

@@ -48,7 +48,7 @@ pub(super) fn sampled(column: &str, rows: &Rows) -> String {
 pub struct Answers(BTreeMap<String, String>);
 
 /// The keys that can be answered, besides `time.COLUMN`.
-const KEYS: &str = "actions schema fencing \
+const KEYS: &str = "schema fencing \
     states.waiting states.in_flight states.done states.failed states.cancelled states.ignored \
     claim.table claim.key claim.state claim.where claim.queue claim.kind claim.claimed_at claim.liveness claim.payload \
     claim.last_error claim.precondition \

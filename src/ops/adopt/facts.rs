@@ -5,7 +5,7 @@ use super::liveness::Source;
 use super::owner::OwnerId;
 use super::roles::{Class, Meaning, Role};
 use super::rows::Rows;
-use super::table::{Subject, SubjectColumn};
+use super::table::{Foreign, Subject, SubjectColumn};
 use super::watch::{Beat, Watched};
 use crate::model::{Cell, Engine, Timestamp};
 use crate::output::Grade;
@@ -82,6 +82,12 @@ impl Facts<'_> {
         Support::by(all, waiting.len(), in_flight.len()).max(Support::by(untried, 1, 1))
     }
 
+    /// The table of locks, if it tells the owner.
+    pub(super) fn lock(&self) -> Option<&Foreign> {
+        let is_there = |owner: &OwnerId| self.subject.live.column(owner.column()).is_none();
+        self.subject.lock.as_ref().filter(|_| self.owner.as_ref().is_some_and(is_there))
+    }
+
     /// The attempts counter.
     pub(super) fn attempts(&self) -> Option<&str> {
         attempts(self.subject, self.answers)
@@ -114,16 +120,31 @@ impl Shape {
         }
     }
 
+    /// The state column.
+    pub(super) fn column(&self) -> Option<&str> {
+        match self {
+            Shape::Column { name, .. } => Some(name),
+            Shape::Where { .. } => None,
+        }
+    }
+
+    /// The rows by state, with what that means.
+    pub(super) fn groups(&self) -> Vec<(String, Option<Meaning>, &Rows)> {
+        match self {
+            Shape::Column { states, .. } => {
+                states.iter().map(|state| (state.text(), state.meaning, &state.rows)).collect()
+            }
+            Shape::Where { groups, .. } => {
+                groups.iter().map(|(meaning, rows)| (meaning.key().to_owned(), Some(*meaning), rows)).collect()
+            }
+        }
+    }
+
     /// The rows of states with that meaning; where the operator has not said which are in flight, of those that are
     /// proposed.
     pub(super) fn rows(&self, meaning: Meaning) -> Rows {
-        match self {
-            Shape::Column { states, .. } => {
-                let of = states.iter().filter(|state| state.meaning == Some(meaning));
-                of.fold(Rows::default(), |rows, state| rows.and(&state.rows))
-            }
-            Shape::Where { groups, .. } => groups.get(&meaning).cloned().unwrap_or_default(),
-        }
+        let of = self.groups().into_iter().filter(|(_, of, _)| *of == Some(meaning));
+        of.fold(Rows::default(), |rows, (_, _, group)| rows.and(group))
     }
 }
 
@@ -141,7 +162,6 @@ pub(super) struct StateSeen {
     pub(super) is_over: bool,
     pub(super) meaning: Option<Meaning>,
     pub(super) support: Support,
-    pub(super) why: String,
 }
 
 impl StateSeen {
@@ -150,6 +170,11 @@ impl StateSeen {
             (Cell::Integer(truth), true) => (*truth != 0).to_string(),
             (value, _) => value.to_string(),
         }
+    }
+
+    /// Whether it is stored so, or called so by people.
+    pub(super) fn is_called(&self, said: &str) -> bool {
+        self.text() == said || self.value.to_string() == said || self.name() == said
     }
 
     /// What people call it.
@@ -181,6 +206,8 @@ pub(super) struct OwnersTable {
     /// False for a log, in which an owner has many rows.
     pub(super) is_unique: bool,
     pub(super) heartbeat: SubjectColumn,
+    /// Its other times.
+    pub(super) others: Vec<String>,
     pub(super) host: Option<String>,
     pub(super) values: Vec<Cell>,
     pub(super) is_foreign: bool,

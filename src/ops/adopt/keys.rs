@@ -131,7 +131,12 @@ const KEYS: [Entry; 27] = [
     told("claim.kind", |facts| by_name(facts, Role::Kind)),
     told("claim.payload", |facts| by_name(facts, Role::Payload)),
     told("claim.last_error", |facts| by_name(facts, Role::LastError)),
-    told("attempts.column", attempts::column),
+    asks(
+        "attempts.column",
+        attempts::column,
+        "does `{}` count a job's attempts, those made or those left? its name, or none",
+        "a job that kills its workers is requeued for ever",
+    ),
     told("attempts.direction", attempts::direction),
     asks(
         "attempts.max",
@@ -150,7 +155,7 @@ const KEYS: [Entry; 27] = [
     asks(
         "action.requeue.clear",
         actions::requeue,
-        "which columns does a requeue set back? {}",
+        "which columns does a requeue set back? of those below no row shows that they are the claim's own",
         "a column too many loses what it keeps; one too few, and no worker takes the job",
     ),
     told("action.fail.to", actions::fail_to),
@@ -165,13 +170,7 @@ const KEYS: [Entry; 27] = [
 /// Settles every key.
 pub(super) fn settle(facts: &Facts<'_>) -> Draft {
     let mut draft = Draft { keys: Vec::new(), questions: Vec::new() };
-    let is_listing = facts.answers.get("actions") == Some("none");
     for entry in &KEYS {
-        let is_of_actions =
-            ["action.", "attempts.", "states.failed", "owner.missing"].iter().any(|of| entry.key.starts_with(of));
-        if is_listing && (is_of_actions || ["states.waiting", "claim.liveness"].contains(&entry.key)) {
-            continue;
-        }
         for finding in (entry.find)(facts) {
             entry.settle(facts, finding, &mut draft);
         }

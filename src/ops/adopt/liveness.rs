@@ -1,13 +1,12 @@
 //! What shows the life of a claim, and when it was claimed.
 
-use super::condition::named_in;
 use super::draft::{counted, sampled};
 use super::facts::{Facts, Support};
 use super::keys::Finding;
 use super::roles::{Class, Role, is_among};
 use super::table::SubjectColumn;
 use super::times::newest_in;
-use crate::model::parse_duration;
+use crate::model::{Timestamp, parse_duration};
 use crate::preset::words;
 use toml_edit::{Array, InlineTable, Value};
 
@@ -72,18 +71,11 @@ pub(super) fn claim_time(facts: &Facts<'_>) -> Option<String> {
         return age.column;
     }
     let is_possible = |column: &&SubjectColumn| {
-        let left = facts.waiting.set(&column.name).count();
-        column.class != Class::Boolean
-            && left * 2 <= facts.waiting.len()
-            && (facts.fresh.is_empty() || !facts.fresh.is_held(&column.name))
+        column.class != Class::Boolean && (facts.fresh.is_empty() || !facts.fresh.is_held(&column.name))
     };
-    let mut named: Vec<&SubjectColumn> = facts.subject.of_role(Role::Claimed).filter(is_possible).collect();
-    let condition = facts.answers.get("claim.where").unwrap_or_default();
-    named.sort_by_key(|column| {
-        let is_told = named_in(facts.subject, condition).any(|named| named.name == column.name);
-        (!is_told, !(facts.fresh.is_free(&column.name) && facts.in_flight.is_held(&column.name)))
-    });
     let is_set = |column: &&SubjectColumn| facts.fresh.is_free(&column.name) && facts.in_flight.is_held(&column.name);
+    let mut named: Vec<&SubjectColumn> = facts.subject.of_role(Role::Claimed).filter(is_possible).collect();
+    named.sort_by_key(|column| !is_set(column));
     // One that lies ahead is a lease.
     let nameless = facts.subject.columns.iter().filter(|column| column.role.is_none() && is_set(column));
     let newest = nameless.filter_map(|column| Some((newest_in(facts.in_flight.set(&column.name), facts.now)?, column)));
@@ -110,14 +102,21 @@ pub(super) fn source(facts: &Facts<'_>) -> Option<Source> {
     };
     let source = |by, column| Source { by, column, silent_after: None };
     let heartbeat = of(Role::Heartbeat).map(|column| source("heartbeat", Some(column)));
-    // One that ends before now for every claim is no lease that anybody renews.
-    let is_ahead = |column: &String| {
-        newest_in(facts.in_flight.set(column), facts.now).is_none_or(|at| at.micros() > facts.now.micros())
+    let lease = || of(Role::Lease).map(|column| source("lease", Some(column)));
+    let newest = |column: &str| newest_in(facts.in_flight.set(column), facts.now).map(Timestamp::micros);
+    // A time of claims that no name tells, and that is newer than their begin.
+    let nameless = || {
+        let begun = newest(facts.claimed.as_deref()?)?;
+        let is_newer = |column: &&SubjectColumn| {
+            let is_of_claims = column.role.is_none() && facts.set_by_claims(&column.name) >= Support::Rows;
+            is_of_claims && newest(&column.name).is_some_and(|at| at > begun)
+        };
+        let column = facts.subject.columns.iter().find(is_newer)?;
+        Some(source("heartbeat", Some(column.name.clone())))
     };
-    let lease = || of(Role::Lease).filter(is_ahead).map(|column| source("lease", Some(column)));
     let owner = || facts.owners.as_ref().map(|_| source("owner", None));
     let age = || facts.claimed.clone().map(|column| source("age", Some(column)));
-    heartbeat.or_else(lease).or_else(owner).or_else(age)
+    heartbeat.or_else(lease).or_else(owner).or_else(nameless).or_else(age)
 }
 
 pub(super) fn claimed_at(facts: &Facts<'_>) -> Vec<Finding> {
@@ -190,25 +189,11 @@ fn seen(facts: &Facts<'_>) -> Vec<String> {
             (None, _) => sampled,
         }
     };
-    let owners =
-        facts.owners.as_ref().map(|owners| format!("owners' table {}: {}", owners.written, owners.heartbeat.name));
+    let owners = facts.owners.iter().map(|owners| {
+        let others = owners.others.join(", ");
+        let others = if others.is_empty() { others } else { format!(" (owner.heartbeat names another: {others})") };
+        format!("table {}: {}{others}", owners.written, owners.heartbeat.name)
+    });
     let watched = facts.watched.into_iter().flat_map(|watched| watched.seen(facts.beat.as_ref()));
     facts.subject.columns.iter().filter(is_life).map(described).chain(owners).chain(watched).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn answers_are_read_with_columns_of_several_words() {
-        let column =
-            |answer: &str| Source::parse(answer).map(|source| (source.column.unwrap_or_default(), source.silent_after));
-        assert_eq!(column("lease Taken Until"), Some(("Taken Until".into(), None)));
-        assert_eq!(column("heartbeat last beat 90s"), Some(("last beat".into(), Some("90s".into()))));
-        assert_eq!(column("owner 2m"), Some((String::new(), Some("2m".into()))));
-        for wrong in ["heartbeat pinged", "age 2m", "pulse x 2m", "lease", "owner soon"] {
-            assert_eq!(column(wrong), None, "{wrong}");
-        }
-    }
 }

@@ -24,14 +24,14 @@ pub use watch::{Watched, watch};
 use super::OpsError;
 use crate::model::Timestamp;
 use crate::output::{Adopt, AdoptTables, Lookalike, Question, mapping_toml};
-use crate::preset::{did_you_mean, lookalikes, words};
+use crate::preset::{LiveColumn, LiveTable, did_you_mean, lookalikes, words};
 use crate::store::{Limits, Store, catalog};
 use draft::Draft;
 use facts::{Facts, Shape};
 use liveness::Source;
 use roles::{Meaning, Role};
 use rows::Rows;
-use table::{Sampler, Subject, by_hand};
+use table::{Sampler, Subject, SubjectColumn, by_hand};
 
 /// What is to be adopted, and what is known of it.
 pub struct Adoption<'a> {
@@ -47,13 +47,13 @@ pub struct Adoption<'a> {
     pub watched: Option<&'a Watched>,
 }
 
-/// The tables of all schemas that look like a queue.
+/// The tables of all schemas that look like a queue, or all.
 pub fn candidates(store: &dyn Store, limits: &Limits) -> Result<AdoptTables, OpsError> {
     let mut reader = store.reader(limits)?;
     let columns = reader.texts(&catalog::columns_of_tables(store.engine(), &[]))?;
-    let alike = lookalikes(&columns).into_iter();
-    let tables = alike.map(|(table, columns)| Lookalike { table, columns }).collect();
-    Ok(AdoptTables { schema: "jobdoctor.adopt-tables/v1", tables })
+    let (are_alike, tables) = lookalikes(&columns);
+    let tables = tables.into_iter().map(|(table, columns)| Lookalike { table, columns }).collect();
+    Ok(AdoptTables { schema: "jobdoctor.adopt-tables/v1", are_alike, tables })
 }
 
 /// Drafts the mapping. A question that is open leaves its key out.
@@ -67,18 +67,18 @@ pub fn adopt(adoption: &Adoption<'_>) -> Result<Adopt, OpsError> {
     answers_fit(&subject, answers)?;
     let mut sampler = Sampler::new(reader.as_mut(), engine, &subject);
     let (facts, mut notes) = facts(&mut sampler, adoption, now)?;
-    states_fit(&facts)?;
-    if let Some(lock) = locks_elsewhere(&mut sampler, &facts)? {
-        return Err(by_hand(
-            &subject.written,
-            &format!("keeps no claim itself: its locks are in {lock}, which refers to it"),
-        ));
+    let of_states = answers.iter().find(|(key, _)| key.starts_with("states."));
+    if let (Shape::Where { .. }, Some((key, _))) = (&facts.shape, of_states) {
+        let message = format!("the answer to {key}: table {} has no state column that is known", subject.written);
+        let hint = "name it in an answer to claim.state, or say in claim.where what is in flight";
+        return Err(OpsError::usage(message, hint));
     }
-    let is_held = facts.owner.as_ref().is_some_and(|owner| facts.set_by_claims(owner.column()) >= facts::Support::Rows);
-    let no_queue = no_queue(&facts, is_held).filter(|_| answers.get("actions") != Some("none"));
-    let Draft { mut keys, mut questions } = keys::settle(&facts);
+    if let Some(why) = no_claim(&mut sampler, &facts)? {
+        return Err(by_hand(&subject.written, &why));
+    }
+    let Draft { mut keys, questions } = keys::settle(&facts);
     // What a requeue sets back is written as its model has it.
-    let is_settled = |key: &str| ["actions", "action.requeue.clear", "action.fail.set"].contains(&key);
+    let is_settled = |key: &str| ["action.requeue.clear", "action.fail.set"].contains(&key);
     for (key, answer) in answers.iter().filter(|(key, answer)| *answer != "none" && !is_settled(key)) {
         if let Some(column) = key.strip_prefix("time.") {
             let of_owners =
@@ -96,23 +96,6 @@ pub fn adopt(adoption: &Adoption<'_>) -> Result<Adopt, OpsError> {
     }
     keys.sort_by_key(|key| section(&key.key));
     let name = adoption.name.map_or_else(|| name_of(&subject.live.name), str::to_owned);
-    if let Some(why) = &no_queue {
-        questions.retain(|question| ["states.in_flight", "claim.where"].contains(&question.key.as_str()));
-        questions.insert(
-            0,
-            Question {
-                key: "actions".to_owned(),
-                question: format!(
-                    "table {} does not look like a queue ({why}); list it anyway, without actions? If claims are in another table: docs/mapping.md",
-                    subject.written
-                ),
-                seen: Vec::new(),
-                harm: "rows of other uses are moved as if they were jobs".to_owned(),
-                form: "none".to_owned(),
-                is_proposal: true,
-            },
-        );
-    }
     let unreadable = subject.unreadable();
     if !unreadable.is_empty() {
         let unreadable = unreadable.join(", ");
@@ -133,11 +116,11 @@ pub fn adopt(adoption: &Adoption<'_>) -> Result<Adopt, OpsError> {
         keys,
         questions,
         untouched,
-        no_queue,
         notes,
         proof: None,
         written: None,
         target: None,
+        next: String::new(),
     })
 }
 
@@ -155,8 +138,8 @@ fn facts<'a>(
     let [waiting, in_flight, failed] =
         [Meaning::Waiting, Meaning::InFlight, Meaning::Failed].map(|meaning| shape.rows(meaning));
     let fresh = untried(subject, answers, &waiting);
-    let owner = owner::owner_id(subject, answers, &fresh, &in_flight);
-    let owners = owner::find_table(sampler, owner.as_ref(), &in_flight)?;
+    let owner = owner::owner_id(subject, answers, shape.column(), &fresh, &in_flight);
+    let owners = owner::find_table(sampler, answers, owner.as_ref(), &in_flight)?;
     let (watched, beat, claimed, source) = (adoption.watched, None, None, None);
     let mut facts = Facts {
         engine,
@@ -192,28 +175,43 @@ fn untried(subject: &Subject, answers: &Answers, waiting: &Rows) -> Rows {
         fresh = some(waiting.only(column, |cell| cell.as_integer() == Some(start)), fresh);
     }
     for role in [Role::LastError, Role::Owner, Role::Claimed] {
-        for column in subject.of_role(role) {
+        // What another table keeps is no trace of a run.
+        for column in subject.of_role(role).filter(|column| subject.live.column(&column.name).is_some()) {
             fresh = some(fresh.without(&column.name), fresh);
         }
     }
     fresh
 }
 
-/// A table of locks that refers to this one, if this one keeps nothing of a claim.
-fn locks_elsewhere(sampler: &mut Sampler<'_>, facts: &Facts<'_>) -> Result<Option<String>, OpsError> {
-    let is_claimed = facts.owner.is_some() || facts.claimed.is_some() || facts.source.is_some();
-    if is_claimed || sampler.subject.referred_from.is_empty() {
+/// Why no draft could be true, if the table keeps nothing of a claim: its locks may be in a table that refers to it.
+fn no_claim(sampler: &mut Sampler<'_>, facts: &Facts<'_>) -> Result<Option<String>, OpsError> {
+    if facts.owner.is_some() || facts.claimed.is_some() || facts.source.is_some() {
         return Ok(None);
     }
-    let live = sampler.reader.live_schema(&sampler.subject.referred_from)?;
-    let is_lock = |table: &&crate::preset::LiveTable| {
-        let role = |column: &crate::preset::LiveColumn| table::SubjectColumn::of(column, None).role;
-        table
-            .columns
-            .iter()
-            .any(|column| matches!(role(column), Some(Role::Owner | Role::Claimed | Role::Heartbeat | Role::Lease)))
+    let referring: Vec<String> = facts.subject.referred_from.iter().map(|foreign| foreign.table.clone()).collect();
+    let live = sampler.reader.live_schema(&referring)?;
+    let is_lock = |table: &&LiveTable| {
+        let role = |column: &LiveColumn| SubjectColumn::of(column, None).role;
+        let of_claims = [Role::Owner, Role::Claimed, Role::Heartbeat, Role::Lease];
+        let to_us = facts.subject.referred_from.iter().filter(|foreign| foreign.table == table.name);
+        // One row at most for each job, whatever it is called.
+        let mut alone = to_us.map(|foreign| table.is_unique(&[&foreign.column]));
+        alone.any(|alone| alone)
+            || table.columns.iter().any(|column| role(column).is_some_and(|role| of_claims.contains(&role)))
     };
-    Ok(live.tables.iter().find(is_lock).map(|table| table.name.clone()))
+    if let Some(lock) = live.tables.iter().find(is_lock) {
+        return Ok(Some(format!("keeps no claim itself: its locks may be in {}, which refers to it", lock.name)));
+    }
+    let is_said = ["claim.state", "claim.where"].iter().any(|key| facts.answers.get(key).is_some());
+    let columns: Vec<&str> = facts.subject.columns.iter().map(|column| column.name.as_str()).collect();
+    let nothing = || {
+        format!(
+            "looks like no queue: no owner, time of a claim or sign of life is known among {}; if it is one, answer owner.id, \
+             claim.claimed_at, claim.state or claim.where, and else",
+            columns.join(", ")
+        )
+    };
+    Ok((facts.attempts().is_none() && !is_said).then(nothing))
 }
 
 /// The columns that no action writes.
@@ -230,27 +228,6 @@ fn untouched(facts: &Facts<'_>, keys: &[crate::output::DraftKey]) -> Vec<String>
     }
     let columns = facts.subject.live.columns.iter().map(|column| column.name.clone());
     columns.filter(|column| !written.contains(column)).collect()
-}
-
-/// Why the table is no queue, if nothing in it is kept of a claim.
-fn no_queue(facts: &Facts<'_>, is_held: bool) -> Option<String> {
-    let subject = facts.subject;
-    let has = |role: Role| subject.of_role(role).next().is_some();
-    let said = ["owner.id", "claim.claimed_at", "claim.liveness", "attempts.column"];
-    let is_said = said.iter().any(|key| facts.answers.get(key).is_some_and(|answer| answer != "none"));
-    let is_claimed = has(Role::Claimed);
-    if has(Role::Attempts) || has(Role::Heartbeat) || has(Role::Lease) || is_held || is_said || facts.owners.is_some() {
-        return None;
-    }
-    let referred = &subject.referred_from;
-    if is_claimed && (referred.is_empty() || matches!(facts.shape, Shape::Where { .. })) {
-        return None;
-    }
-    let mut why = vec!["no owner of a claim, no attempts, no sign of life".to_owned()];
-    if !referred.is_empty() {
-        why.push(format!("other tables refer to it: {}", referred.join(", ")));
-    }
-    Some(why.join("; "))
 }
 
 /// What stands in a command line where jobdoctor has nothing to propose.
@@ -292,40 +269,14 @@ fn answers_fit(subject: &Subject, answers: &Answers) -> Result<(), OpsError> {
                     }
                 }
             }
-            "actions" => {
-                let hint =
-                    "actions=none drafts for listing only; or name what keeps a claim: owner.id, claim.claimed_at";
-                return Err(OpsError::usage("the answer to actions can only be none", hint));
-            }
             _ => {}
         }
     }
     Ok(())
 }
 
-/// Refuses a state in flight that no row has and that is spelled almost as one that rows have.
-fn states_fit(facts: &Facts<'_>) -> Result<(), OpsError> {
-    let known: Vec<String> = facts.shape.states().iter().flat_map(|state| [state.text(), state.name()]).collect();
-    let is_of_states = |(key, _): &(&str, &str)| key.starts_with("states.");
-    if let (Shape::Where { .. }, Some((key, _))) = (&facts.shape, facts.answers.iter().find(is_of_states)) {
-        let message = format!("the answer to {key}: table {} has no state column that is known", facts.subject.written);
-        return Err(OpsError::usage(
-            message,
-            "name it in an answer to claim.state, or say in claim.where what is in flight",
-        ));
-    }
-    for said in facts.answers.list("states.in_flight").unwrap_or_default() {
-        let hint = did_you_mean(said, known.iter().map(String::as_str));
-        if !known.iter().any(|state| state == said) && !hint.is_empty() {
-            let message = format!("the answer to states.in_flight: no row is `{said}`{hint}");
-            return Err(OpsError::usage(message, "name the states as they are stored"));
-        }
-    }
-    Ok(())
-}
-
 fn must_be_there(subject: &Subject, key: &str, column: &str) -> Result<(), OpsError> {
-    if subject.live.column(column).is_some() {
+    if subject.live.column(column).is_some() || subject.column(column).is_some() {
         return Ok(());
     }
     let hint = did_you_mean(column, subject.live.columns.iter().map(|column| column.name.as_str()));

@@ -1,17 +1,16 @@
 //! Who holds a job, and where its heartbeat may be that is not on the job's own row.
 
-use super::condition::named_in;
 use super::draft::{Answers, bare, of_job};
 use super::facts::{Facts, OwnersTable, Support};
 use super::keys::Finding;
 use super::liveness::set_by_claims;
 use super::roles::{Class, Role};
 use super::rows::Rows;
-use super::table::{Foreign, Sampler, Subject, SubjectColumn, written};
+use super::table::{Sampler, Subject, SubjectColumn, written};
 use crate::model::{Cell, Engine};
 use crate::ops::OpsError;
 use crate::preset::ident::{literal, qualified, quoted};
-use crate::preset::{LiveTable, words};
+use crate::preset::{LiveColumn, LiveTable, words};
 use crate::store::{catalog, parts};
 use toml_edit::InlineTable;
 
@@ -39,49 +38,45 @@ const JSON_KEYS: [&str; 5] = ["worker", "owner", "worker_id", "id", "host"];
 
 /// The column or the keys that tell the owner: as answered, by name, or by what the rows in flight hold. What every job
 /// has that waits is no owner of a claim.
-pub(super) fn owner_id(subject: &Subject, answers: &Answers, waiting: &Rows, in_flight: &Rows) -> Option<OwnerId> {
-    if let Some(answer) = answers.get("owner.id") {
-        return (answer != "none").then(|| OwnerId::Column(answer.to_owned()));
-    }
+pub(super) fn owner_id(
+    subject: &Subject,
+    answers: &Answers,
+    state: Option<&str>,
+    waiting: &Rows,
+    in_flight: &Rows,
+) -> Option<OwnerId> {
+    let plain = |column: &SubjectColumn| OwnerId::Column(column.name.clone());
     let keys = |column: &SubjectColumn| {
         json_keys(in_flight, &column.name).map(|keys| OwnerId::Json(column.name.clone(), keys))
     };
-    let mut named: Vec<&SubjectColumn> =
-        subject.of_role(Role::Owner).filter(|column| !waiting.is_held(&column.name)).collect();
-    let condition = answers.get("claim.where").unwrap_or_default();
-    let is_told = |column: &SubjectColumn| named_in(subject, condition).any(|named| named.name == column.name);
-    named.sort_by_key(|column| {
-        let is_set_by_claims = waiting.is_free(&column.name) && in_flight.is_held(&column.name);
-        (!is_told(column), !is_set_by_claims)
-    });
-    for column in named {
-        let is_json = column.class == Class::Json;
-        match keys(column) {
-            Some(json) => return Some(json),
-            None if !is_json => return Some(OwnerId::Column(column.name.clone())),
-            None => {}
-        }
+    if let Some(answer) = answers.get("owner.id") {
+        return (answer != "none").then(|| OwnerId::Column(answer.to_owned()));
     }
+    let is_set = |column: &&SubjectColumn| waiting.is_free(&column.name) && in_flight.is_held(&column.name);
+    // What refers to a job that waits is no lock.
+    let may_be = |column: &&SubjectColumn| match subject.live.column(&column.name) {
+        Some(_) => !waiting.is_held(&column.name),
+        None => waiting.is_free(&column.name),
+    };
+    let mut named: Vec<&SubjectColumn> = subject.of_role(Role::Owner).filter(may_be).collect();
+    named.sort_by_key(|column| !is_set(column));
+    let named = named.into_iter().find_map(|column| match keys(column) {
+        None if column.class != Class::Json => Some(plain(column)),
+        keys => keys,
+    });
     let key = subject.key().unwrap_or_default();
-    let follows_claims = |column: &&SubjectColumn| {
-        !key.contains(&column.name) && waiting.is_free(&column.name) && in_flight.is_held(&column.name)
-    };
-    let json = subject.columns.iter().filter(follows_claims).find_map(keys);
-    let by_rows = || {
-        let plain = subject.columns.iter().filter(|column| {
-            let is_foreign = subject.foreign.iter().any(|foreign| foreign.column == column.name);
-            let is_name = is_foreign || matches!(column.class, Class::Text | Class::Other);
-            column.role.is_none() && column.labels.is_none() && is_name
-        });
+    let is_free = |column: &&SubjectColumn| !key.contains(&column.name) && state != Some(column.name.as_str());
+    let of_claims = || subject.columns.iter().filter(is_set).filter(is_free);
+    let is_name = |column: &&SubjectColumn| {
+        let is_foreign = subject.foreign.iter().any(|foreign| foreign.column == column.name);
         // Of an owner that holds two jobs the value comes twice; a note of its own for each job is no owner.
-        let mut plain = plain.filter(follows_claims).filter(|column| {
-            let values: Vec<&Cell> = in_flight.set(&column.name).collect();
-            values.iter().enumerate().any(|(n, value)| values[..n].contains(value))
-        });
-        plain.next().map(|column| OwnerId::Column(column.name.clone()))
+        let values: Vec<&Cell> = in_flight.set(&column.name).collect();
+        let comes_twice = values.iter().enumerate().any(|(n, value)| values[..n].contains(value));
+        let is_unknown = column.role.is_none() && column.labels.is_none();
+        is_unknown && comes_twice && (is_foreign || matches!(column.class, Class::Text | Class::Other))
     };
-    let host = || subject.of_role(Role::Host).next().map(|column| OwnerId::Column(column.name.clone()));
-    json.or_else(by_rows).or_else(host)
+    let host = || subject.of_role(Role::Host).next();
+    named.or_else(|| of_claims().find_map(keys)).or_else(|| of_claims().find(is_name).or_else(host).map(plain))
 }
 
 /// The keys that name an owner, if the values are JSON objects that have some.
@@ -93,49 +88,38 @@ fn json_keys(rows: &Rows, column: &str) -> Option<Vec<String>> {
     Some([Some(*found), process].into_iter().flatten().map(str::to_owned).collect())
 }
 
-fn json_sql(engine: Engine, column: &SubjectColumn, keys: &[String]) -> String {
-    parts::json_keys(engine, &of_job(&column.name), column.class == Class::Json, keys)
-}
-
 /// Looks for a table with the heartbeats of these owners: the one that a foreign key leads to, or one that has their
 /// names.
 pub(super) fn find_table(
     sampler: &mut Sampler<'_>,
+    answers: &Answers,
     id: Option<&OwnerId>,
     in_flight: &Rows,
 ) -> Result<Option<OwnersTable>, OpsError> {
     let Some(OwnerId::Column(id)) = id else { return Ok(None) };
-    let (engine, subject) = (sampler.engine, sampler.subject);
-    if let Some(foreign) = subject.foreign.iter().find(|foreign| foreign.column == *id) {
+    let subject = sampler.subject;
+    let lock = subject.lock.as_ref().filter(|_| subject.live.column(id).is_none());
+    if let Some(foreign) = lock.or(subject.foreign.iter().find(|foreign| foreign.column == *id)) {
         let live = sampler.reader.live_schema(std::slice::from_ref(&foreign.table))?;
-        let Some(table) = live.table(Some(&foreign.schema), &foreign.table).cloned() else { return Ok(None) };
-        return owners_table(sampler, &table, &foreign.to, Some(foreign));
+        let table = live.table(Some(&foreign.schema), &foreign.table);
+        let matched = if lock.is_some() { &foreign.column } else { &foreign.to };
+        return table.map_or(Ok(None), |table| owners_table(sampler, answers, table, matched, true));
     }
-    let names: Vec<(String, String)> = sampler
-        .reader
-        .texts(&catalog::tables_like(engine, id, &OF_OWNERS))?
-        .into_iter()
-        .filter_map(|row| Some((row.first()?.clone(), row.get(1)?.clone())))
-        .filter(|(schema, name)| *name != subject.live.name || *schema != subject.live.schema)
-        .collect();
-    let tables: Vec<String> = names.iter().map(|(_, name)| name.clone()).collect();
-    let live = sampler.reader.live_schema(&tables)?;
     let held: Vec<String> = in_flight.set(id).take(20).map(|cell| literal(&cell.to_string())).collect();
     if held.is_empty() {
         return Ok(None);
     }
-    for (schema, name) in &names {
-        let Some(table) = live.table(Some(schema), name).cloned() else { continue };
+    let found = sampler.reader.texts(&catalog::tables_like(sampler.engine, id, &OF_OWNERS))?;
+    let names: Vec<String> = found.iter().filter_map(|row| row.get(1).cloned()).collect();
+    let live = sampler.reader.live_schema(&names)?;
+    for table in found.iter().filter_map(|row| live.table(row.first().map(String::as_str), row.get(1)?)) {
         let sql = qualified(&table.schema, &table.name);
-        for column in table
-            .columns
-            .iter()
-            .filter(|column| column.readable && (column.name == *id || is_name_of_owner(&column.name)))
-        {
+        let is_name = |column: &&LiveColumn| column.readable && (column.name == *id || is_name_of_owner(&column.name));
+        for column in table.columns.iter().filter(is_name).filter(|_| sql != subject.sql) {
             let ask = format!("SELECT 1 FROM {sql} WHERE {} IN ({}) LIMIT 1", quoted(&column.name), held.join(", "));
             // Types that cannot be compared are no match.
             let is_match = sampler.query(&ask).is_ok_and(|rows| !rows.is_empty());
-            if let (true, Some(found)) = (is_match, owners_table(sampler, &table, &column.name, None)?) {
+            if let (true, Some(found)) = (is_match, owners_table(sampler, answers, table, &column.name, false)?) {
                 return Ok(Some(found));
             }
         }
@@ -150,14 +134,22 @@ fn is_name_of_owner(name: &str) -> bool {
 
 fn owners_table(
     sampler: &mut Sampler<'_>,
+    answers: &Answers,
     table: &LiveTable,
     matched: &str,
-    foreign: Option<&Foreign>,
+    is_foreign: bool,
 ) -> Result<Option<OwnersTable>, OpsError> {
     let readable = table.columns.iter().filter(|column| column.readable);
     let columns: Vec<SubjectColumn> = readable.map(|column| SubjectColumn::of(column, None)).collect();
     let of = |role: Role| columns.iter().find(|column| column.role == Some(role));
-    let Some(heartbeat) = of(Role::Heartbeat).or_else(|| of(Role::Updated)).cloned() else { return Ok(None) };
+    let claimed = || of(Role::Claimed).filter(|_| sampler.subject.lock.is_some());
+    // Of owners to which a key leads, any time that no name says to be another.
+    let any = || columns.iter().find(|column| is_foreign && column.role.is_none() && column.class == Class::Time);
+    let said = columns.iter().find(|column| answers.get("owner.heartbeat") == Some(&column.name));
+    let heartbeat = said.or_else(|| of(Role::Heartbeat)).or_else(|| of(Role::Updated)).or_else(claimed).or_else(any);
+    let Some(heartbeat) = heartbeat.cloned() else { return Ok(None) };
+    let is_time = |column: &&SubjectColumn| column.class == Class::Time && column.name != heartbeat.name;
+    let others = columns.iter().filter(is_time).map(|column| column.name.clone()).collect();
     let sql = qualified(&table.schema, &table.name);
     let read = format!(
         "SELECT b FROM (SELECT {0} AS b FROM {sql} LIMIT 100000) AS sampled WHERE b IS NOT NULL ORDER BY b DESC LIMIT 50",
@@ -171,8 +163,9 @@ fn owners_table(
         is_unique: table.is_unique(&[matched]),
         host: of(Role::Host).map(|column| column.name.clone()),
         heartbeat,
+        others,
         values,
-        is_foreign: foreign.is_some(),
+        is_foreign,
     }))
 }
 
@@ -181,23 +174,22 @@ fn owners_table(
 pub(super) fn keys(facts: &Facts<'_>) -> Vec<Finding> {
     let Some(id) = &facts.owner else { return Vec::new() };
     let column = id.column();
-    let json = |keys: &[String]| facts.subject.column(column).map(|live| json_sql(facts.engine, live, keys));
+    let is_json = facts.subject.column(column).is_some_and(|column| column.class == Class::Json);
+    let json = |keys: &[String]| parts::json_keys(facts.engine, &of_job(column), is_json, keys);
     let value = match id {
         OwnerId::Json(_, keys) => json(keys),
-        OwnerId::Column(_) => Some(column.to_owned()),
+        OwnerId::Column(_) => column.to_owned(),
     };
-    let support = facts.set_by_claims(column);
-    let mut findings: Vec<Finding> = value
-        .map(|value| Finding::new(value, support, set_by_claims(facts, column)).of("owner.id"))
-        .into_iter()
-        .collect();
+    let why = set_by_claims(facts, column);
+    let mut findings = vec![Finding::new(value, facts.set_by_claims(column), why).of("owner.id")];
     let owners = by_table(facts);
     let host = match (id, owners.and_then(|owners| owners.host.as_ref())) {
         (OwnerId::Json(_, keys), _) if keys.first().is_some_and(|key| key == "host") => {
-            json(&keys[..1]).map(|host| (host, "by the key's name"))
+            Some((json(&keys[..1]), "by the key's name"))
         }
         (OwnerId::Json(..), _) => None,
         (_, Some(host)) => Some((format!("o.{}", bare(host)), "by its name in the owners' table")),
+        (_, None) if facts.lock().is_some() => None,
         (_, None) => host_in(facts.engine, column, &facts.in_flight)
             .map(|host| (host, "owners begin with the name of their host")),
     };
@@ -207,7 +199,8 @@ pub(super) fn keys(facts: &Facts<'_>) -> Vec<Finding> {
         true => ("a foreign key leads there", Support::Shown),
         false => ("it has the owners' names", Support::Rows),
     };
-    let pairs: InlineTable = [(owners.matched.as_str(), column)].into_iter().collect();
+    let ours = facts.lock().map_or(column, |lock| &lock.to);
+    let pairs: InlineTable = [(owners.matched.as_str(), ours)].into_iter().collect();
     findings.push(Finding::new(&owners.written, support, how).of("owner.table"));
     findings.push(Finding::new(pairs, support, how).of("owner.match"));
     findings.push(Finding::new(&owners.heartbeat.name, Support::Name, "by name and type").of("owner.heartbeat"));
@@ -219,9 +212,12 @@ pub(super) fn keys(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// The owners' table, unless the operator judges by something else.
-fn by_table<'f>(facts: &'f Facts<'_>) -> Option<&'f OwnersTable> {
+pub(super) fn by_table<'f>(facts: &'f Facts<'_>) -> Option<&'f OwnersTable> {
     let is_by_owner = facts.source.as_ref().is_some_and(|source| source.is_owner());
-    facts.owners.as_ref().filter(|_| is_by_owner || facts.answers.get("claim.liveness").is_none())
+    facts
+        .owners
+        .as_ref()
+        .filter(|_| is_by_owner || facts.lock().is_some() || facts.answers.get("claim.liveness").is_none())
 }
 
 /// What a missing row means. A foreign key says that none is; where it is not kept, such a claim is unknown.

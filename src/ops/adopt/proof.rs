@@ -7,12 +7,11 @@ use crate::ops::reclaim::reclaim;
 use crate::ops::selection::Selection;
 use crate::ops::session::Session;
 use crate::ops::{ApplyOptions, Guard, Mode, OpsError, check, stale};
-use crate::output::{Adopt, Collector, Job, Proof, Severity, SkippedJob, Tried, WhySkipped};
+use crate::output::{Adopt, CheckFinding, Collector, Proof, Severity, WhySkipped};
 use crate::policy::{Delay, Policy};
 use crate::preset::{Catalog, Node, Place, Preset, SpecError};
 use crate::store::{Limits, Store};
 
-const SHOWN: usize = 5;
 /// What messages call the draft.
 const DOCUMENT: &str = "draft";
 
@@ -37,54 +36,50 @@ pub fn prove(
     let mut catalog = Catalog::default();
     catalog.add(Preset::of(DOCUMENT, &draft.name, mapping)?)?;
     let place = Place::default();
-    let session =
-        |limits| Session { store, catalog: &catalog, preset: Some(&draft.name), place: &place, limits, target: None };
-    let mut snapshot = session(limits).snapshot()?;
-    let policy = Policy::default();
-    let found = stale(&mut snapshot, &Selection::default(), &policy, Collector::first(SHOWN), &mut |_| false)?;
-    let jobs = found.jobs.items().to_vec();
-    let checked = check(&mut snapshot, &[], &[], false)?;
+    let session = Session { store, catalog: &catalog, preset: Some(&draft.name), place: &place, limits, target: None };
+    let mut snapshot = session.snapshot()?;
+    let found = stale(&mut snapshot, &Selection::default(), &Policy::default(), Collector::first(1), &mut |_| false)?;
+    let mut findings = check(&mut snapshot, &[], &[], false)?.document.findings;
+    findings.retain(|finding| finding.severity != Severity::Ok);
     let actions: Vec<Action> = snapshot.spec.actions.keys().copied().collect();
     // A reader's snapshot must not stay open while writing: on SQLite it could keep the writer out.
     drop(snapshot);
-    let mut tried = Vec::new();
     if let Some(dry_run) = dry_run {
         if dry_run.read_only.is_none() {
             store.recover(dry_run.limits)?;
         }
+        let job = found.jobs.items().first().map(|job| job.id.as_str());
         for action in actions {
-            tried.push(tried_on_one(&session(limits), dry_run, action, jobs.first())?);
+            let (severity, detail) = match job {
+                Some(job) => tried(&session, dry_run, action, job)?,
+                None => (Severity::Warning, "the table has no stuck job to try it on".to_owned()),
+            };
+            let fix =
+                (severity == Severity::Error).then(|| "settle what it sets back with action.requeue.clear".to_owned());
+            let detail = format!("{} of {}: {detail}", action.name(), job.unwrap_or("no job"));
+            findings.push(CheckFinding { id: "dry_run".to_owned(), severity, detail, fix, count_seconds: None });
         }
     }
     let summary = &found.summary;
     Ok(Proof {
-        fit: checked.is_fit,
         in_flight: summary.in_flight,
         alive: summary.in_flight.saturating_sub(summary.stuck + summary.unknown),
         stuck: summary.stuck,
         unknown: summary.unknown,
-        jobs,
-        findings: checked.document.findings.into_iter().filter(|finding| finding.severity != Severity::Ok).collect(),
-        tried,
+        findings,
     })
 }
 
 /// Tries an action on a stuck job in a transaction that is rolled back.
-fn tried_on_one(
+fn tried(
     session: &Session<'_>,
     dry_run: &DryRun<'_>,
     action: Action,
-    job: Option<&Job>,
-) -> Result<Tried, OpsError> {
-    let name = action.name().to_owned();
-    let Some(job) = job else {
-        let detail = "the table has no stuck job to try it on".to_owned();
-        return Ok(Tried { action: name, id: None, ok: None, detail });
-    };
+    job: &str,
+) -> Result<(Severity, String), OpsError> {
     let mut snapshot = session.snapshot()?;
-    let selection = Selection { ids: vec![job.id.clone()], ..Selection::default() };
-    let policy = Policy { to: Some(action), ..Policy::default() };
-    let plan = plan(&mut snapshot, &selection, &policy)?;
+    let selection = Selection { ids: vec![job.to_owned()], ..Selection::default() };
+    let plan = plan(&mut snapshot, &selection, &Policy { to: Some(action), ..Policy::default() })?;
     let (is_standby, plan) = (plan.is_of_standby(), plan.ready(snapshot));
     let order = ApplyOptions {
         schema: "jobdoctor.reclaim/v1",
@@ -104,25 +99,21 @@ fn tried_on_one(
         },
         next: None,
     };
-    let done = reclaim(session.store, dry_run.limits, plan, &order)?;
-    let mut tried = Tried { action: name, id: Some(job.id.clone()), ok: None, detail: "it was not planned".to_owned() };
-    if let Some(why) = &done.document.head.refused {
-        tried.detail.clone_from(why);
-        return Ok(tried);
+    let done = reclaim(session.store, dry_run.limits, plan, &order)?.document;
+    if let Some(why) = done.head.refused {
+        return Ok((Severity::Warning, why));
     }
-    for step in &done.document.steps {
-        tried.ok = step.outcome.map(|outcome| outcome == Outcome::Moved);
-        tried.detail = match (step.outcome, &step.error) {
-            (Some(Outcome::Moved), _) => {
-                format!("it would be {} and no longer in flight; rolled back", step.state_after)
-            }
-            (_, Some(error)) => error.message.clone(),
-            (Some(outcome), None) => outcome.name().to_owned(),
-            (None, None) => "not tried".to_owned(),
-        };
-    }
-    if let Some(SkippedJob { skipped, .. }) = done.document.skipped.last() {
-        tried.detail = WhySkipped::from(skipped).detail;
-    }
-    Ok(tried)
+    Ok(match done.steps.into_iter().next() {
+        Some(step) if step.outcome == Some(Outcome::Moved) => {
+            (Severity::Ok, format!("it would be {} and no longer in flight; rolled back", step.state_after))
+        }
+        Some(step) => {
+            let outcome = step.outcome.unwrap_or(Outcome::NotTried).name();
+            (Severity::Error, step.error.map_or_else(|| outcome.to_owned(), |error| error.message))
+        }
+        None => {
+            let why = done.skipped.last().map(|skipped| WhySkipped::from(&skipped.skipped).detail);
+            (Severity::Warning, why.unwrap_or_else(|| "it was not planned".to_owned()))
+        }
+    })
 }

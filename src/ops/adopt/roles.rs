@@ -41,7 +41,7 @@ pub(super) enum Role {
 /// Words by role, the role that counts first coming first.
 const ROLES: [(Role, &str); 15] = [
     (Role::Token, "token version"),
-    (Role::Heartbeat, "heartbeat beat beats pinged ping pulse pulsed alive seen keepalive"),
+    (Role::Heartbeat, "heartbeat beat beats pinged ping pulse pulsed alive seen keepalive renewed refreshed"),
     (Role::Lease, "until expires expiry expire lease visible invisible"),
     (Role::Ended(true), "failed dead died errored buried bounced rejected gave"),
     (
@@ -126,14 +126,17 @@ pub(super) fn class(type_name: &str) -> Class {
 pub(super) fn role(name: &str, class: Class, is_enum: bool) -> Option<Role> {
     let words = words(name);
     let has = |known: &str| words.iter().any(|word| is_among(word, known));
-    if has(TRIES) && class == Class::Number {
+    if has(TRIES)
+        && class == Class::Number
+        && !has("fee cost price amount delay backoff after interval seconds secs ms at")
+    {
         return Some(if has(MOST) { Role::MaxAttempts } else { Role::Attempts });
     }
     if has("count") && has("fail failed error errors attempted") && class == Class::Number {
         return Some(Role::Attempts);
     }
     let is_id = words.last().is_some_and(|word| word == "id");
-    let is_by = words.last().is_some_and(|word| word == "by");
+    let is_by = has("by") && !words.last().is_some_and(|word| is_among(word, "at on"));
     let by_a_person = is_by && has("created updated requested modified submitted cancelled added");
     let fits = |role: Role| match role {
         Role::Claimed | Role::Ended(_) => {
@@ -224,44 +227,5 @@ impl Meaning {
             return None;
         }
         known.or_else(|| (last.len() > 4 && last.ends_with("ing")).then_some(Meaning::InFlight))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_and_types_tell_roles() {
-        let cases = [
-            ("locked_by", "text", Some(Role::Owner)),
-            ("lockedAt", "bigint", Some(Role::Claimed)),
-            ("Taken Until", "integer", Some(Role::Lease)),
-            ("created_by", "text", None),
-            ("No. of Tries", "integer", Some(Role::Attempts)),
-            ("max_attempts", "smallint", Some(Role::MaxAttempts)),
-            ("failed_at", "timestamp with time zone", Some(Role::Ended(true))),
-            ("failure", "text", Some(Role::LastError)),
-            ("is_done", "boolean", Some(Role::Ended(false))),
-            ("updated_at", "timestamp without time zone", Some(Role::Updated)),
-            ("statement", "text", None),
-        ];
-        for (name, type_name, expected) in cases {
-            assert_eq!(role(name, class(type_name), false), expected, "{name}");
-        }
-    }
-
-    #[test]
-    fn states_are_told_by_their_last_word() {
-        let cases = [
-            ("in progress", Some(Meaning::InFlight)),
-            ("COMPLETED", Some(Meaning::Done)),
-            ("encoding", Some(Meaning::InFlight)),
-            ("to-be-checked", None),
-            ("2", None),
-        ];
-        for (state, expected) in cases {
-            assert_eq!(Meaning::of(state), expected, "{state}");
-        }
     }
 }

@@ -21,8 +21,12 @@ impl Rows {
         self.rows.is_empty()
     }
 
+    fn at(&self, column: &str) -> Option<usize> {
+        self.columns.iter().position(|name| name == column)
+    }
+
     pub(super) fn values(&self, column: &str) -> impl Iterator<Item = &Cell> {
-        let at = self.columns.iter().position(|name| name == column);
+        let at = self.at(column);
         self.rows.iter().filter_map(move |row| row.get(at?))
     }
 
@@ -54,7 +58,7 @@ impl Rows {
 
     /// The rows whose value in the column is so.
     pub(super) fn only(&self, column: &str, is_so: impl Fn(&Cell) -> bool) -> Rows {
-        let at = self.columns.iter().position(|name| name == column);
+        let at = self.at(column);
         let rows = self.rows.iter().filter(|row| at.and_then(|at| row.get(at)).is_some_and(&is_so));
         Rows { columns: self.columns.clone(), rows: rows.cloned().collect(), absent: self.absent.clone() }
     }
@@ -69,13 +73,16 @@ impl Rows {
         self.only(column, |cell| self.is_none(column, cell))
     }
 
+    /// What tells the rows apart: their values in the columns of a key, nothing where there is no key.
+    pub(super) fn ids(&self, key: &[String]) -> Vec<Vec<String>> {
+        let at: Vec<usize> = key.iter().filter_map(|key| self.at(key)).collect();
+        self.rows.iter().map(|row| at.iter().filter_map(|at| row.get(*at)).map(Cell::to_string).collect()).collect()
+    }
+
     /// The rows without those that were read twice, by their key; all where there is none.
     pub(super) fn distinct(mut self, key: &[String]) -> Rows {
-        let at: Vec<usize> = key.iter().filter_map(|key| self.columns.iter().position(|name| name == key)).collect();
-        let mut seen = BTreeSet::new();
-        self.rows.retain(|row| {
-            at.is_empty() || seen.insert(at.iter().map(|at| row.get(*at).map(Cell::to_string)).collect::<Vec<_>>())
-        });
+        let (mut ids, mut seen) = (self.ids(key).into_iter(), BTreeSet::new());
+        self.rows.retain(|_| ids.next().is_none_or(|id| id.is_empty() || seen.insert(id)));
         self
     }
 

@@ -1,6 +1,6 @@
 //! Which rows wait, are in flight and have ended: by a state column, or by the columns that tell it together.
 
-use super::condition::{deletions, ends, is_of_ends, proposal, set_sql};
+use super::condition::{deletions, ends, is_of_ends, open_sql, proposal, set_sql};
 use super::draft::Answers;
 use super::facts::{ENOUGH, Facts, Shape, StateSeen, Support, attempts, stored};
 use super::keys::Finding;
@@ -10,8 +10,8 @@ use super::table::{Sampler, Subject, SubjectColumn};
 use crate::model::Cell;
 use crate::ops::OpsError;
 use crate::output::format::count;
-use crate::preset::LiveColumn;
 use crate::preset::ident::{qualified, quoted};
+use crate::preset::{LiveColumn, did_you_mean};
 use std::collections::BTreeMap;
 use toml_edit::{Array, InlineTable, Value};
 
@@ -33,7 +33,11 @@ fn state_column<'s>(subject: &'s Subject, answers: &Answers) -> Option<&'s Subje
     };
     let by_type = || subject.columns.iter().find(tells);
     // One flag may be the whole state; several flags, or a flag and an end, are told together.
-    let flags = || subject.columns.iter().filter(|column| column.class == Class::Boolean && !is_deletion(&column.name));
+    let flags = || {
+        subject.columns.iter().filter(|column| {
+            column.class == Class::Boolean && !is_deletion(&column.name) && !subject.generated.contains(&column.name)
+        })
+    };
     let flag = || {
         flags()
             .find(|column| matches!(column.role, Some(Role::Claimed | Role::State)))
@@ -47,7 +51,7 @@ pub(super) fn shape(sampler: &mut Sampler<'_>, answers: &Answers, all: &Rows) ->
     let subject = sampler.subject;
     let mut status: Option<(String, Vec<StateSeen>)> = None;
     if let Some(column) = state_column(subject, answers) {
-        let states = with_meanings(subject, answers, &column.name, states(sampler, column, all)?);
+        let states = with_meanings(subject, answers, &column.name, states(sampler, answers, column, all)?);
         if answers.get("claim.state").is_some() || tells_claims(&states) {
             return Ok(Shape::Column { name: column.name.clone(), states });
         }
@@ -60,11 +64,9 @@ pub(super) fn shape(sampler: &mut Sampler<'_>, answers: &Answers, all: &Rows) ->
     let mut groups = BTreeMap::new();
     if !condition.is_empty() {
         groups.insert(Meaning::InFlight, sampler.rows(&format!("({condition})"), "")?);
-        let over: Vec<String> =
-            ends(subject).chain(deletions(subject)).map(|column| set_sql(sampler.engine, column, all)).collect();
-        let over =
-            if over.is_empty() { String::new() } else { format!(" AND NOT coalesce(({}), false)", over.join(" OR ")) };
-        groups.insert(Meaning::Waiting, sampler.rows(&format!("NOT coalesce(({condition}), false){over}"), "")?);
+        let mut waiting = vec![format!("NOT coalesce(({condition}), false)")];
+        waiting.extend(open_sql(sampler.engine, subject, all));
+        groups.insert(Meaning::Waiting, sampler.rows(&waiting.join(" AND "), "")?);
         for column in ends(subject) {
             let meaning = if column.role == Some(Role::Ended(true)) { Meaning::Failed } else { Meaning::Done };
             let rows = sampler.rows(&set_sql(sampler.engine, column, all), "")?;
@@ -75,9 +77,19 @@ pub(super) fn shape(sampler: &mut Sampler<'_>, answers: &Answers, all: &Rows) ->
     Ok(Shape::Where { condition, is_supported, groups })
 }
 
-fn states(sampler: &mut Sampler<'_>, column: &SubjectColumn, all: &Rows) -> Result<Vec<StateSeen>, OpsError> {
+fn states(
+    sampler: &mut Sampler<'_>,
+    answers: &Answers,
+    column: &SubjectColumn,
+    all: &Rows,
+) -> Result<Vec<StateSeen>, OpsError> {
     let labels = lookup(sampler, column)?;
     let is_truth = column.class == Class::Boolean;
+    let state = |value: Cell, rows: Rows| {
+        let label = labels.iter().find(|(stored, _)| *stored == value.to_string()).map(|(_, label)| label.clone());
+        let (meaning, support) = (None, Support::Name);
+        StateSeen { value, label, is_truth, rows, held: 0, is_over: false, meaning, support }
+    };
     let mut states = Vec::new();
     for value in sampler.distinct(column, all)? {
         let stored = stored(sampler.engine, column.class, &value);
@@ -88,9 +100,27 @@ fn states(sampler: &mut Sampler<'_>, column: &SubjectColumn, all: &Rows) -> Resu
         for deletion in deletions(sampler.subject) {
             rows = rows.without(&deletion.name);
         }
-        let label = labels.iter().find(|(stored, _)| *stored == value.to_string()).map(|(_, label)| label.clone());
-        let (meaning, support, why) = (None, Support::Name, String::new());
-        states.push(StateSeen { value, label, is_truth, rows, held: 0, is_over: false, meaning, support, why });
+        states.push(state(value, rows));
+    }
+    // States that the operator names and no row has.
+    let seen = states.len();
+    for (key, said) in Meaning::ALL.into_iter().flat_map(|meaning| {
+        let key = format!("states.{}", meaning.key());
+        answers.list(&key).unwrap_or_default().into_iter().map(move |said| (key.clone(), said))
+    }) {
+        let known: Vec<String> = states[..seen].iter().flat_map(|state| [state.text(), state.name()]).collect();
+        let hint = did_you_mean(said, known.iter().map(String::as_str));
+        match said.parse() {
+            _ if states.iter().any(|state| state.is_called(said)) => {}
+            _ if key == "states.in_flight" && !hint.is_empty() => {
+                let message = format!("the answer to {key}: no row is `{said}`{hint}");
+                return Err(OpsError::usage(message, "name the states as they are stored"));
+            }
+            Ok(number) if matches!(states.first(), Some(StateSeen { value: Cell::Integer(_), .. })) => {
+                states.push(state(Cell::Integer(number), Rows::default()));
+            }
+            _ => states.push(state(Cell::Text(said.to_owned()), Rows::default())),
+        }
     }
     Ok(states)
 }
@@ -121,72 +151,42 @@ fn with_meanings(subject: &Subject, answers: &Answers, column: &str, mut states:
     let default = subject.begins_with(column);
     let idle = states.iter().filter(|state| state.held == 0 && !state.rows.is_empty() && !state.is_over).count();
     for state in &mut states {
-        let said = |meaning: &Meaning| {
+        let is_said = |meaning: &Meaning| {
             let list = answers.list(&format!("states.{}", meaning.key())).unwrap_or_default();
-            list.contains(&state.text().as_str()) || list.contains(&state.name().as_str())
+            list.into_iter().any(|said| state.is_called(said))
         };
-        let found = match Meaning::ALL.into_iter().find(said) {
-            Some(meaning) => Some((meaning, Support::Answered, "as answered".to_owned())),
-            // An answer is complete: no proposal is added to it.
-            None => meaning(subject, answers, state, default.as_deref(), waits, !signs.is_empty(), idle == 1)
-                .filter(|(meaning, ..)| answers.get(&format!("states.{}", meaning.key())).is_none()),
+        // An answer is complete: no proposal is added to it.
+        let is_open = |(meaning, _): &(Meaning, Support)| answers.get(&format!("states.{}", meaning.key())).is_none();
+        let named = Meaning::of(&state.name());
+        let is_default = default.as_ref().is_some_and(|default| state.is_called(default));
+        let is_idle = state.held == 0 && !state.rows.is_empty() && !signs.is_empty();
+        let by_rows = if state.rows.len() >= ENOUGH { Support::Both } else { Support::Rows };
+        let found = match named {
+            // What rows say against a name is asked.
+            Some(Meaning::Waiting) | None if state.is_held() || state.is_over => {
+                // Once the operator has said which have failed, those that have ended have not.
+                let is_done = named.is_none() && state.is_over && answers.get("states.failed").is_some();
+                is_done.then_some((Meaning::Done, Support::Rows))
+            }
+            Some(Meaning::InFlight) if is_idle || state.is_over => None,
+            // Where others are called so, a new row may only be a draft.
+            Some(Meaning::Waiting) | None if is_default && (named.is_some() || !waits) => {
+                let is_shown = named.is_some() || matches!(state.value, Cell::Integer(_));
+                let by_rows = if is_idle && idle == 1 { by_rows } else { Support::Rows };
+                Some((Meaning::Waiting, if is_shown { Support::Shown } else { by_rows }))
+            }
+            Some(Meaning::Waiting) if is_idle => Some((Meaning::Waiting, by_rows)),
+            Some(Meaning::InFlight) if state.is_held() => Some((Meaning::InFlight, Support::Rows)),
+            Some(Meaning::Failed) if has_failed(subject, answers, &state.rows) => Some((Meaning::Failed, by_rows)),
+            named => named.map(|meaning| (meaning, Support::Name)),
         };
-        if let Some((meaning, support, why)) = found {
-            (state.meaning, state.support, state.why) = (Some(meaning), support, why);
+        let said = Meaning::ALL.into_iter().find(is_said).map(|meaning| (meaning, Support::Answered));
+        if let Some((meaning, support)) = said.or(found.filter(is_open)) {
+            (state.meaning, state.support) = (Some(meaning), support);
         }
     }
     propose_in_flight(answers, &mut states);
     states
-}
-
-/// What a state means by its name, with what its rows and the column's default say of that; nothing where they
-/// contradict it.
-fn meaning(
-    subject: &Subject,
-    answers: &Answers,
-    state: &StateSeen,
-    default: Option<&str>,
-    waits: bool,
-    has_signs: bool,
-    is_only: bool,
-) -> Option<(Meaning, Support, String)> {
-    let (named, rows) = (Meaning::of(&state.name()), state.rows.len());
-    let is_default = default.is_some_and(|default| state.value.to_string() == default || state.text() == default);
-    let is_idle = state.held == 0 && rows > 0 && has_signs;
-    let by_rows = if rows >= ENOUGH { Support::Both } else { Support::Rows };
-    let why = |rows_say: &str| format!("by the name `{}`{rows_say}", state.name());
-    let is_number = matches!(state.value, Cell::Integer(_));
-    match named {
-        // What rows say against a name is asked.
-        Some(Meaning::Waiting) | None if state.is_held() || state.is_over => {
-            // Once the operator has said which have failed, those that have ended have not.
-            let is_done = named.is_none() && state.is_over && answers.get("states.failed").is_some();
-            is_done.then(|| (Meaning::Done, Support::Rows, "its rows have ended, and have not failed".to_owned()))
-        }
-        Some(Meaning::InFlight) if is_idle || state.is_over => None,
-        // Where others are called so, a new row may only be a draft.
-        Some(Meaning::Waiting) | None if is_default && (named.is_some() || !waits) => {
-            let support = match named {
-                None if !is_number => {
-                    if is_idle && is_only {
-                        by_rows
-                    } else {
-                        Support::Rows
-                    }
-                }
-                _ => Support::Shown,
-            };
-            Some((Meaning::Waiting, support, "the column's default: a new row begins in it".to_owned()))
-        }
-        Some(Meaning::Waiting) if is_idle => {
-            Some((Meaning::Waiting, by_rows, why(", and no sampled row of it holds a claim")))
-        }
-        Some(Meaning::InFlight) if state.is_held() => Some((Meaning::InFlight, Support::Rows, why(""))),
-        Some(Meaning::Failed) if has_failed(subject, answers, &state.rows) => {
-            Some((Meaning::Failed, by_rows, why(", and each sampled row of it has an error or an end")))
-        }
-        named => named.map(|meaning| (meaning, Support::Name, why(""))),
-    }
 }
 
 /// Without a word for it, the one state whose rows all hold a claim that has not ended is proposed as in flight. Where
@@ -281,34 +281,20 @@ pub(super) fn column(facts: &Facts<'_>) -> Vec<Finding> {
 fn of_meaning(facts: &Facts<'_>, meaning: Meaning) -> Vec<Finding> {
     let Shape::Column { name, states } = &facts.shape else { return Vec::new() };
     let of: Vec<&StateSeen> = states.iter().filter(|state| state.meaning == Some(meaning)).collect();
-    let key = format!("states.{}", meaning.key());
-    if let Some(said) = facts.answers.list(&key) {
-        return vec![Finding::new(answered(states, &of, &said), Support::Answered, "as answered")];
-    }
-    let seen = || states.iter().map(described).collect();
-    let Some(best) = of.iter().max_by_key(|state| state.support) else {
-        return vec![Finding::open(name, "STATE", seen())];
+    let seen = states.iter().map(described).collect();
+    let Some(best) = of.iter().map(|state| state.support).max() else {
+        return vec![Finding::open(name, "STATE", seen)];
     };
     let form = of.iter().map(|state| state.text()).collect::<Vec<_>>().join(",");
     // One of them is enough to go on; the grade is that of the least.
-    let is_shown = of.iter().all(|state| state.support >= Support::Shown);
-    let support = if is_shown { best.support } else { best.support.min(Support::Both) };
-    vec![Finding::new(list(of.iter().copied()), support, &best.why).asked(name, form, seen())]
-}
-
-fn answered(states: &[StateSeen], of: &[&StateSeen], said: &[&str]) -> Value {
-    let is_known = |one: &str| of.iter().any(|state| state.text() == one || state.label.as_deref() == Some(one));
-    let is_number = states.iter().any(|state| matches!(state.value, Cell::Integer(_)));
-    let mut value = list(of.iter().copied());
-    for one in said.iter().filter(|one| !is_known(one)) {
-        if let Some(list) = value.as_array_mut() {
-            match one.parse::<i64>() {
-                Ok(number) if is_number => list.push(number),
-                _ => list.push(*one),
-            }
-        }
-    }
-    value
+    let support = if of.iter().all(|state| state.support >= Support::Shown) { best } else { best.min(Support::Both) };
+    let why = match support {
+        Support::Answered => "as answered",
+        Support::Shown => "the column's default: a new row begins in it",
+        Support::Both => "by name or by its default, and its rows say nothing against it",
+        _ => "by name",
+    };
+    vec![Finding::new(list(of.iter().copied()), support, why).asked(name, form, seen)]
 }
 
 pub(super) fn in_flight(facts: &Facts<'_>) -> Vec<Finding> {
@@ -377,8 +363,11 @@ pub(super) fn rest(facts: &Facts<'_>) -> Vec<Finding> {
     if facts.answers.get("states.ignored").is_some() {
         return of_meaning(facts, Meaning::Ignored);
     }
-    let is_open = |finding: &Finding| finding.support.is_none_or(|support| support < Support::Both);
-    if failed(facts).iter().chain(&waiting(facts)).any(is_open) && facts.answers.get("actions") != Some("none") {
+    let is_open = |(key, found): (&str, Vec<Finding>)| {
+        let is_sure = |finding: &Finding| finding.support >= Some(Support::Both);
+        facts.answers.get(key).is_none() && !found.iter().all(is_sure)
+    };
+    if [("states.failed", failed(facts)), ("states.waiting", waiting(facts))].into_iter().any(is_open) {
         return Vec::new();
     }
     let rest: Vec<&StateSeen> = states.iter().filter(|state| state.meaning.is_none()).collect();

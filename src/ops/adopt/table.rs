@@ -3,6 +3,7 @@
 
 use super::Adoption;
 use super::constraints::{Piece, checks, listed, literal_of, pieces};
+use super::draft::{bare, of_job};
 use super::roles::{Class, Role, class, role};
 use super::rows::Rows;
 use super::times::newest_in;
@@ -27,7 +28,10 @@ pub(super) struct Subject {
     pub(super) primary: Vec<String>,
     /// Columns with the table and column that they refer to.
     pub(super) foreign: Vec<Foreign>,
-    pub(super) referred_from: Vec<String>,
+    /// The columns of other tables that refer to this one.
+    pub(super) referred_from: Vec<Foreign>,
+    /// The table of locks, by its column that refers to this one.
+    pub(super) lock: Option<Foreign>,
     /// What new rows begin with, by column: expressions.
     pub(super) defaults: BTreeMap<String, String>,
     /// The columns that the database computes.
@@ -39,7 +43,10 @@ pub(super) struct Subject {
 /// A column with what it probably keeps.
 #[derive(Debug, Clone)]
 pub(super) struct SubjectColumn {
+    /// One of the table of locks begins with `o.`.
     pub(super) name: String,
+    /// What reads it from a job's row `j`.
+    pub(super) sql: String,
     pub(super) type_name: String,
     pub(super) class: Class,
     pub(super) role: Option<Role>,
@@ -82,11 +89,11 @@ impl Subject {
             let [kind, a, b, c, d] = row.as_slice() else { continue };
             match kind.as_str() {
                 "primary" => subject.primary.push(a.clone()),
-                "foreign" => {
+                "foreign" | "from" => {
                     let (column, schema, table, to) = (a.clone(), b.clone(), c.clone(), d.clone());
-                    subject.foreign.push(Foreign { column, schema, table, to });
+                    let known = if kind == "from" { &mut subject.referred_from } else { &mut subject.foreign };
+                    known.push(Foreign { column, schema, table, to });
                 }
-                "from" => subject.referred_from.push(a.clone()),
                 "parent" => return Err(by_hand(&subject.written, &format!("is a partition of {a}: adopt that"))),
                 "default" => drop(subject.defaults.insert(a.clone(), b.clone())),
                 "generated" => drop(subject.generated.insert(a.clone())),
@@ -113,10 +120,38 @@ impl Subject {
             let listed: Vec<String> = checks.flat_map(|(_, check)| listed(check)).collect();
             let listed = Some(listed.as_slice()).filter(|listed| listed.len() > 1);
             let labels = schema_live.labels(column).or(listed);
-            subject.columns.push(SubjectColumn { comment, ..SubjectColumn::of(column, labels) });
+            let mut of_column = SubjectColumn { comment, ..SubjectColumn::of(column, labels) };
+            // What the database computes tells of a claim what other columns tell.
+            of_column.role = of_column.role.filter(|_| !subject.generated.contains(&column.name));
+            subject.columns.push(of_column);
         }
         subject.live = live;
+        subject.find_lock(reader)?;
         Ok(subject)
+    }
+
+    /// Finds the table of locks, if this one keeps no owner: it refers to this one's key, and has a row at most for each
+    /// job, with its owner and a time.
+    fn find_lock(&mut self, reader: &mut dyn Reader) -> Result<(), StoreError> {
+        let key = self.key().unwrap_or_default();
+        for foreign in self.referred_from.iter().filter(|foreign| key.as_slice() == [foreign.to.as_str()]) {
+            let live = reader.live_schema(std::slice::from_ref(&foreign.table))?;
+            let Some(table) = live.table(Some(&foreign.schema), &foreign.table) else { continue };
+            let readable = table.columns.iter().filter(|column| column.readable);
+            let columns: Vec<SubjectColumn> = readable.map(|column| SubjectColumn::of(column, None)).collect();
+            let of = |role: Role| columns.iter().find(|column| column.role == Some(role));
+            let has_time = of(Role::Heartbeat).or(of(Role::Claimed)).is_some() && table.is_unique(&[&foreign.column]);
+            if let Some(owner) = of(Role::Owner).filter(|_| has_time && self.of_role(Role::Owner).next().is_none()) {
+                let [owner_column, column, to] = [&owner.name, &foreign.column, &foreign.to].map(|name| quoted(name));
+                let locks = qualified(&foreign.schema, &foreign.table);
+                let sql = format!("(SELECT l.{owner_column} FROM {locks} AS l WHERE l.{column} = j.{to})");
+                let name = format!("o.{}", bare(&owner.name));
+                self.columns.push(SubjectColumn { name, sql, ..owner.clone() });
+                self.lock = Some(foreign.clone());
+                return Ok(());
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn column(&self, name: &str) -> Option<&SubjectColumn> {
@@ -185,6 +220,7 @@ impl SubjectColumn {
         SubjectColumn {
             role: role(&column.name, class, labels.is_some()),
             name: column.name.clone(),
+            sql: of_job(&column.name),
             type_name: column.type_name.clone(),
             class,
             labels: labels.map(<[String]>::to_vec),
@@ -212,6 +248,7 @@ pub(super) fn by_hand(table: &str, why: &str) -> OpsError {
     SpecError::whole("adopt", message).into()
 }
 
+/// The error that the table is not there, with those that are: of this name in other schemas, or else any.
 fn missing(
     reader: &mut dyn Reader,
     engine: Engine,
@@ -219,21 +256,15 @@ fn missing(
     name: &str,
     live: &LiveSchema,
 ) -> Result<StoreError, StoreError> {
-    let elsewhere = live.tables.iter().map(|table| format!("{}.{}", table.schema, table.name)).collect::<Vec<_>>();
+    let mut known: Vec<String> = live.tables.iter().map(written).collect();
+    if known.is_empty() {
+        known = reader.texts(catalog::all_tables(engine))?.into_iter().flatten().collect();
+    }
     let within = schema.map_or_else(String::new, |schema| format!(" in schema `{schema}`"));
-    if !elsewhere.is_empty() {
-        let message = format!("there is no table `{name}`{within}; there is {}", elsewhere.join(", "));
-        return Ok(StoreError::new(StoreErrorKind::Missing, message));
-    }
-    let known: Vec<String> = reader.texts(catalog::all_tables(engine))?.into_iter().flatten().collect();
-    let bare = meanings(name).pop().map_or_else(|| name.to_owned(), |(_, bare)| bare);
-    let hint = suggestion(&known, &bare);
-    let mut message = format!("there is no table `{name}`{within}{hint}");
-    if hint.is_empty() && !known.is_empty() {
-        let some: Vec<&str> = known.iter().take(8).map(String::as_str).collect();
-        message.push_str(&format!("; there are: {}", some.join(", ")));
-    }
-    Ok(StoreError::new(StoreErrorKind::Missing, message))
+    let hint = suggestion(&known, &meanings(name).pop().map_or_else(|| name.to_owned(), |(_, bare)| bare));
+    let known = known.iter().take(8).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let known = if known.is_empty() { known } else { format!("; there are: {known}") };
+    Ok(StoreError::new(StoreErrorKind::Missing, format!("there is no table `{name}`{within}{hint}{known}")))
 }
 
 const ROWS: usize = 500;
@@ -275,9 +306,7 @@ impl<'a> Sampler<'a> {
     /// Rows that meet a condition, in which the table is `j`; none if finding them takes too long.
     pub(super) fn rows(&mut self, condition: &str, order: &str) -> Result<Rows, OpsError> {
         let columns: Vec<String> = self.subject.columns.iter().map(|column| column.name.clone()).collect();
-        let read = |column: &SubjectColumn| {
-            parts::sampled(self.engine, &format!("j.{}", quoted(&column.name)), &column.type_name, BYTES)
-        };
+        let read = |column: &SubjectColumn| parts::sampled(self.engine, &column.sql, &column.type_name, BYTES);
         let list: Vec<String> = self.subject.columns.iter().map(read).collect();
         let list = if list.is_empty() { "1".to_owned() } else { list.join(", ") };
         let table = &self.subject.sql;

@@ -1,17 +1,17 @@
 //! What changes on rows in flight between two snapshots: a heartbeat beats every name.
 
 use super::Adoption;
-use super::facts::{Facts, Shape, StateSeen, Support};
+use super::facts::{Facts, Support};
 use super::roles::{Class, Meaning, Role};
 use super::rows::Rows;
 use super::states::shape;
 use super::table::{Sampler, Subject};
-use super::times::{Spelling, spelling};
-use crate::model::{Cell, Reading, Timestamp};
+use super::times::{reader, spelling};
+use crate::model::{Cell, Timestamp};
 use crate::ops::OpsError;
 use crate::ops::confirm::sleep;
 use crate::output::format::count;
-use crate::preset::encoding::{Encoding, Encodings};
+use crate::preset::encoding::Encodings;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -34,11 +34,11 @@ struct RowWatched {
     steps: BTreeMap<String, Duration>,
 }
 
-/// One look at the rows, by state and key.
+/// One look at the rows: by key with their state, whether that waits, and their values.
 struct Look {
     subject: Subject,
     now: Timestamp,
-    rows: BTreeMap<String, (String, bool, Vec<Cell>)>,
+    rows: BTreeMap<Vec<String>, (String, bool, Vec<Cell>)>,
     all: Rows,
 }
 
@@ -47,27 +47,22 @@ pub fn watch(adoption: &Adoption<'_>, apart: Duration) -> Result<Watched, OpsErr
     let first = look(adoption)?;
     sleep(adoption.limits, apart)?;
     let second = look(adoption)?;
-    let is_time = |class: Class, role: Option<Role>| {
-        !matches!(class, Class::Boolean | Class::Json) && role != Some(Role::Attempts)
-    };
-    let columns = first.subject.columns.iter().enumerate().filter(|(_, column)| is_time(column.class, column.role));
+    let columns = first.subject.columns.iter().enumerate().filter(|(_, column)| {
+        !matches!(column.class, Class::Boolean | Class::Json) && column.role != Some(Role::Attempts)
+    });
     let encoded = columns.filter_map(|(at, column)| {
-        let spelled = spelling(&column.type_name, column.class, second.all.set(&column.name), second.now);
-        let (Spelling::Known(how, _) | Spelling::NoZone(how)) = spelled else { return None };
-        Some((at, column.name.as_str(), Encodings::new(Encoding::parse(&how).ok()?, Vec::new())))
+        let (how, _) = spelling(column, second.all.set(&column.name), second.now)?;
+        Some((at, column.name.clone(), reader(&how)?))
     });
     let encoded: Vec<_> = encoded.collect();
-    let step = |old: &[Cell], new: &[Cell], at: usize, encodings: &Encodings| {
-        let read = |row: &[Cell]| row.get(at).map(|cell| encodings.decode(cell));
-        match (read(old), read(new)) {
-            (Some(Reading::At(old)), Some(Reading::At(new))) if new.micros() > old.micros() => Some(new.since(old)),
-            _ => None,
-        }
-    };
     let both = second.rows.iter().filter_map(|(key, (state, is_waiting, new))| {
         let (_, _, old) = first.rows.get(key).filter(|(before, ..)| before == state)?;
-        let steps = encoded.iter().filter_map(|(at, name, how)| Some(((*name).to_owned(), step(old, new, *at, how)?)));
-        Some(RowWatched { state: state.clone(), is_waiting: *is_waiting, steps: steps.collect() })
+        let step = |(at, name, how): &(usize, String, Encodings)| {
+            let (old, new) = (how.decode(old.get(*at)?).at()?, how.decode(new.get(*at)?).at()?);
+            (new.micros() > old.micros()).then(|| (name.clone(), new.since(old)))
+        };
+        let steps = encoded.iter().filter_map(step).collect();
+        Some(RowWatched { state: state.clone(), is_waiting: *is_waiting, steps })
     });
     Ok(Watched { rows: both.collect() })
 }
@@ -80,27 +75,12 @@ fn look(adoption: &Adoption<'_>) -> Result<Look, OpsError> {
     let mut sampler = Sampler::new(reader.as_mut(), engine, &subject);
     let ends = sampler.ends()?;
     let shape = shape(&mut sampler, adoption.answers, &ends)?;
-    let groups: Vec<(String, bool, Rows)> = match shape {
-        Shape::Column { states, .. } => {
-            let group = |state: StateSeen| (state.text(), state.meaning == Some(Meaning::Waiting), state.rows);
-            states.into_iter().map(group).collect()
-        }
-        Shape::Where { groups, .. } => {
-            let group =
-                |(meaning, rows): (Meaning, Rows)| (meaning.key().to_owned(), meaning == Meaning::Waiting, rows);
-            groups.into_iter().map(group).collect()
-        }
-    };
     let key = subject.key().unwrap_or_default();
     let (mut rows, mut all) = (BTreeMap::new(), Rows::default());
-    for (state, is_waiting, group) in groups {
-        all = all.and(&group);
-        let at: Vec<usize> =
-            key.iter().filter_map(|name| group.columns.iter().position(|column| column == name)).collect();
-        for row in group.rows.into_iter().filter(|_| !at.is_empty()) {
-            let id: Vec<String> = at.iter().filter_map(|at| row.get(*at)).map(Cell::to_string).collect();
-            rows.insert(id.join("\u{0}"), (state.clone(), is_waiting, row));
-        }
+    for (state, meaning, group) in shape.groups() {
+        all = all.and(group);
+        let row = |row: &Vec<Cell>| (state.clone(), meaning == Some(Meaning::Waiting), row.clone());
+        rows.extend(group.ids(&key).into_iter().zip(group.rows.iter().map(row)).filter(|(id, _)| !id.is_empty()));
     }
     Ok(Look { subject, now, rows, all })
 }

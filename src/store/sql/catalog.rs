@@ -72,8 +72,9 @@ pub fn keys_and_references(engine: Engine, table: &LiveTable) -> String {
         Engine::Sqlite => format!(
             "SELECT 'primary', name, '', '', '' FROM pragma_table_xinfo({name}, 'main') WHERE pk > 0 \
              UNION ALL SELECT 'foreign', \"from\", 'main', \"table\", coalesce(\"to\", (SELECT p.name FROM \
-             pragma_table_info(f.\"table\", 'main') AS p WHERE p.pk = 1)) FROM pragma_foreign_key_list({name}, 'main') AS f \
-             UNION ALL SELECT 'from', t.name, '', '', '' FROM sqlite_schema AS t, pragma_foreign_key_list(t.name) AS f \
+             pragma_table_xinfo(f.\"table\", 'main') AS p WHERE p.pk = 1)) FROM pragma_foreign_key_list({name}, 'main') AS f \
+             UNION ALL SELECT 'from', f.\"from\", 'main', t.name, coalesce(f.\"to\", \
+             (SELECT p.name FROM pragma_table_xinfo({name}, 'main') AS p WHERE p.pk = 1)) FROM sqlite_schema AS t, pragma_foreign_key_list(t.name) AS f \
              WHERE t.type = 'table' AND t.sql NOT LIKE 'CREATE VIRTUAL%' AND f.\"table\" = {name} COLLATE NOCASE AND t.name <> {name} \
              UNION ALL SELECT 'default', name, dflt_value, '', '' FROM pragma_table_xinfo({name}, 'main') WHERE dflt_value <> '' \
              UNION ALL SELECT 'generated', name, '', '', '' FROM pragma_table_xinfo({name}, 'main') WHERE hidden IN (2, 3) \
@@ -90,8 +91,11 @@ pub fn keys_and_references(engine: Engine, table: &LiveTable) -> String {
              JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1] \
              JOIN pg_catalog.pg_attribute AS b ON b.attrelid = c.confrelid AND b.attnum = c.confkey[1] \
              WHERE c.contype = 'f' AND c.convalidated AND c.conrelid = {oid} AND pg_catalog.cardinality(c.conkey) = 1 \
-             UNION ALL SELECT DISTINCT 'from', t.relname::text, '', '', '' FROM pg_catalog.pg_constraint AS c \
-             JOIN pg_catalog.pg_class AS t ON t.oid = c.conrelid \
+             UNION ALL SELECT 'from', a.attname::text, n.nspname::text, t.relname::text, b.attname::text \
+             FROM pg_catalog.pg_constraint AS c JOIN pg_catalog.pg_class AS t ON t.oid = c.conrelid \
+             JOIN pg_catalog.pg_namespace AS n ON n.oid = t.relnamespace \
+             JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1] \
+             JOIN pg_catalog.pg_attribute AS b ON b.attrelid = c.confrelid AND b.attnum = c.confkey[1] \
              WHERE c.contype = 'f' AND c.confrelid = {oid} AND c.conrelid <> c.confrelid \
              UNION ALL SELECT 'parent', i.inhparent::regclass::text, '', '', '' FROM pg_catalog.pg_inherits AS i \
              JOIN pg_catalog.pg_class AS c ON c.oid = i.inhrelid WHERE i.inhrelid = {oid} AND c.relispartition \
