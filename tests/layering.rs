@@ -194,7 +194,7 @@ const BUDGETS: [(&str, usize, usize); 8] = [
     ("cli", 9_925, 65),
     ("history", 875, 5),
     ("model", 1_325, 9),
-    ("ops", 10_550, 59),
+    ("ops", 10_550, 60),
     ("output", 6_650, 39),
     ("policy", 3_575, 19),
     ("preset", 6_775, 29),

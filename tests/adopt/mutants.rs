@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What it gets wrong, the file below `src/ops/adopt`, and what becomes of which text.
-const MUTANTS: [(&str, &str, &str, &str); 15] = [
+const MUTANTS: [(&str, &str, &str, &str); 16] = [
     ("few rows show", "facts.rs", "ENOUGH.. if all_say_so", "2.. if all_say_so"),
     ("any row in flight holds", "rows.rs", "self.set(column).count() == self.len()", "self.set(column).count() > 0"),
     (
@@ -27,10 +27,16 @@ const MUTANTS: [(&str, &str, &str, &str); 15] = [
         "Support::by(steps.is_some(), of.len(), of.len())",
         "Support::by(true, of.len(), of.len())",
     ),
-    ("a name outweighs its rows", "states.rs", "if state.is_held() || state.is_over =>", "if state.is_over =>"),
+    ("a name outweighs its rows", "shape.rs", "if state.is_held() || state.is_over =>", "if state.is_over =>"),
     ("what can kill is never asked", "keys.rs", "support >= Support::Both", "support >= Support::Name"),
     ("results are the claim's own", "actions.rs", " && !is_kept(&column.name)", ""),
     ("what others have is the claim's own", "actions.rs", "\n            && is_called_as_claims(name);", ";"),
+    (
+        "an answer is added to",
+        "actions.rs",
+        "let may_be_called = facts.answers.get(\"action.requeue.clear\").is_none();",
+        "let may_be_called = !facts.answers.get(\"action.requeue.clear\").is_some_and(str::is_empty);",
+    ),
     (
         "leftovers of failures are the model",
         "mod.rs",

@@ -11,7 +11,7 @@ use super::roles::{Class, Meaning, Role, is_called_as_claims, is_kept};
 use super::rows::Rows;
 use super::states::names;
 use super::table::SubjectColumn;
-use crate::preset::ident::{qualified, quoted};
+use crate::preset::ident::{literal, qualified, quoted};
 use std::collections::BTreeSet;
 use toml_edit::{Array, InlineTable, Value};
 
@@ -23,14 +23,10 @@ enum Back {
     Unknown,
 }
 
-/// The claim's own columns: its owner, time and sign of life, what tells it where no state does, and others that are
-/// called so and that claims alone set.
+/// The claim's own columns: its owner, time and sign of life, what tells it where no state does, and, unless
+/// an answer names what a requeue sets back, others that are called so and that claims alone set.
 fn own<'f>(facts: &'f Facts<'_>) -> Vec<&'f SubjectColumn> {
-    own_as(facts, true)
-}
-
-/// The claim's own columns, with or without those that are only called so.
-fn own_as<'f>(facts: &'f Facts<'_>, with_called: bool) -> Vec<&'f SubjectColumn> {
+    let may_be_called = facts.answers.get("action.requeue.clear").is_none();
     let told = match &facts.shape {
         Shape::Where { condition, .. } => {
             named_in(facts.subject, condition).map(|column| column.name.as_str()).collect()
@@ -49,7 +45,7 @@ fn own_as<'f>(facts: &'f Facts<'_>, with_called: bool) -> Vec<&'f SubjectColumn>
         let is_named = is_called && facts.in_flight.set(name).next().is_some() && is_set_in(&facts.fresh);
         // A lock is deleted only where rows show that it is one.
         let is_sure = !is_of_lock(facts, name) || facts.set_by_claims(name) == Support::Shown;
-        (is_chosen || (is_named && with_called)) && is_open(facts, column) && is_sure
+        (is_chosen || (is_named && may_be_called)) && is_open(facts, column) && is_sure
     };
     facts.subject.columns.iter().filter(is_own).collect()
 }
@@ -125,8 +121,7 @@ pub(super) fn requeue(facts: &Facts<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let said = facts.answers.list("action.requeue.clear");
-    // What is only called as a claim's is for an answer to name.
-    let of_claim = own_as(facts, said.is_none());
+    let of_claim = own(facts);
     let is_own = |column: &SubjectColumn| of_claim.iter().any(|own| own.name == column.name);
     let is_written = |column: &&SubjectColumn| match &said {
         Some(said) if said.contains(&column.name.as_str()) => !is_state(facts, column),
@@ -144,10 +139,15 @@ pub(super) fn requeue(facts: &Facts<'_>) -> Vec<Finding> {
         !is_own(column) && is_open(facts, column) && is_of_claims
     };
     let others: Vec<&SubjectColumn> = facts.subject.columns.iter().filter(is_other).collect();
-    let (mut clear, set, mut unknown) = set_back(facts, &written, &facts.fresh);
-    if said.is_some() {
-        // What jobs that wait have of their own is emptied where an answer says so.
-        clear.extend(unknown.drain(..));
+    let (mut clear, mut set, mut unknown) = set_back(facts, &written, &facts.fresh);
+    // What jobs that wait have of their own is emptied where an answer says so, or begins anew.
+    for name in unknown.extract_if(.., |_| said.is_some()) {
+        let column = facts.subject.column(&name).filter(|_| facts.subject.live.not_null.contains(&name));
+        match column.and_then(|column| Some((column.class, facts.subject.begins_with(&name)?))) {
+            Some((Class::Number | Class::Boolean, default)) => drop(set.insert(&name, default.into())),
+            Some((_, default)) => drop(set.insert(&name, literal(&default).into())),
+            None => clear.push(name),
+        }
     }
     let support = match () {
         () if said.is_some() => Support::Answered,

@@ -30,32 +30,30 @@ fn numbers<'r>(rows: &'r Rows, column: &str) -> impl Iterator<Item = i64> + use<
     rows.values(column).filter_map(Cell::as_integer).collect::<Vec<_>>().into_iter()
 }
 
-/// The counter by its name; or a number that every failed job has alike, other than the default with which jobs wait.
+/// The counter by its name; or a number that every failed job has alike, other than the default with which jobs begin.
 pub(super) fn column(facts: &Facts<'_>) -> Vec<Finding> {
     if let Some(column) = facts.attempts() {
         return vec![Finding::new(column, Support::Both, "by name and type")];
     }
+    let open = facts.waiting.and(&facts.in_flight);
     let is_counter = |column: &&SubjectColumn| {
         let name = &column.name;
         let start = facts.subject.begins_with(name).and_then(|default| default.parse::<i64>().ok());
         let Some(start) = start.filter(|_| column.role.is_none()) else { return false };
-        match facts.failed.agreed(name).and_then(Cell::as_integer) {
-            Some(end) => {
-                let is_between = |tries: i64| (start.min(end)..=start.max(end)).contains(&tries);
-                let is_fresh = numbers(&facts.fresh, name).all(|tries| tries == start);
-                start != end && is_fresh && numbers(&facts.in_flight, name).all(is_between)
-            }
+        let all = |rows: &Rows, is: &dyn Fn(i64) -> bool| numbers(rows, name).all(is);
+        let is_begun = !all(&facts.waiting, &|tries| tries != start);
+        let is_checked = || {
+            let mut checks = facts.subject.checks.iter().filter(|(of, _)| of == name);
+            checks.any(|(_, check)| constraints::most(check).is_some())
+        };
+        match facts.failed.agreed(name).and_then(Cell::as_integer).filter(|end| *end != start) {
+            Some(end) => is_begun && all(&open, &|tries| (start.min(end)..=start.max(end)).contains(&tries)),
             // What is left, if it begins with several and some have nothing left; or what every claim has counted, and
             // a CHECK bounds.
             None => {
-                let (all, first) =
-                    (|| numbers(&facts.all, name), numbers(&facts.waiting, name).any(|tries| tries == start));
-                let is_left =
-                    start > 1 && all().all(|tries| (0..=start).contains(&tries)) && all().any(|tries| tries == 0);
-                let mut checks = facts.subject.checks.iter().filter(|(of, _)| of == name);
-                let counts = first && checks.any(|(_, check)| constraints::most(check).is_some());
-                let counts = counts && numbers(&facts.in_flight, name).all(|tries| tries > start);
-                is_left || (counts && all().all(|tries| tries >= start))
+                let is_left = start > 1 && all(&facts.all, &|tries| (0..=start).contains(&tries));
+                let is_counted = is_begun && all(&facts.in_flight, &|tries| tries > start) && is_checked();
+                (is_left && !all(&facts.all, &|tries| tries != 0)) || is_counted
             }
         }
     };

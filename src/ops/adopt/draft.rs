@@ -47,7 +47,7 @@ pub(super) fn sampled(column: &str, rows: &Rows) -> String {
 #[derive(Debug, Clone, Default)]
 pub struct Answers(BTreeMap<String, String>);
 
-/// The keys that can be answered, besides `time.COLUMN`.
+/// The keys that can be answered; `time.COLUMN` can be, too.
 const KEYS: &str = "schema fencing \
     states.waiting states.in_flight states.done states.failed states.cancelled states.ignored \
     claim.table claim.key claim.state claim.where claim.queue claim.kind claim.claimed_at claim.liveness claim.payload \

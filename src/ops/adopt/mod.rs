@@ -12,6 +12,7 @@ mod owner;
 mod proof;
 mod roles;
 mod rows;
+mod shape;
 mod states;
 mod table;
 mod times;
@@ -132,7 +133,7 @@ fn facts<'a>(
 ) -> Result<(Facts<'a>, Vec<String>), OpsError> {
     let (subject, answers, engine) = (sampler.subject, adoption.answers, sampler.engine);
     let ends = sampler.ends()?;
-    let shape = states::shape(sampler, answers, &ends)?;
+    let shape = shape::shape(sampler, answers, &ends)?;
     let all = Meaning::ALL.into_iter().fold(ends, |all, meaning| all.and(&shape.rows(meaning)));
     let all = all.distinct(&subject.key().unwrap_or_default());
     let [waiting, in_flight, failed] =
@@ -193,21 +194,20 @@ fn no_claim(sampler: &mut Sampler<'_>, facts: &Facts<'_>) -> Result<Option<Strin
     let is_lock = |table: &&LiveTable| {
         let role = |column: &LiveColumn| SubjectColumn::of(column, None).role;
         let of_claims = [Role::Owner, Role::Claimed, Role::Heartbeat, Role::Lease];
-        let to_us = facts.subject.referred_from.iter().filter(|foreign| foreign.table == table.name);
+        let mut to_us = facts.subject.referred_from.iter().filter(|foreign| foreign.table == table.name);
         // One row at most for each job, whatever it is called.
-        let mut alone = to_us.map(|foreign| table.is_unique(&[&foreign.column]));
-        alone.any(|alone| alone)
+        to_us.any(|foreign| table.is_unique(&[&foreign.column]))
             || table.columns.iter().any(|column| role(column).is_some_and(|role| of_claims.contains(&role)))
     };
     if let Some(lock) = live.tables.iter().find(is_lock) {
-        return Ok(Some(format!("keeps no claim itself: its locks may be in {}, which refers to it", lock.name)));
+        return Ok(Some(format!("keeps no claim itself: its locks may be in {}, which refers to it:", lock.name)));
     }
-    let is_said = ["claim.state", "claim.where"].iter().any(|key| facts.answers.get(key).is_some());
+    let is_said = ["states.in_flight", "claim.state", "claim.where"].iter().any(|key| facts.answers.get(key).is_some());
     let columns: Vec<&str> = facts.subject.columns.iter().map(|column| column.name.as_str()).collect();
     let nothing = || {
         format!(
-            "looks like no queue: no owner, time of a claim or sign of life is known among {}; if it is one, answer owner.id, \
-             claim.claimed_at, claim.state or claim.where, and else",
+            "looks like no queue: no owner, time of a claim or sign of life is known among {}; if it is one, answer \
+             states.in_flight, claim.where, owner.id or claim.claimed_at, or",
             columns.join(", ")
         )
     };

@@ -82,7 +82,7 @@ impl Subject {
         let sql = qualified(&live.schema, &live.name);
         let written = if live.visible { live.name.clone() } else { written(&live) };
         if live.is_view {
-            return Err(by_hand(&written, "is a view, and a worker's claim is in the tables behind it"));
+            return Err(by_hand(&written, "is a view, and a worker's claim is in the tables behind it:"));
         }
         let mut subject = Subject { written, sql, ..Subject::default() };
         for row in reader.texts(&catalog::keys_and_references(engine, &live))? {
@@ -94,7 +94,7 @@ impl Subject {
                     let known = if kind == "from" { &mut subject.referred_from } else { &mut subject.foreign };
                     known.push(Foreign { column, schema, table, to });
                 }
-                "parent" => return Err(by_hand(&subject.written, &format!("is a partition of {a}: adopt that"))),
+                "parent" => return Err(by_hand(&subject.written, &format!("is a partition of {a}: adopt that, or"))),
                 "default" => drop(subject.defaults.insert(a.clone(), b.clone())),
                 "generated" => drop(subject.generated.insert(a.clone())),
                 "check" => subject.checks.push((a.clone(), pieces(b))),
@@ -240,12 +240,10 @@ fn word(name: &str) -> String {
     if name.contains(['.', '"']) { quoted(name) } else { name.to_owned() }
 }
 
-/// The error that no draft could be true.
+/// The error that no draft could be true, and what to do.
 pub(super) fn by_hand(table: &str, why: &str) -> OpsError {
-    let message = format!(
-        "table {table} {why}; jobdoctor drafts no mapping of it: write one by hand (docs/mapping.md, `jobdoctor help mapping`)"
-    );
-    SpecError::whole("adopt", message).into()
+    let way_out = "write a mapping by hand (docs/mapping.md, `jobdoctor help mapping`)";
+    SpecError::whole("adopt", format!("table {table} {why} {way_out}")).into()
 }
 
 /// The error that the table is not there, with those that are: of this name in other schemas, or else any.

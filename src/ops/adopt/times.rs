@@ -48,7 +48,7 @@ pub(super) fn spelling<'c>(
 
 /// Whether every worker in flight is shown to write a column in UTC: the newest value of each owner, or of each row
 /// where no column tells owners, is near the database's now. A value that lies in the future, as one of a lease, shows
-/// nothing. What was seen of each stands beside it.
+/// nothing. With what was seen of each.
 fn is_in_utc(facts: &Facts<'_>, column: &str, how: &str) -> (Support, Vec<String>) {
     let Some(encodings) = reader(how) else { return (Support::Name, Vec::new()) };
     let rows = facts.in_flight.with(column);

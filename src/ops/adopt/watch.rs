@@ -4,7 +4,7 @@ use super::Adoption;
 use super::facts::{Facts, Support};
 use super::roles::{Class, Meaning, Role};
 use super::rows::Rows;
-use super::states::shape;
+use super::shape::shape;
 use super::table::{Sampler, Subject};
 use super::times::{reader, spelling};
 use crate::model::{Cell, Timestamp};
@@ -88,8 +88,7 @@ fn look(adoption: &Adoption<'_>) -> Result<Look, OpsError> {
 /// A heartbeat that was seen.
 pub(super) struct Beat {
     pub(super) column: String,
-    /// Ten times its longest step; none where a row stood still beside others that beat: its step may be longer than
-    /// the look.
+    /// Ten times its longest step; none where only some rows beat: the step of the others may be longer than the look.
     pub(super) silence: Option<String>,
     pub(super) support: Support,
     /// The states in which it was seen.
