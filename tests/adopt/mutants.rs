@@ -90,7 +90,19 @@ mod nightly {
         assert!(copied.success());
         let tests = |tests: &str| {
             let mut cargo = Command::new("cargo");
-            cargo.args(["test", "--locked", "--test", "tests", "--", "--skip", "nightly::", tests]);
+            // Each mutant changes the text that this file looks for, which is not the notice that counts.
+            cargo.args([
+                "test",
+                "--locked",
+                "--test",
+                "tests",
+                "--",
+                "--skip",
+                "mutants::",
+                "--skip",
+                "nightly::",
+                tests,
+            ]);
             let target = Path::new(root).join("target/adopt-mutants");
             cargo.current_dir(&there).env("CARGO_TARGET_DIR", target).env("INSTA_UPDATE", "no").output().unwrap()
         };

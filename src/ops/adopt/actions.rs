@@ -23,8 +23,8 @@ enum Back {
     Unknown,
 }
 
-/// The claim's own columns: its owner, time and sign of life, what tells it where no state does, and, unless
-/// an answer names what a requeue sets back, others that are called so and that claims alone set.
+/// The claim's own columns: its owner, time and sign of life, and what tells it where no state does; unless an answer
+/// names what a requeue sets back, also others that are called so and that claims alone set.
 fn own<'f>(facts: &'f Facts<'_>) -> Vec<&'f SubjectColumn> {
     let may_be_called = facts.answers.get("action.requeue.clear").is_none();
     let told = match &facts.shape {
@@ -41,8 +41,8 @@ fn own<'f>(facts: &'f Facts<'_>) -> Vec<&'f SubjectColumn> {
         let is_chosen = chosen.contains(&Some(name)) || is_told;
         let is_called = matches!(column.role, Some(Role::Claimed | Role::Heartbeat | Role::Lease | Role::Token))
             && is_called_as_claims(name);
-        let is_set_in = |rows: &Rows| rows.is_free(name) || facts.fresh.is_empty();
-        let is_named = is_called && facts.in_flight.set(name).next().is_some() && is_set_in(&facts.fresh);
+        let is_free = facts.fresh.is_empty() || facts.fresh.is_free(name);
+        let is_named = is_called && is_free && facts.in_flight.set(name).next().is_some();
         // A lock is deleted only where rows show that it is one.
         let is_sure = !is_of_lock(facts, name) || facts.set_by_claims(name) == Support::Shown;
         (is_chosen || (is_named && may_be_called)) && is_open(facts, column) && is_sure
@@ -69,16 +69,16 @@ fn is_open(facts: &Facts<'_>, column: &SubjectColumn) -> bool {
     // A column whose default stands for no value may name an owner, although it is called like a kind of work.
     let is_of_job = is_of_job && !(column.role == Some(Role::Kind) && facts.waiting.absent.contains_key(&column.name));
     let is_computed = facts.subject.generated.contains(&column.name);
-    !is_state(facts, column) && !is_of_job && !is_computed && !key.contains(&column.name) && !is_kept(&column.name)
+    facts.shape.column() != Some(column.name.as_str())
+        && !is_of_job
+        && !is_computed
+        && !key.contains(&column.name)
+        && !is_kept(&column.name)
 }
 
 /// Whether it is the owner in a table of locks.
 fn is_of_lock(facts: &Facts<'_>, column: &str) -> bool {
     facts.subject.live.column(column).is_none()
-}
-
-fn is_state(facts: &Facts<'_>, column: &SubjectColumn) -> bool {
-    matches!(&facts.shape, Shape::Column { name, .. } if *name == column.name)
 }
 
 /// What makes a column as it is in the rows of a model.
@@ -124,7 +124,7 @@ pub(super) fn requeue(facts: &Facts<'_>) -> Vec<Finding> {
     let of_claim = own(facts);
     let is_own = |column: &SubjectColumn| of_claim.iter().any(|own| own.name == column.name);
     let is_written = |column: &&SubjectColumn| match &said {
-        Some(said) if said.contains(&column.name.as_str()) => !is_state(facts, column),
+        Some(said) if said.contains(&column.name.as_str()) => facts.shape.column() != Some(column.name.as_str()),
         // What is the claim's own and can be set back is so, whatever else is named.
         Some(_) => is_own(column) && !matches!(back(facts, column, &facts.fresh), Back::Unknown),
         None => is_own(column),

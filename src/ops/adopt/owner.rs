@@ -139,8 +139,7 @@ fn owners_table(
     matched: &str,
     is_foreign: bool,
 ) -> Result<Option<OwnersTable>, OpsError> {
-    let readable = table.columns.iter().filter(|column| column.readable);
-    let columns: Vec<SubjectColumn> = readable.map(|column| SubjectColumn::of(column, None)).collect();
+    let columns = SubjectColumn::all_of(table);
     let of = |role: Role| columns.iter().find(|column| column.role == Some(role));
     let claimed = || of(Role::Claimed).filter(|_| sampler.subject.lock.is_some());
     // Of owners to which a key leads, any time that no name says to be another.

@@ -137,11 +137,10 @@ impl Subject {
         for foreign in self.referred_from.iter().filter(|foreign| key.as_slice() == [foreign.to.as_str()]) {
             let live = reader.live_schema(std::slice::from_ref(&foreign.table))?;
             let Some(table) = live.table(Some(&foreign.schema), &foreign.table) else { continue };
-            let readable = table.columns.iter().filter(|column| column.readable);
-            let columns: Vec<SubjectColumn> = readable.map(|column| SubjectColumn::of(column, None)).collect();
+            let columns = SubjectColumn::all_of(table);
             let of = |role: Role| columns.iter().find(|column| column.role == Some(role));
-            let has_time = of(Role::Heartbeat).or(of(Role::Claimed)).is_some() && table.is_unique(&[&foreign.column]);
-            if let Some(owner) = of(Role::Owner).filter(|_| has_time && self.of_role(Role::Owner).next().is_none()) {
+            let is_lock = of(Role::Heartbeat).or(of(Role::Claimed)).is_some() && table.is_unique(&[&foreign.column]);
+            if let Some(owner) = of(Role::Owner).filter(|_| is_lock && self.of_role(Role::Owner).next().is_none()) {
                 let [owner_column, column, to] = [&owner.name, &foreign.column, &foreign.to].map(|name| quoted(name));
                 let locks = qualified(&foreign.schema, &foreign.table);
                 let sql = format!("(SELECT l.{owner_column} FROM {locks} AS l WHERE l.{column} = j.{to})");
@@ -215,6 +214,12 @@ impl Subject {
 }
 
 impl SubjectColumn {
+    /// The columns of a table that the role may read.
+    pub(super) fn all_of(table: &LiveTable) -> Vec<SubjectColumn> {
+        let readable = table.columns.iter().filter(|column| column.readable);
+        readable.map(|column| SubjectColumn::of(column, None)).collect()
+    }
+
     pub(super) fn of(column: &LiveColumn, labels: Option<&[String]>) -> SubjectColumn {
         let class = class(&column.type_name);
         SubjectColumn {
