@@ -3,14 +3,16 @@
 #![forbid(unsafe_code)]
 
 use std::error::Error;
+use std::fmt::Debug;
 use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
+use toml::Value;
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build.rs");
-    write_list("presets", "src/preset/presets", "toml")?;
-    write_list("schemas", "docs/schemas", "json")?;
+    write_list("schemas", &listed("docs/schemas", "json")?)?;
+    write_list("presets", &presets()?)?;
     let version = format!("{} ({}, {})", variable("CARGO_PKG_VERSION")?, commit()?, variable("TARGET")?);
     println!("cargo:rustc-env=JOBDOCTOR_VERSION={version}");
     Ok(())
@@ -21,8 +23,14 @@ fn variable(name: &str) -> Result<String, env::VarError> {
     env::var(name)
 }
 
+fn write_list(list: &str, items: &impl Debug) -> Result<(), Box<dyn Error>> {
+    let out = variable("OUT_DIR")?;
+    fs::write(Path::new(&out).join(list).with_extension("rs"), format!("&{items:#?}\n"))?;
+    Ok(())
+}
+
 /// Every file in the folder, by name and with its text. Indentation is left out of JSON: it would take a third of the room.
-fn write_list(list: &str, folder: &str, extension: &str) -> Result<(), Box<dyn Error>> {
+fn listed(folder: &str, extension: &str) -> Result<Vec<(String, String)>, Box<dyn Error>> {
     println!("cargo:rerun-if-changed={folder}");
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -38,9 +46,44 @@ fn write_list(list: &str, folder: &str, extension: &str) -> Result<(), Box<dyn E
         files.iter_mut().for_each(|(_, text)| *text = text.lines().map(str::trim_start).collect());
     }
     files.sort();
-    let out = variable("OUT_DIR")?;
-    fs::write(Path::new(&out).join(list).with_extension("rs"), format!("&{files:#?}\n"))?;
-    Ok(())
+    Ok(files)
+}
+
+/// A preset's name, its text, the names of its tables on any engine and in any variant, a line each, and whether it is
+/// detected.
+type Listed = (String, String, String, bool);
+
+/// The presets. A run of the program asks for the tables of all, and parses those alone whose tables are there.
+fn presets() -> Result<Vec<Listed>, Box<dyn Error>> {
+    let with_tables = |(name, text): (String, String)| {
+        let document: toml::Table = toml::from_str(&text).map_err(|error| format!("preset {name}: {error}"))?;
+        let mut tables = Vec::new();
+        let variants = document.get("variant").and_then(Value::as_array).into_iter().flatten();
+        let named = variants.filter_map(Value::as_table).chain([&document]).filter_map(|of| of.get("tables"));
+        named.for_each(|value| texts(value, &mut tables));
+        // A table that [tables] does not name goes by its own name.
+        let is_named = |own: &str| document.get("tables").is_some_and(|tables| tables.get(own).is_some());
+        let own = ["claim", "owner"].into_iter().filter_map(|key| document.get(key)?.get("table")?.as_str());
+        tables.extend(own.filter(|own| !is_named(own)).map(str::to_owned));
+        for (option, of) in document.get("options").and_then(Value::as_table).into_iter().flatten() {
+            let default = of.get("default").and_then(Value::as_str).unwrap_or_default();
+            tables.iter_mut().for_each(|table| *table = table.replace(&format!("{{options.{option}}}"), default));
+        }
+        tables.sort();
+        tables.dedup();
+        Ok((name, text, tables.join("\n"), document.contains_key("detect")))
+    };
+    listed("src/preset/presets", "toml")?.into_iter().map(with_tables).collect()
+}
+
+/// Adds the texts in a value, whatever engine they are for.
+fn texts(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) => found.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| texts(item, found)),
+        Value::Table(table) => table.values().for_each(|item| texts(item, found)),
+        _ => {}
+    }
 }
 
 /// What was compiled. Debug builds do not ask git: each commit would compile the crate again.

@@ -191,14 +191,14 @@ fn an_upward_arrow_is_caught() {
 
 /// The most lines and files of each layer, unit tests included. A change that needs more raises the figure and says why.
 const BUDGETS: [(&str, usize, usize); 8] = [
-    ("cli", 9_925, 65),
+    ("cli", 9_975, 65),
     ("history", 875, 5),
-    ("model", 1_325, 9),
-    ("ops", 10_550, 60),
+    ("model", 1_350, 9),
+    ("ops", 10_675, 60),
     ("output", 6_650, 39),
-    ("policy", 3_575, 19),
-    ("preset", 6_775, 29),
-    ("store", 12_125, 62),
+    ("policy", 3_625, 19),
+    ("preset", 6_875, 29),
+    ("store", 12_350, 62),
 ];
 
 /// How a layer of so many lines and files exceeds its budget.

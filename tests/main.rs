@@ -44,6 +44,7 @@ mod readme;
 mod scenes;
 mod security;
 mod simulation;
+mod source_mutants;
 mod standby;
 mod stats;
 mod support;

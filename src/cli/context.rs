@@ -5,16 +5,17 @@ use super::args::ToneArgs;
 use super::database::Database;
 use super::environment::Environment;
 use super::next_command::{next_command, same_queue};
-use super::progress::Drawn;
+use super::progress::Shown;
 use super::settings::{READING, Settings};
 use super::signal::{Caught, batch_in_hand, watch};
 use super::ui::Ui;
 use crate::model::age;
-use crate::ops::{Progress, Silent, Snapshot};
+use crate::ops::{Progress, Snapshot};
 use crate::output::format::Format;
 use crate::store::{Interrupt, Store};
 use std::ffi::OsString;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub struct Context {
@@ -25,13 +26,12 @@ pub struct Context {
     pub caught: Caught,
     /// The words of the command line, the command first.
     pub words: Vec<String>,
-    program: fn() -> clap::Command,
+    program: Arc<clap::Command>,
 }
 
 impl Context {
-    /// Reads the environment and begins to watch for signals. `program` makes the command line with all of its
-    /// commands.
-    pub fn new(tone: &ToneArgs, format: Format, program: fn() -> clap::Command, arguments: &[OsString]) -> Context {
+    /// Reads the environment and begins to watch for signals. `program` is the command line with all of its commands.
+    pub fn new(tone: &ToneArgs, format: Format, program: clap::Command, arguments: &[OsString]) -> Context {
         let environment = Environment::read();
         let (ui, interrupt) = (Ui::new(tone, format, &environment), environment.interrupt.clone());
         let messages = ui.clone();
@@ -46,7 +46,7 @@ impl Context {
             caught,
             interrupt,
             words: arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
-            program,
+            program: program.into(),
         }
     }
 
@@ -60,13 +60,8 @@ impl Context {
             interrupt,
             caught,
             words: self.words.clone(),
-            program: self.program,
+            program: Arc::clone(&self.program),
         }
-    }
-
-    /// The command line with all of its commands.
-    pub fn program(&self) -> clap::Command {
-        (self.program)()
     }
 
     pub fn store(&self, settings: &Settings) -> Result<Box<dyn Store>, CliError> {
@@ -84,7 +79,7 @@ impl Context {
         let limits = settings.limits(command, READING, &self.interrupt, false);
         let mut snapshot = settings.session(store, &limits).snapshot()?;
         self.report_queue(&snapshot);
-        snapshot.progress = self.progress();
+        snapshot.progress = self.progress(false);
         // With a stall budget, the action of a job depends on how often it was lost before.
         match settings.target.max_stalls {
             Some(_) => Ok(snapshot.counting_losses()?),
@@ -97,10 +92,10 @@ impl Context {
         self.environment.get("TERM") == Some("dumb")
     }
 
-    /// A progress bar for a person at a terminal, unless `--quiet`.
-    pub fn progress(&self) -> Rc<dyn Progress> {
-        let draws = self.ui.shows_progress() && !self.is_dumb();
-        if draws { Rc::new(Drawn::default()) } else { Rc::new(Silent) }
+    /// The progress of long work, unless `--quiet`: a bar for a person at a terminal. `are_stopped` is true if the
+    /// operator has said that workers are.
+    pub fn progress(&self, are_stopped: bool) -> Rc<dyn Progress> {
+        Rc::new(Shown::new(self.ui.clone(), self.ui.shows_progress() && !self.is_dumb(), are_stopped))
     }
 
     /// Prints what is wrong with the way the database is reached, at a terminal or with `--verbose`.
@@ -155,7 +150,7 @@ impl Context {
 
     /// A command line that goes on from this one without some of its options, which are given by their long names.
     pub fn next_command_without(&self, command: &str, dropped: &[&str], more: &[&str]) -> String {
-        next_command(self.program(), &self.words, command, dropped, more)
+        next_command(&self.program, &self.words, command, dropped, more)
     }
 
     /// A command line of another command on the same queue, without this one's selection.

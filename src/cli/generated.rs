@@ -117,7 +117,7 @@ fn titled(command: &Command, parent: &str) -> Command {
 
 /// The pages of the built-in presets: file name and Markdown text.
 pub fn preset_pages() -> Result<Vec<(String, Vec<u8>)>, SpecError> {
-    let catalog = Catalog::built_in()?;
+    let catalog = Catalog::built_in();
     let mut pages = vec![("README.md".to_owned(), index(&presets::presets(&catalog)?).into_bytes())];
     for preset in catalog.iter() {
         pages.push((

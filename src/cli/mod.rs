@@ -44,6 +44,7 @@ use leading_options::behind_command;
 use monitor::plugin;
 use std::ffi::OsString;
 use std::io;
+use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
 
 /// Runs the program with these arguments and returns its exit code.
@@ -55,12 +56,14 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if let Some(exit) = completion::answer(command, &arguments) {
         return ExitCode::from(exit.code());
     }
-    let arguments = behind_command(&plain_command(), arguments);
-    let is_plugin = plugin::is_requested(&plain_command(), &arguments);
+    let program = plain_command();
+    let arguments = behind_command(&program, arguments);
+    let is_plugin = plugin::is_requested(&program, &arguments);
     let report_defect = if is_plugin { plugin::report_defect } else { ui::Ui::report_defect };
     // A panic is a defect: the program must end with its exit code, print no half document, and show no secret.
     std::panic::set_hook(Box::new(move |info| report_defect(info.location().map(ToString::to_string).as_deref())));
-    let exit = std::panic::catch_unwind(|| run(&arguments, is_plugin)).unwrap_or(Exit::Internal);
+    let exit =
+        std::panic::catch_unwind(AssertUnwindSafe(|| run(program, &arguments, is_plugin))).unwrap_or(Exit::Internal);
     let exit = if is_plugin { plugin::end(exit) } else { exit };
     if let Exit::Signal(signal) = exit {
         signal::die_of(signal);
@@ -68,14 +71,14 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(exit.code())
 }
 
-fn run(arguments: &[OsString], is_plugin: bool) -> Exit {
-    let cli = match Cli::parsed(arguments.iter().cloned()) {
+fn run(mut program: clap::Command, arguments: &[OsString], is_plugin: bool) -> Exit {
+    let cli = match Cli::parsed(&mut program, arguments) {
         Ok(cli) => cli,
         Err(error) => return usage_error::report(arguments, is_plugin, error),
     };
     // The status line of a plugin must be the first line of both streams.
     let tone = ToneArgs { quiet: cli.tone.quiet || is_plugin, ..cli.tone };
-    let context = Context::new(&tone, cli.format, plain_command, arguments);
+    let context = Context::new(&tone, cli.format, program, arguments);
     let exit = match commands::run(&cli.command, &context) {
         Ok(exit) => exit,
         Err(error) => {

@@ -29,13 +29,12 @@ const NOT_REPEATED: [&str; 18] = [
 /// A command line that goes on from these words, the command first: the options that the next command has too, without
 /// those of [`NOT_REPEATED`] and `dropped`, then more words.
 pub(super) fn next_command(
-    mut program: Command,
+    program: &Command,
     words: &[String],
     command: &str,
     dropped: &[&str],
     more: &[&str],
 ) -> String {
-    program.build();
     let same = words.first().is_some_and(|this| this == command);
     let this = words.first().and_then(|this| program.find_subcommand(this));
     let next = program.find_subcommand(command);
@@ -125,7 +124,7 @@ mod tests {
 
     fn next(line: &str, command: &str, dropped: &[&str]) -> String {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        next_command(crate::cli::command(), &words, command, dropped, &["--apply"])
+        next_command(&crate::cli::command(), &words, command, dropped, &["--apply"])
     }
 
     #[test]

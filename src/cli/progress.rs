@@ -1,10 +1,12 @@
-//! Terminals: a progress bar on stderr for work that takes longer than a second, and questions to a person, during
-//! which signals are still noticed.
+//! Work that takes longer than a second: what it will take, and a progress bar on stderr; and questions to a person,
+//! during which signals are still noticed.
 
 use super::input::unless_interrupted;
+use super::ui::Ui;
 use super::{CliError, Exit};
+use crate::model::age;
 use crate::ops::{Progress, Work};
-use crate::output::format::grouped;
+use crate::output::format::{count, grouped};
 use crate::store::Interrupt;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::RefCell;
@@ -18,9 +20,33 @@ const DELAY: Duration = Duration::from_secs(1);
 /// How often it is redrawn.
 const TICK: Duration = Duration::from_millis(120);
 
-/// A bar that appears after a delay and is cleared at the end.
-#[derive(Default)]
-pub struct Drawn(RefCell<Option<Bar>>);
+/// The least time of an apply that is announced.
+const LONG: Duration = Duration::from_secs(5);
+
+/// A bar that appears after a delay and is cleared at the end, where a person watches; and a line before a long apply.
+pub struct Shown {
+    ui: Ui,
+    draws: bool,
+    /// Whether the operator has said that workers are stopped.
+    are_stopped: bool,
+    drawn: RefCell<Option<Bar>>,
+}
+
+impl Shown {
+    pub fn new(ui: Ui, draws: bool, are_stopped: bool) -> Shown {
+        Shown { ui, draws, are_stopped, drawn: RefCell::default() }
+    }
+
+    fn announce(&self, jobs: u64, least: Duration, most: Duration) {
+        let fast = if self.are_stopped { "; with --fast it would not wait for any" } else { "" };
+        self.ui.note(&format!(
+            "{} take about {}, or up to {} while workers write, which get their turn in between{fast}",
+            count(jobs, "job", "jobs"),
+            age(least.max(Duration::from_secs(1))),
+            age(most)
+        ));
+    }
+}
 
 struct Bar {
     bar: ProgressBar,
@@ -30,8 +56,16 @@ struct Bar {
     draws: Option<JoinHandle<()>>,
 }
 
-impl Progress for Drawn {
+impl Progress for Shown {
     fn begin(&self, work: Work) {
+        if let Work::Applying(jobs, Some((least, most))) = work
+            && most >= LONG
+        {
+            self.announce(jobs, least, most);
+        }
+        if !self.draws {
+            return;
+        }
         let bar = bar(work);
         let (ended, wait) = channel::<()>();
         let late = bar.clone();
@@ -41,21 +75,21 @@ impl Progress for Drawn {
                 late.enable_steady_tick(TICK);
             }
         });
-        self.0.replace(Some(Bar { bar, work, ended: Some(ended), draws: Some(draws) }));
+        self.drawn.replace(Some(Bar { bar, work, ended: Some(ended), draws: Some(draws) }));
     }
 
     fn reached(&self, done: u64, moved: u64) {
-        if let Some(Bar { bar, work, .. }) = self.0.borrow().as_ref() {
+        if let Some(Bar { bar, work, .. }) = self.drawn.borrow().as_ref() {
             bar.set_position(done);
             match work {
                 Work::Reading => bar.set_message(format!("{} read", grouped(done))),
-                Work::Applying(_) => bar.set_message(format!("{} moved", grouped(moved))),
+                Work::Applying(..) => bar.set_message(format!("{} moved", grouped(moved))),
             }
         }
     }
 
     fn end(&self) {
-        self.0.replace(None);
+        self.drawn.replace(None);
     }
 }
 
@@ -78,7 +112,7 @@ fn bar(work: Work) -> ProgressBar {
             bar.set_message("0 read");
             (bar, "{spinner} reading claims: {msg}, {elapsed}")
         }
-        Work::Applying(steps) => {
+        Work::Applying(steps, _) => {
             let bar = ProgressBar::with_draw_target(Some(steps), hidden);
             bar.set_message("0 moved");
             (bar, "[{bar:30}] {human_pos} of {human_len} tried, {msg}, {elapsed}")

@@ -84,7 +84,7 @@ impl Settings {
             },
         };
         let targets: Vec<String> = config.targets.keys().cloned().collect();
-        let mut catalog = Catalog::built_in()?;
+        let mut catalog = Catalog::built_in();
         for mapping in config.mappings {
             let name = mapping.name.clone();
             if let Err(error) = catalog.add(mapping) {

@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use std::fmt;
 
 /// A value exactly as the database returned it, not yet decoded.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub enum Cell {
+    #[default]
     Null,
     /// An integer; booleans arrive as 0 and 1.
     Integer(i64),

@@ -3,6 +3,7 @@
 use super::{Cell, Key, Timestamp, is_blank};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
 /// A job that is in flight, as one snapshot saw it.
@@ -54,6 +55,13 @@ pub struct Owner {
     pub host: Option<String>,
     /// How its queue spells the names of hosts.
     pub host_spelling: HostSpelling,
+}
+
+impl Hash for Owner {
+    /// By the id, which few owners share.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.id.hash(state);
+    }
 }
 
 impl Owner {

@@ -43,14 +43,15 @@ pub(super) fn apply(
         limits,
         waits: Waits::new(order.later, usize::try_from(requeued).unwrap_or(usize::MAX)),
         first_until: Some(order.sweep_lock.map_or_else(Instant::now, |sweep_lock| sweep_lock.until)),
-        under_way: UnderWay::begin(&*progress, Work::Applying(plan.total())),
+        under_way: UnderWay::begin(&*progress, Work::Applying(plan.total(), runner.estimate(plan.total()))),
         runner,
     };
     let mut later = applying.pass(plan);
     while let Some(next) = order.next.filter(|_| later != (0, 0) && applying.runner.goes_on()) {
         let (tried, passes) = applying.runner.tried();
         let (only, run_id) = (only.clone(), run_id.clone());
-        later = match next(Bound { began, tried, only, left: Some(later), passes, run_id }) {
+        let in_any_order = !order.later.is_asked();
+        later = match next(Bound { began, tried, only, left: Some(later), passes, in_any_order, run_id }) {
             Ok(plan) => applying.pass(&mut plan.into_plan()),
             Err(error) => {
                 applying.runner.stop(error);

@@ -13,6 +13,7 @@ use crate::store::{Limits, Store, StoreError, StoreErrorKind, Writer};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Items that wait until there is a batch of their kind.
 pub(super) struct Waiting<K, T>(BTreeMap<K, Vec<T>>);
@@ -131,6 +132,11 @@ impl<'a> BatchRunner<'a> {
         });
     }
 
+    /// About how long so many jobs take, where pauses set the pace.
+    pub(super) fn estimate(&self, jobs: u64) -> Option<(Duration, Duration)> {
+        self.pace.estimate(jobs)
+    }
+
     /// How many rows the next batch should have.
     pub(super) fn rows(&self) -> usize {
         self.pace.rows()
@@ -151,6 +157,7 @@ impl<'a> BatchRunner<'a> {
         // What waited for other steps of its kind may be more than a batch has by now.
         let mut results = Vec::with_capacity(steps.len());
         while results.len() < steps.len() {
+            self.pause();
             let end = steps.len().min(results.len() + self.rows());
             results.extend(self.results(steps, results.len()..end, tried_again, act));
         }
@@ -189,9 +196,6 @@ impl<'a> BatchRunner<'a> {
         tried_again: &dyn Fn(&End) -> bool,
         act: &mut Act<'_>,
     ) -> Vec<End> {
-        if self.ended.stop.is_none() && self.batches > 0 {
-            self.limits.interrupt.sleep(self.pace.pause());
-        }
         let in_hand = self.limits.interrupt.begin_batch(range.len());
         if self.ended.stop.is_none() {
             self.ended.stop = self.time_is_up();
@@ -211,13 +215,28 @@ impl<'a> BatchRunner<'a> {
         self.pace.learn(range.len(), done.took, self.locks_owners);
         if is_to_be_split {
             let half = range.start + range.len() / 2;
+            self.pause();
             let mut results = self.results(steps, range.start..half, tried_again, act);
+            self.pause();
             results.extend(self.results(steps, half..range.end, tried_again, act));
             return results;
         }
         self.ended.stop = done.stop;
         self.ended.warnings.extend(done.warnings);
         done.results
+    }
+
+    /// Leaves the database to others before the next batch, and learns whether they write to it.
+    fn pause(&mut self) {
+        if self.ended.stop.is_some() {
+            return;
+        }
+        if self.batches > 0 {
+            self.limits.interrupt.sleep(self.pace.pause());
+        }
+        if self.pace.heeds_others() {
+            self.pace.heed(self.writer.quiet());
+        }
     }
 
     fn time_is_up(&self) -> Option<StoreError> {

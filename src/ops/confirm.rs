@@ -1,7 +1,6 @@
 //! Confirms a plan by a second snapshot: only what is unchanged in both is acted on.
 
 use super::OpsError;
-use super::diagnosis::diagnosed_again;
 use super::passes::{Hashes, print};
 use super::plan::{Plan, PlanSource, ReadyPlan, SkippedJobs, Tally};
 use super::session::Snapshot;
@@ -46,8 +45,13 @@ pub fn confirm(
         is_in_both && changed.remove(&key).is_some()
     });
     add_changed(&mut snapshot, &mut second.skipped, changed.into_values().collect(), policy, apart)?;
-    if second.diagnosed.count > 0 && (first.beyond_limit > 0 || second.claims.steps.len() != before) {
-        second.diagnosed = diagnosed_again(&mut snapshot, policy, &second.claims.steps)?;
+    if second.diagnosed.count > 0 && second.claims.steps.len() != before {
+        // Rare: an evidence row or the action changed, and the claim's own row did not.
+        let mut kept = Hashes::default();
+        for (step, _) in &second.claims.steps {
+            kept.insert(print(step));
+        }
+        second.diagnosed = asked.only(kept).plan(&mut snapshot, policy)?.diagnosed;
     }
     second.warnings = if second.is_empty() { Vec::new() } else { first.warnings };
     (second.digest, second.by_action) = Tally::of(second.claims.steps.iter()).finish();

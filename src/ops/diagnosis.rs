@@ -1,14 +1,15 @@
 //! Concludes what happened from the findings of a scan, and counts them by group, in flat memory per group.
 
 use super::OpsError;
-use super::scan::{detail_for_listing, judged, longest};
-use super::selection::{Selection, name};
+use super::scan::longest;
+use super::selection::name;
 use super::session::Snapshot;
-use crate::model::{Claim, Step};
-use crate::output::{Diagnosis, Field, JobGroup, Request, StepJob};
-use crate::policy::{self, Diagnoses, Judgement, Policy, Verdict};
+use crate::model::Claim;
+use crate::output::{Diagnosis, Field, JobGroup, Request};
+use crate::policy::{self, Diagnoses, Judgement, Verdict};
 use crate::preset::QueueSpec;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::store::Holders;
+use std::collections::BTreeMap;
 
 /// The most diagnoses in a document; a table shows ten.
 const MOST_DIAGNOSES: usize = 1000;
@@ -21,41 +22,20 @@ pub(super) struct Diagnosed {
     pub(super) count: u64,
     /// Jobs that are part of no diagnosis.
     pub(super) alone: u64,
-    /// Claims in the whole queue.
-    pub(super) in_flight: u64,
 }
 
-/// Concludes from all findings of this snapshot. One query tells who holds how much, and how much is in flight.
-pub(super) fn diagnosed(snapshot: &mut Snapshot, mut found: Diagnoses<'_>) -> Result<Diagnosed, OpsError> {
-    let mut in_flight = 0;
-    snapshot.reader.count_by_owner(&snapshot.spec, &mut |owner, claims| {
-        in_flight += claims;
-        found.holds(owner.as_ref(), claims);
-    })?;
+/// Concludes from all findings of a scan, and from who holds how much.
+pub(super) fn diagnosed(
+    snapshot: &mut Snapshot,
+    mut found: Diagnoses<'_>,
+    holders: &Holders,
+) -> Result<Diagnosed, OpsError> {
+    snapshot.each_holder(holders, &mut |owner, claims| found.holds(owner, claims))?;
     let policy::Grouped { diagnoses, alone } = found.finish();
     let count = diagnoses.len() as u64;
     let mut list = Diagnosis::list(diagnoses, snapshot.now());
     list.truncate(MOST_DIAGNOSES);
-    Ok(Diagnosed { list, count, alone, in_flight })
-}
-
-/// What happened to the jobs of these steps, from another scan of the snapshot that they were planned in.
-pub(super) fn diagnosed_again(
-    snapshot: &mut Snapshot,
-    policy: &Policy,
-    steps: &[(Step, StepJob)],
-) -> Result<Diagnosed, OpsError> {
-    if steps.is_empty() {
-        return Ok(Diagnosed::default());
-    }
-    let planned: BTreeSet<String> = steps.iter().map(|(step, _)| step.key.exact()).collect();
-    let spec = snapshot.spec.clone();
-    let mut found = Diagnoses::new(&spec);
-    let detail = detail_for_listing(policy);
-    judged(snapshot, &Selection::default(), policy, detail, &mut |_, claim, judgement, _| {
-        found.add(claim, &judgement, planned.contains(&claim.key.exact()));
-    })?;
-    diagnosed(snapshot, found)
+    Ok(Diagnosed { list, count, alone })
 }
 
 /// The most groups that are counted apart.

@@ -51,6 +51,8 @@ pub struct Bound {
     pub(super) left: Option<(u64, u64)>,
     /// Passes before this one.
     pub(super) passes: usize,
+    /// True if it does not matter which of the steps come first.
+    pub(super) in_any_order: bool,
     /// The run that an undo reverts: the beginning of its id may fit the undo's own by now.
     pub(super) run_id: Option<String>,
 }

@@ -21,8 +21,9 @@ pub trait Progress {
 pub enum Work {
     /// Reading claims, whose number is not known.
     Reading,
-    /// Executing a plan of so many steps.
-    Applying(u64),
+    /// Executing a plan of so many steps, which takes about so long where pauses set the pace: the shorter time if no
+    /// other connection writes.
+    Applying(u64, Option<(Duration, Duration)>),
 }
 
 pub struct Silent;
@@ -72,11 +73,17 @@ impl Drop for UnderWay<'_> {
 /// 100 ms, so a lock that is free for a moment only may pass it by.
 const PAUSE: Range<Duration> = Duration::from_millis(20)..Duration::from_millis(40);
 
+/// The pause where no other connection has written for [`QUIET`]: the first that does still gets its turn.
+const SHORT_PAUSE: Range<Duration> = Duration::from_millis(10)..Duration::from_millis(15);
+const QUIET: Duration = Duration::from_secs(2);
+
 /// The rows of a run's first batch: a trigger may take 50 ms for each.
 const FIRST: usize = 20;
 
 /// The most rows of a batch: the record of each takes some 6 kB until it is committed.
 const MOST: usize = 1_000;
+/// The same where one writer keeps all others out, and each batch syncs a file.
+const MOST_OF_FILE: usize = 2_000;
 
 /// The pace of a run, which learns from each batch how many rows the next one has, and how long to pause before it:
 /// workers must hardly notice a run.
@@ -87,14 +94,21 @@ pub(super) struct Pace {
     budget: Duration,
     pauses: Pauses,
     rows: usize,
+    most: usize,
     /// The rows of the last batch, and the seconds that it took.
     last: Option<(f64, f64)>,
     has_locked_long: bool,
 }
 
+/// How long a batch on SQLite may hold the lock while others write, and while none does.
+const BUSY_BUDGET: Duration = Duration::from_millis(5);
+const QUIET_BUDGET: Duration = Duration::from_millis(50);
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pauses {
     Always,
+    /// On SQLite while no other connection writes.
+    Short,
     /// After a batch that kept owners' rows locked, against their heartbeats, beyond the budget.
     AfterLongLocks,
     Never,
@@ -106,12 +120,36 @@ impl Pace {
     /// rows. `fast` is for when all workers are stopped: it never pauses.
     pub(super) fn new(engine: Engine, fast: bool) -> Pace {
         let (budget, pauses) = match (engine.has_one_writer(), fast) {
-            (true, false) => (5, Pauses::Always),
-            (true, true) => (250, Pauses::Never),
-            (false, false) => (50, Pauses::AfterLongLocks),
-            (false, true) => (50, Pauses::Never),
+            (true, false) => (BUSY_BUDGET, Pauses::Always),
+            (true, true) => (Duration::from_millis(250), Pauses::Never),
+            (false, false) => (QUIET_BUDGET, Pauses::AfterLongLocks),
+            (false, true) => (QUIET_BUDGET, Pauses::Never),
         };
-        Pace { budget: Duration::from_millis(budget), pauses, rows: FIRST, last: None, has_locked_long: false }
+        let most = if engine.has_one_writer() { MOST_OF_FILE } else { MOST };
+        Pace { budget, pauses, rows: FIRST, most, last: None, has_locked_long: false }
+    }
+
+    /// True if it depends on whether other connections write.
+    pub(super) fn heeds_others(&self) -> bool {
+        matches!(self.pauses, Pauses::Always | Pauses::Short)
+    }
+
+    /// Takes in how long no other connection has written: the first write of another counts at once.
+    pub(super) fn heed(&mut self, quiet: Duration) {
+        let (budget, pauses) = match quiet >= QUIET {
+            true => (QUIET_BUDGET, Pauses::Short),
+            false => (BUSY_BUDGET, Pauses::Always),
+        };
+        if budget < self.budget {
+            self.rows = ((self.rows as f64 * budget.as_secs_f64() / self.budget.as_secs_f64()) as usize).max(1);
+        }
+        (self.budget, self.pauses) = (budget, pauses);
+    }
+
+    /// About how long so many jobs take, if no other connection writes and if one always does; none where nothing pauses.
+    pub(super) fn estimate(&self, jobs: u64) -> Option<(Duration, Duration)> {
+        let at = |jobs_a_second: f64| Duration::from_secs_f64(jobs as f64 / jobs_a_second);
+        self.heeds_others().then(|| (at(10_000.0), at(1_500.0)))
     }
 
     pub(super) fn rows(&self) -> usize {
@@ -138,20 +176,18 @@ impl Pace {
         let room = if fixed < budget / 2.0 { budget - fixed } else { budget };
         let fitting = count * room / (took - fixed);
         // One quick batch proves little.
-        self.rows = (fitting as usize).min(self.rows.saturating_mul(2)).clamp(1, MOST);
+        self.rows = (fitting as usize).min(self.rows.saturating_mul(2)).clamp(1, self.most);
     }
 
     /// The pause before the next batch, of another length each time, so that it keeps step with no worker.
     pub(super) fn pause(&self) -> Duration {
-        let is_due = match self.pauses {
-            Pauses::Always => true,
-            Pauses::AfterLongLocks => self.has_locked_long,
-            Pauses::Never => false,
+        let pause = match self.pauses {
+            Pauses::Always => PAUSE,
+            Pauses::Short => SHORT_PAUSE,
+            Pauses::AfterLongLocks if self.has_locked_long => PAUSE,
+            Pauses::AfterLongLocks | Pauses::Never => return Duration::ZERO,
         };
-        if !is_due {
-            return Duration::ZERO;
-        }
-        PAUSE.start + (PAUSE.end - PAUSE.start).mul_f64(chance())
+        pause.start + (pause.end - pause.start).mul_f64(chance())
     }
 }
 
@@ -183,11 +219,14 @@ mod tests {
             (0..600).for_each(|_| under_way.one());
         }
         {
-            let under_way = UnderWay::begin(&heard, Work::Applying(7));
+            let under_way = UnderWay::begin(&heard, Work::Applying(7, None));
             under_way.batch(5, 4);
             under_way.batch(2, 2);
         }
-        assert_eq!(heard.0.into_inner(), ["Reading", "256 0", "512 0", "end", "Applying(7)", "5 4", "7 6", "end"]);
+        assert_eq!(
+            heard.0.into_inner(),
+            ["Reading", "256 0", "512 0", "end", "Applying(7, None)", "5 4", "7 6", "end"]
+        );
     }
 
     /// The rows of the batches of a run in which a row takes that long, and each batch a millisecond more.
@@ -214,7 +253,7 @@ mod tests {
             let batches = batches(&mut pace, row);
             let rows = batches.last().copied().unwrap_or_default();
             let last = row * rows as u32;
-            let is_full = rows == MOST || last * 2 >= pace.budget;
+            let is_full = rows == pace.most || last * 2 >= pace.budget;
             assert!(last <= pace.budget && is_full, "{batches:?}: {last:?} of {:?}", pace.budget);
         }
     }
@@ -248,6 +287,21 @@ mod tests {
         let rows = postgres.rows();
         postgres.learn(1, Duration::ZERO, false);
         assert_eq!(postgres.rows(), rows);
+    }
+
+    /// The mutants: a pace that never looks, and one that keeps its large batches for one more.
+    #[test]
+    fn the_first_write_of_another_brings_short_batches_back() {
+        let mut pace = Pace::new(Engine::Sqlite, false);
+        let row = Duration::from_micros(50);
+        pace.heed(QUIET);
+        let quiet = batches(&mut pace, row).last().copied().unwrap_or_default();
+        assert!(row * quiet as u32 > 4 * BUSY_BUDGET, "{quiet} rows");
+        assert!((0..100).all(|_| SHORT_PAUSE.contains(&pace.pause())));
+        pace.heed(QUIET - Duration::from_millis(1));
+        assert!(row * pace.rows() as u32 <= BUSY_BUDGET, "{pace:?}");
+        assert!((0..100).all(|_| PAUSE.contains(&pace.pause())));
+        assert!(!Pace::new(Engine::Sqlite, true).heeds_others() && !Pace::new(Engine::Postgres, false).heeds_others());
     }
 
     #[test]

@@ -8,16 +8,17 @@ use super::selection::Selection;
 use super::session::{CountLosses, Snapshot};
 use super::snapshot_file::SnapshotFile;
 use super::thresholds::cutoffs;
-use crate::model::{Claim, Key, Loss};
+use crate::model::{Claim, Key, Loss, Owner};
 use crate::output::Request;
 use crate::output::format::{count, grouped};
 use crate::policy::{EarlierSnapshot, Judgement, Living, Policy, Verdict, judge, key_print, seen};
 use crate::preset::QueueSpec;
-use crate::store::{Detail, Found, StoreError, Wanted, catalog};
+use crate::store::{Detail, Found, Holders, StoreError, Wanted, catalog};
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::ControlFlow;
 
-/// Receives a claim that is stuck or unknown, and whether the selection admits it.
-type Each<'a> = &'a mut dyn FnMut(&QueueSpec, &Claim, Judgement, bool);
+/// Receives a claim that is stuck or unknown, and whether the selection admits it; may break off.
+type Each<'a> = &'a mut dyn FnMut(&QueueSpec, &Claim, Judgement, bool) -> ControlFlow<()>;
 
 /// What a listing under that policy reads of each claim: an earlier snapshot is compared with the exact values.
 pub(super) fn detail_for_listing(policy: &Policy) -> Detail {
@@ -29,38 +30,48 @@ pub(super) fn longest(known: &mut Option<f64>, seconds: Option<f64>) {
     *known = [*known, seconds].into_iter().flatten().reduce(f64::max);
 }
 
+/// What a scan saw besides the claims that it handed over.
+pub(super) struct Scanned {
+    /// Ids that name no job.
+    pub(super) not_found: Vec<String>,
+    /// Who holds what in flight; `None` if only named jobs were read.
+    pub(super) holders: Option<Holders>,
+}
+
 /// Judges the whole queue and hands over every claim that is stuck or unknown, selected or not; with ids, only the
-/// named claims. Returns the ids that name no job.
+/// named claims.
 pub(super) fn judged(
     snapshot: &mut Snapshot,
     selection: &Selection,
     policy: &Policy,
     detail: Detail,
     each: Each<'_>,
-) -> Result<Vec<String>, OpsError> {
+) -> Result<Scanned, OpsError> {
     selection.check(&snapshot.spec, policy)?;
     let (now, progress) = (snapshot.now(), snapshot.progress.clone());
     let under_way = UnderWay::begin(&*progress, Work::Reading);
     let mut consider = |spec: &QueueSpec, claim: &Claim| {
         under_way.one();
         let judgement = judge(spec, claim, policy, now);
-        if judgement.verdict != Verdict::Healthy {
-            each(spec, claim, judgement, selection.admits(claim));
+        match judgement.verdict {
+            Verdict::Healthy => ControlFlow::Continue(()),
+            _ => each(spec, claim, judgement, selection.admits(claim)),
         }
     };
-    let mut not_found = Vec::new();
-    if !selection.is_by_name() {
-        let wanted = match policy.needs_every_claim() {
-            true => Wanted::All,
-            false => Wanted::Suspects(cutoffs(now, policy)),
-        };
-        snapshot.scan(&wanted, detail, &mut |spec, claim| consider(spec, &claim))?;
-    } else {
+    if selection.is_by_name() {
         let found = snapshot.find(&selection.ids)?;
-        not_found = selection.without_job(&found);
-        found.iter().filter(|found| found.in_flight).for_each(|found| consider(&snapshot.spec, &found.claim));
+        let mut in_flight = found.iter().filter(|found| found.in_flight);
+        let _ = in_flight.try_for_each(|found| consider(&snapshot.spec, &found.claim));
+        return Ok(Scanned { not_found: selection.without_job(&found), holders: None });
     }
-    Ok(not_found)
+    let wanted = match policy.needs_every_claim() {
+        true => Wanted::All,
+        false => Wanted::Suspects(cutoffs(now, policy)),
+    };
+    let Snapshot { reader, spec, losses, .. } = snapshot;
+    let mut one = |claim| consider(spec, &with_losses(losses.as_ref(), claim));
+    let holders = reader.scan_until(spec, &wanted, detail, &mut one)?;
+    Ok(Scanned { not_found: Vec::new(), holders: Some(holders) })
 }
 
 impl Snapshot {
@@ -70,9 +81,29 @@ impl Snapshot {
         wanted: &Wanted,
         detail: Detail,
         each: &mut dyn FnMut(&QueueSpec, Claim),
-    ) -> Result<(), StoreError> {
+    ) -> Result<Holders, StoreError> {
         let Snapshot { reader, spec, losses, .. } = self;
         reader.scan(spec, wanted, detail, &mut |claim| each(spec, with_losses(losses.as_ref(), claim)))
+    }
+
+    /// Hands over each owner with its claims in flight, as a scan counted them or, if there were too many, the database.
+    pub(super) fn each_holder(
+        &mut self,
+        holders: &Holders,
+        each: &mut dyn FnMut(Option<&Owner>, u64),
+    ) -> Result<(), StoreError> {
+        match holders.owners() {
+            Some(owners) => {
+                owners.for_each(|(owner, claims)| each(owner, claims));
+                Ok(())
+            }
+            None => self.reader.count_by_owner(&self.spec, each),
+        }
+    }
+
+    /// How many claims are in flight, as a scan of all of them counted or else the database.
+    pub(super) fn in_flight(&mut self, scanned: Option<&Holders>) -> Result<u64, StoreError> {
+        scanned.map_or_else(|| self.reader.in_flight(&self.spec), |holders| Ok(holders.claims()))
     }
 
     /// [`Reader::find`](crate::store::Reader::find), with losses counted.

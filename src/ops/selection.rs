@@ -192,7 +192,8 @@ fn unmatched_filters(snapshot: &mut Snapshot, selection: &Selection) -> Result<V
 /// Hands over this field of every claim in flight that has it, in no promised order and repeatedly.
 pub fn names_in_flight(snapshot: &mut Snapshot, field: Field, each: &mut dyn FnMut(&str)) -> Result<(), OpsError> {
     let mut one = |claim: &Claim| name(claim, field).into_iter().for_each(&mut *each);
-    Ok(snapshot.scan(&Wanted::All, Detail::ForListing, &mut |_, claim| one(&claim))?)
+    snapshot.scan(&Wanted::All, Detail::ForListing, &mut |_, claim| one(&claim))?;
+    Ok(())
 }
 
 /// What a claim has in this field.

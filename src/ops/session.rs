@@ -151,10 +151,7 @@ impl Session<'_> {
     fn table_names(&self, named: Option<&Preset>, engine: Engine) -> Vec<String> {
         let mut names: Vec<String> = match named {
             Some(preset) => preset.table_names(engine, &self.place.options),
-            None => {
-                let detectable = self.catalog.iter().filter(|preset| preset.is_detectable());
-                detectable.flat_map(|preset| preset.table_names(engine, &self.place.options)).collect()
-            }
+            None => self.catalog.table_names(engine, &self.place.options),
         };
         names.extend(self.place.table_names());
         names.push(LEDGER.to_owned());

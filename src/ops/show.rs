@@ -5,7 +5,7 @@ use super::selection::Selection;
 use super::session::Snapshot;
 use crate::model::Claim;
 use crate::output::{Job, Request, RuleCheck, Show, ShownJob, Would, advice};
-use crate::policy::{Draft, Finding, Judgement, Policy, SkipReason, Skipped, VerdictKind, draft, judge};
+use crate::policy::{Draft, Finding, Judgement, Policy, SkipReason, Skipped, VerdictKind, draft, explain};
 use crate::preset::Expr;
 use crate::store::{Found, parts};
 
@@ -98,7 +98,7 @@ fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy, limits: [Optio
 impl Snapshot {
     /// Judges a job that was read by its name, and drafts what to do about it: nothing where no worker holds it.
     pub(super) fn drafted(&self, claim: &Claim, in_flight: bool, policy: &Policy) -> (Judgement, Draft) {
-        let judgement = judge(&self.spec, claim, policy, self.now());
+        let judgement = explain(&self.spec, claim, policy, self.now());
         let state = || vec![Finding::InStateNow(claim.state.clone())];
         let draft = match in_flight {
             true => draft(&self.spec, claim, &judgement, policy),

@@ -2,7 +2,7 @@
 
 use super::OpsError;
 use super::diagnosis::{Diagnosed, Groups, diagnosed};
-use super::scan::{detail_for_listing, judged, longest};
+use super::scan::{Scanned, detail_for_listing, judged, longest};
 use super::selection::{Selection, caveats};
 use super::session::Snapshot;
 use crate::model::{Claim, Timestamp};
@@ -10,6 +10,7 @@ use crate::output::{Collector, Field, First, Job, LISTED, Stale, StaleHead, Stal
 use crate::policy::{Diagnoses, Policy, Verdict, draft};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::ControlFlow;
 
 /// More than any two places in a list are apart.
 const FIRST: i64 = 1 << 62;
@@ -49,12 +50,12 @@ fn list(
     // Named jobs alone tell nothing about their owners' other jobs.
     let mut found = (!selection.is_by_name()).then(|| Diagnoses::new(&spec));
     let mut is_empty = true;
-    let not_found =
+    let Scanned { not_found, holders } =
         judged(snapshot, selection, policy, detail_for_listing(policy), &mut |spec, claim, judgement, is_listed| {
             is_empty = false;
             found.iter_mut().for_each(|diagnoses| diagnoses.add(claim, &judgement, is_listed));
             if !is_listed {
-                return;
+                return ControlFlow::Continue(());
             }
             let is_first = is_first(claim);
             groups.iter_mut().for_each(|groups| groups.add(claim, &judgement));
@@ -68,17 +69,19 @@ fn list(
             }
             let place = order(judgement.last_seen_at) - if is_first { FIRST } else { 0 };
             let job = || Job::of(spec, claim, policy, &judgement, &draft(spec, claim, &judgement, policy));
-            if is_unknown { unknown.add(place, job) } else { jobs.add(place, job) }
+            if is_unknown {
+                unknown.add(place, job);
+            } else {
+                jobs.add(place, job);
+            }
+            ControlFlow::Continue(())
         })?;
-    let found = match found.filter(|_| !is_empty) {
-        Some(found) => diagnosed(snapshot, found)?,
-        None => Diagnosed {
-            alone: summary.stuck,
-            in_flight: snapshot.reader.in_flight(&snapshot.spec)?,
-            ..Diagnosed::default()
-        },
+    let found = match found.zip(holders.as_ref()).filter(|_| !is_empty) {
+        Some((found, holders)) => diagnosed(snapshot, found, holders)?,
+        None => Diagnosed { alone: summary.stuck, ..Diagnosed::default() },
     };
-    (summary.alone, summary.diagnoses, summary.in_flight) = (found.alone, found.count, found.in_flight);
+    summary.in_flight = snapshot.in_flight(holders.as_ref())?;
+    (summary.alone, summary.diagnoses) = (found.alone, found.count);
     let (jobs, (unknown, _)) = (jobs.finish()?, unknown.finish());
     let found_none = summary.stuck + summary.unknown == 0 && !selection.is_by_name();
     let warnings = caveats(snapshot, Some(selection).filter(|_| found_none), summary.unknown > 0, summary.in_flight)?;

@@ -20,7 +20,7 @@ pub use diagnosis::{Diagnoses, Diagnosis, DiagnosisKind, Doubt, Grouped, Inconsi
 pub(crate) use finding::{Finding, Limit};
 pub use finding::{SkipReason, Skipped};
 pub use follow_up::{Afterwards, afterwards};
-pub use judge::judge;
+pub use judge::{explain, judge};
 pub use live_owners::{LiveOwners, LiveOwnersError, Living, Standing};
 pub use plan::{Delay, Draft, draft, why_failed};
 pub use resemblance::may_be_one_host;

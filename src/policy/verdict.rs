@@ -176,7 +176,7 @@ pub struct Judgement {
     pub late: bool,
     /// The run time that was allowed, where it was exceeded.
     pub overrun: Option<Allowed>,
-    /// Each rule that was asked, in order.
+    /// Each rule that was asked, in order; from [`judge`](super::judge) those alone whose value cannot be used.
     pub checks: Vec<Check>,
 }
 

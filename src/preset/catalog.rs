@@ -3,17 +3,20 @@
 use super::document::Document;
 use super::field::Field;
 use super::ident::meanings;
+use super::live::LiveSchema;
 use super::node::{Node, Value};
 use super::options::{PresetOption, chosen, fill, options, samples};
 use super::queue::Proof;
+use super::resolve::Place;
 use super::variant::{Variant, variants};
 use super::{SpecError, WrittenAt, did_you_mean};
 use crate::model::Engine;
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
-/// The built-in presets by name, with their texts. build.rs lists what is in `presets/`: adding a queue is one file
-/// there and its fixtures.
-const BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/presets.rs"));
+/// The built-in presets: name, text, what their tables may be called (a line each), and whether they are detected.
+/// build.rs lists what is in `presets/`: adding a queue is one file there and its fixtures.
+const BUILT_IN: &[(&str, &str, &str, bool)] = include!(concat!(env!("OUT_DIR"), "/presets.rs"));
 
 /// A preset, or a mapping from a config file: the same format.
 #[derive(Debug, Clone)]
@@ -62,9 +65,41 @@ pub(crate) struct Shape {
 /// All presets and mappings that can be named; by default none.
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
-    presets: Vec<Preset>,
+    presets: Vec<Entry>,
     /// Mappings that cannot be read, by name.
     broken: Vec<(String, SpecError)>,
+}
+
+/// A preset of a catalog. Most runs need one of the built-in ones, and to parse them all would take longer than to read
+/// a small queue.
+#[derive(Debug, Clone)]
+struct Entry {
+    name: String,
+    /// What its tables may be called by default, a line each; unknown for a mapping.
+    tables: Option<&'static str>,
+    text: &'static str,
+    is_detectable: bool,
+    parsed: OnceLock<Option<Preset>>,
+}
+
+impl Entry {
+    /// The preset; none if a built-in one cannot be read, which a test rules out.
+    fn preset(&self) -> Option<&Preset> {
+        let parse = || {
+            let document = format!("preset {}", self.name);
+            let preset = Preset::read(&document, &self.name, Node::parse(&document, self.text).ok()?).ok()?;
+            Some(Preset { built_in: true, text: self.text, ..preset })
+        };
+        self.parsed.get_or_init(parse).as_ref()
+    }
+
+    /// What its tables may be called on that engine, or for a preset that is not parsed on any.
+    fn table_names(&self, engine: Engine, options: &BTreeMap<String, String>) -> Vec<String> {
+        match self.tables.filter(|_| options.is_empty()) {
+            Some(tables) => tables.lines().flat_map(meanings).map(|(_, name)| name).collect(),
+            None => self.preset().map(|preset| preset.table_names(engine, options)).unwrap_or_default(),
+        }
+    }
 }
 
 impl Preset {
@@ -238,15 +273,17 @@ impl Detection {
 }
 
 impl Catalog {
-    /// The presets that come with the program. Each run of it reads them, so that they are well-formed in all their
-    /// variants is proven by a test instead ([`Preset::parse`] on each of their texts).
-    pub fn built_in() -> Result<Catalog, SpecError> {
-        let presets = BUILT_IN.iter().copied().map(|(name, text)| {
-            let document = format!("preset {name}");
-            let preset = Preset::read(&document, name, Node::parse(&document, text)?)?;
-            Ok(Preset { built_in: true, text, ..preset })
+    /// The presets that come with the program. That they are well-formed in all their variants is proven by a test
+    /// ([`Preset::parse`] on each of their texts).
+    pub fn built_in() -> Catalog {
+        let presets = BUILT_IN.iter().map(|(name, text, tables, is_detectable)| Entry {
+            name: (*name).to_owned(),
+            tables: Some(tables),
+            text,
+            is_detectable: *is_detectable,
+            parsed: OnceLock::new(),
         });
-        Ok(Catalog { presets: presets.collect::<Result<_, _>>()?, broken: Vec::new() })
+        Catalog { presets: presets.collect(), broken: Vec::new() }
     }
 
     pub fn add(&mut self, preset: Preset) -> Result<(), SpecError> {
@@ -256,7 +293,8 @@ impl Catalog {
                 format!("the name `{}` is taken by another preset; choose another one", preset.name),
             ));
         }
-        self.presets.push(preset);
+        let (name, is_detectable) = (preset.name.clone(), preset.is_detectable());
+        self.presets.push(Entry { name, tables: None, text: "", is_detectable, parsed: Some(preset).into() });
         Ok(())
     }
 
@@ -274,8 +312,8 @@ impl Catalog {
         if let Some((_, error)) = self.broken.iter().find(|(broken, _)| broken == name) {
             return Err(error.clone());
         }
-        self.presets.iter().find(|preset| preset.name == name).ok_or_else(|| {
-            let hint = did_you_mean(name, self.presets.iter().map(|preset| preset.name.as_str()));
+        self.presets.iter().find(|entry| entry.name == name).and_then(Entry::preset).ok_or_else(|| {
+            let hint = did_you_mean(name, self.names());
             SpecError::whole(
                 &format!("preset {name}"),
                 format!("there is no such preset or mapping{hint} (`jobdoctor presets` lists them)"),
@@ -283,8 +321,27 @@ impl Catalog {
         })
     }
 
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.presets.iter().map(|entry| entry.name.as_str())
+    }
+
+    /// All of them, which parses the built-in ones.
     pub fn iter(&self) -> impl Iterator<Item = &Preset> {
-        self.presets.iter()
+        self.presets.iter().filter_map(Entry::preset)
+    }
+
+    /// What the tables of those may be called that can be detected, with these values for their options.
+    pub fn table_names(&self, engine: Engine, options: &BTreeMap<String, String>) -> Vec<String> {
+        let detectable = self.presets.iter().filter(|entry| entry.is_detectable);
+        detectable.flat_map(|entry| entry.table_names(engine, options)).collect()
+    }
+
+    /// Those with a table of such a name here; all of them where the operator named the table.
+    pub(super) fn candidates(&self, live: &LiveSchema, place: &Place) -> impl Iterator<Item = &Preset> {
+        let is_here = |names: &[String]| live.tables.iter().any(|table| names.contains(&table.name));
+        let may_be_here =
+            move |entry: &&Entry| place.table.is_some() || is_here(&entry.table_names(live.engine, &place.options));
+        self.presets.iter().filter(may_be_here).filter_map(Entry::preset)
     }
 }
 
@@ -306,8 +363,21 @@ mod tests {
     }
 
     #[test]
+    fn what_tables_may_be_called_is_known_before_a_preset_is_parsed() {
+        let (catalog, none) = (Catalog::built_in(), BTreeMap::new());
+        for engine in Engine::ALL {
+            let listed = catalog.table_names(engine, &none);
+            for preset in catalog.iter().filter(|preset| preset.is_detectable()) {
+                let names = preset.table_names(engine, &none);
+                let unlisted: Vec<&String> = names.iter().filter(|name| !listed.contains(name)).collect();
+                assert!(!names.is_empty() && unlisted.is_empty(), "{} on {engine}: {unlisted:?}", preset.name);
+            }
+        }
+    }
+
+    #[test]
     fn every_library_has_its_remedy_and_says_what_a_late_worker_does() {
-        for preset in Catalog::built_in().unwrap().iter().filter(|preset| !OURS.contains(&preset.name.as_str())) {
+        for preset in Catalog::built_in().iter().filter(|preset| !OURS.contains(&preset.name.as_str())) {
             for document in documents(preset) {
                 let is_said = document.cautions.iter().any(|(name, _)| name == "late");
                 assert!(is_said && document.advice.is_some(), "{} lacks [caution] `late` or [advice]", preset.name);
@@ -317,7 +387,7 @@ mod tests {
 
     #[test]
     fn every_library_says_in_which_zone_it_writes_times_without_one() {
-        for preset in Catalog::built_in().unwrap().iter() {
+        for preset in Catalog::built_in().iter() {
             for document in documents(preset) {
                 let times = document.time.columns.values().chain(&document.time.default);
                 let is_zoneless = times

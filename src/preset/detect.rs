@@ -13,8 +13,9 @@ use std::collections::BTreeSet;
 /// # Errors
 /// When none fits or several do: the operator must then name one. Nothing is ever guessed.
 pub fn detect<'a>(catalog: &'a Catalog, live: &LiveSchema, place: &Place) -> Result<&'a Preset, SpecError> {
+    let candidates = catalog.candidates(live, place);
     let fits: Vec<&Preset> =
-        catalog.iter().filter(|preset| preset.knows(live.engine) && fits(preset, live, place)).collect();
+        candidates.filter(|preset| preset.knows(live.engine) && fits(preset, live, place)).collect();
     match fits.as_slice() {
         [preset] => Ok(preset),
         [] => {
@@ -41,7 +42,7 @@ fn missing(catalog: &Catalog, live: &LiveSchema, place: &Place) -> Option<String
     // A table of a known name may belong to any program; --schema helps only where all tables of a queue are.
     let has_queue = |schema: &&str| {
         let there = Place { schema: Some((*schema).to_owned()), ..place.clone() };
-        catalog.iter().any(|preset| preset.knows(live.engine) && fits(preset, live, &there))
+        catalog.candidates(live, &there).any(|preset| preset.knows(live.engine) && fits(preset, live, &there))
     };
     let queues = || schemas.iter().copied().filter(has_queue).collect::<Vec<_>>();
     match (&place.table, &place.schema) {
@@ -63,7 +64,7 @@ fn missing(catalog: &Catalog, live: &LiveSchema, place: &Place) -> Option<String
 /// The queue whose tables are here and whose preset does not know this engine.
 fn on_another_engine(catalog: &Catalog, live: &LiveSchema, place: &Place) -> Option<String> {
     let strange = |preset: &&Preset| preset.is_detectable() && !preset.engines.contains(&live.engine);
-    let preset = catalog.iter().filter(strange).find(|preset| fits(preset, live, place))?;
+    let preset = catalog.candidates(live, place).filter(strange).find(|preset| fits(preset, live, place))?;
     let (_, tables) = found(preset, live, place)?;
     let wanted = preset.detect.tables.iter();
     let names: Vec<&str> =
@@ -72,10 +73,6 @@ fn on_another_engine(catalog: &Catalog, live: &LiveSchema, place: &Place) -> Opt
 }
 
 fn fits(preset: &Preset, live: &LiveSchema, place: &Place) -> bool {
-    let names = preset.table_names(live.engine, &place.options);
-    if place.table.is_none() && !live.tables.iter().any(|table| names.contains(&table.name)) {
-        return false;
-    }
     differences(preset, live, place).is_some_and(|(differences, _)| differences.is_empty())
 }
 

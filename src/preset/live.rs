@@ -39,6 +39,8 @@ pub struct LiveTable {
     pub filled: BTreeSet<String>,
     /// The columns of each unique index that has no condition, the primary key among them.
     pub unique: Vec<Vec<String>>,
+    /// The column that is SQLite's rowid.
+    pub rowid: Option<String>,
     /// True for a view, whose rows no index vouches for.
     pub is_view: bool,
     /// True if no role can update its rows: those of a view with a join or DISTINCT, or of a materialized one.

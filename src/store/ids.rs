@@ -96,8 +96,8 @@ impl<S: ReadSession> SqlReader<S> {
         for chunk in keys.chunks(LOOKUP) {
             let keys: Vec<&Key> = chunk.iter().collect();
             let (statement, projection) = sql::find(spec, self.session.dialect(), &keys);
-            let rows = self.session.query(&statement)?;
-            let claims = rows.iter().map(|row| projection.claim(row));
+            let mut rows = self.session.query(&statement)?;
+            let claims = rows.iter_mut().map(|row| projection.claim(row));
             // A collation or an affinity may match another key, which may be in another chunk.
             let wanted: BTreeSet<String> = chunk.iter().map(Key::exact).collect();
             found.extend(claims.filter(|(claim, _)| wanted.contains(&claim.key.exact())));

@@ -29,8 +29,8 @@ pub use error::{StoreError, StoreErrorKind};
 pub use explain::Refusal;
 pub use limits::{BatchInHand, Interrupt, Limits, chance, random};
 pub use port::{
-    Caution, Cutoffs, Detail, FinishedRun, Forbids, Found, LiveServer, Reader, RowCount, ServerVersion, Standby, Store,
-    Wanted, WantedRuns, Writer, in_flight_by_owner,
+    Caution, Cutoffs, Detail, FinishedRun, Forbids, Found, Holders, LiveServer, Reader, RowCount, ServerVersion,
+    Standby, Store, Wanted, WantedRuns, Writer,
 };
 pub use postgres::tls;
 pub use sql::{

@@ -6,7 +6,8 @@ use crate::model::{
     RowImage, Timestamp,
 };
 use crate::preset::{ActionSpec, Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 /// A database. Reading and writing are different types, on connections of their own.
@@ -88,14 +89,15 @@ pub trait Reader {
 
     /// Hands over claims, each exactly once, in no promised order. For [`Wanted::Suspects`] healthy claims may be among
     /// them, but none that the judge would call stuck or unknown is left out. Claims that were handed over before an
-    /// error stay so.
-    fn scan(
+    /// error stay so. Counts all claims in flight by owner on its way, but those alone
+    /// that it reads before `each` breaks off, and for [`Wanted::Before`] those that it hands over.
+    fn scan_until(
         &mut self,
         spec: &QueueSpec,
         wanted: &Wanted,
         detail: Detail,
-        each: &mut dyn FnMut(Claim),
-    ) -> Result<(), StoreError>;
+        each: &mut dyn FnMut(Claim) -> ControlFlow<()>,
+    ) -> Result<Holders, StoreError>;
 
     /// What this snapshot shows of the zone of times that nobody says it of: nothing if reading that fails, after which
     /// the snapshot goes on, or takes too long.
@@ -111,7 +113,8 @@ pub trait Reader {
 
     /// Hands over each owner with a number of claims, in no promised order; `None` for claims without an owner. An
     /// owner may come several times, to be added up. The sum is [`Reader::in_flight`].
-    fn count_by_owner(&mut self, spec: &QueueSpec, each: &mut dyn FnMut(Option<Owner>, u64)) -> Result<(), StoreError>;
+    fn count_by_owner(&mut self, spec: &QueueSpec, each: &mut dyn FnMut(Option<&Owner>, u64))
+    -> Result<(), StoreError>;
 
     /// Counts the rows of the claim's table by queue, state and, with `by_kind`, kind. Reads the whole table. Nothing
     /// if the state is a place.
@@ -174,6 +177,22 @@ pub trait Reader {
     fn last_sweep(&mut self, spec: &QueueSpec, within: Duration) -> Result<Option<Timestamp>, StoreError>;
 }
 
+impl dyn Reader + '_ {
+    /// [`Reader::scan_until`] the end.
+    pub fn scan(
+        &mut self,
+        spec: &QueueSpec,
+        wanted: &Wanted,
+        detail: Detail,
+        each: &mut dyn FnMut(Claim),
+    ) -> Result<Holders, StoreError> {
+        self.scan_until(spec, wanted, detail, &mut |claim| {
+            each(claim);
+            ControlFlow::Continue(())
+        })
+    }
+}
+
 /// Changes a queue; nothing else does.
 pub trait Writer {
     /// Makes every later batch acquire the sweep lock, if other sessions may write at the same time. A batch that does
@@ -185,6 +204,10 @@ pub trait Writer {
     /// what it checks at a commit: [`Outcome::Moved`](crate::model::Outcome::Moved) means then that it would have moved
     /// the row.
     fn roll_back(&mut self);
+
+    /// How long no other connection has written, as far as that shows; zero on an engine where writers do not keep each
+    /// other out.
+    fn quiet(&mut self) -> Duration;
 
     /// Executes one batch in one short transaction: verify and lock, act, record, commit. Always gives exactly one
     /// result for each step, in order. Never reports success for a row whose precondition did not match, never waits
@@ -325,14 +348,36 @@ pub struct Found {
     pub names: Vec<String>,
 }
 
-/// Counts the claims in flight by [`Owner::name`](crate::model::Owner): [`Reader::count_by_owner`] added up. Memory
-/// grows with the number of owners.
-pub fn in_flight_by_owner(
-    reader: &mut dyn Reader,
-    spec: &QueueSpec,
-) -> Result<BTreeMap<Option<String>, u64>, StoreError> {
-    let mut sums: BTreeMap<Option<String>, u64> = BTreeMap::new();
-    reader
-        .count_by_owner(spec, &mut |owner, claims| *sums.entry(owner.map(|owner| owner.name)).or_default() += claims)?;
-    Ok(sums)
+/// How many claims each owner holds, `None` for those without an owner, as a scan counted them.
+#[derive(Debug, Clone, Default)]
+pub struct Holders {
+    claims: u64,
+    owners: HashMap<Option<Owner>, u64>,
+}
+
+impl Holders {
+    /// The most owners that are counted apart, in some 2 MB.
+    const MOST: usize = 10_000;
+
+    /// Counts a claim. Owners are cloned only when they come first.
+    pub fn add(&mut self, owner: &Option<Owner>) {
+        self.claims += 1;
+        if let Some(claims) = self.owners.get_mut(owner) {
+            *claims += 1;
+        } else if self.owners.len() <= Holders::MOST {
+            // One more than are kept apart tells that there are more.
+            self.owners.insert(owner.clone(), 1);
+        }
+    }
+
+    /// All claims, of whatever owner.
+    pub fn claims(&self) -> u64 {
+        self.claims
+    }
+
+    /// Each owner with its claims; `None` if there were too many owners to count them apart.
+    pub fn owners(&self) -> Option<impl Iterator<Item = (Option<&Owner>, u64)>> {
+        let is_whole = self.owners.len() <= Holders::MOST;
+        is_whole.then(|| self.owners.iter().map(|(owner, claims)| (owner.as_ref(), *claims)))
+    }
 }

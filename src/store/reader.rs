@@ -2,13 +2,14 @@
 
 use super::batch::{images, last_sweep};
 use super::explain::{explain_actions, key_holders};
-use super::port::{Detail, FinishedRun, Found, LiveServer, RowCount, Wanted, WantedRuns};
+use super::port::{Detail, FinishedRun, Found, Holders, LiveServer, RowCount, Wanted, WantedRuns};
 use super::session::ReadSession;
 use super::sql::{self, Statement};
 use super::{Interrupt, Reader, Refusal, StoreError, StoreErrorKind};
 use crate::model::{Cell, Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowError, RowImage, Timestamp};
 use crate::preset::encoding::Said;
 use crate::preset::{ActionSpec, Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 /// Keys looked up in one statement.
@@ -74,23 +75,31 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         }
     }
 
-    fn scan(
+    fn scan_until(
         &mut self,
         spec: &QueueSpec,
         wanted: &Wanted,
         detail: Detail,
-        each: &mut dyn FnMut(Claim),
-    ) -> Result<(), StoreError> {
-        let dialect = self.session.dialect();
-        let listing = match wanted {
-            Wanted::All => sql::all(spec, dialect, detail),
-            Wanted::Suspects(cutoffs) => sql::suspects(spec, dialect, cutoffs, detail),
-            Wanted::Before(cut) => match sql::begun_before(spec, dialect, *cut, detail) {
-                Some(listing) => listing,
-                None => return Ok(()),
-            },
+        each: &mut dyn FnMut(Claim) -> ControlFlow<()>,
+    ) -> Result<Holders, StoreError> {
+        let mut holders = Holders::default();
+        let Some(sql::Listing { statement, projection }) = sql::listing(spec, self.session.dialect(), wanted, detail)
+        else {
+            return Ok(holders);
         };
-        self.stream(spec, &listing.statement, &mut |row| each(listing.projection.claim(row).0))
+        let mut one = |row: &mut [Cell]| match projection.seen(row) {
+            Ok(claim) => {
+                holders.add(&claim.owner);
+                each(claim)
+            }
+            Err(owner) => {
+                holders.add(&owner);
+                ControlFlow::Continue(())
+            }
+        };
+        self.session.stream(&statement, &mut one).map_err(|error| error.of_expressions(spec))?;
+        self.check_interrupt()?;
+        Ok(holders)
     }
 
     fn utc_evidence(&mut self, spec: &QueueSpec) -> Result<UtcEvidence, StoreError> {
@@ -129,13 +138,17 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         self.session.count(&statement).map_err(|error| error.of_expressions(spec))
     }
 
-    fn count_by_owner(&mut self, spec: &QueueSpec, each: &mut dyn FnMut(Option<Owner>, u64)) -> Result<(), StoreError> {
+    fn count_by_owner(
+        &mut self,
+        spec: &QueueSpec,
+        each: &mut dyn FnMut(Option<&Owner>, u64),
+    ) -> Result<(), StoreError> {
         let statement = sql::count_by_owner(spec, self.session.dialect());
         self.stream(spec, &statement, &mut |row| {
             let (owner, claims) = sql::owner_count(spec, row);
             // An aggregate without groups gives a row even if there are no claims.
             if claims > 0 {
-                each(owner, claims);
+                each(owner.as_ref(), claims);
             }
         })
     }
@@ -159,7 +172,7 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         each: &mut dyn FnMut(FinishedRun),
     ) -> Result<(), StoreError> {
         let statement = sql::finished(spec, self.session.dialect(), runs, wanted);
-        let mut read = |row: &[Cell]| each(sql::finished_run(runs, row));
+        let mut read = |row: &mut [Cell]| each(sql::finished_run(runs, row));
         match wanted {
             WantedRuns::Since(_) => self.stream(spec, &statement, &mut read),
             WantedRuns::Newest(_, time) => self.within(*time, |reader| reader.stream(spec, &statement, &mut read)),
@@ -203,7 +216,10 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         each: &mut dyn FnMut(Loss),
     ) -> Result<(), StoreError> {
         let statement = sql::ledger_losses(self.session.dialect(), ledger, job_table);
-        self.session.stream(&statement, &mut |row| sql::ledger_loss(row).into_iter().for_each(&mut *each))
+        self.session.stream(&statement, &mut |row| {
+            sql::ledger_loss(row).into_iter().for_each(&mut *each);
+            ControlFlow::Continue(())
+        })
     }
 
     fn last_sweep(&mut self, spec: &QueueSpec, within: Duration) -> Result<Option<Timestamp>, StoreError> {
@@ -218,7 +234,10 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         each: &mut dyn FnMut(Result<LedgerRow, String>),
     ) -> Result<(), StoreError> {
         let statement = sql::ledger_rows(self.session.dialect(), ledger, run_id);
-        self.session.stream(&statement, &mut |row| each(sql::ledger_row(row)))
+        self.session.stream(&statement, &mut |row| {
+            each(sql::ledger_row(row));
+            ControlFlow::Continue(())
+        })
     }
 }
 
@@ -235,9 +254,13 @@ impl<S: ReadSession> SqlReader<S> {
         &mut self,
         spec: &QueueSpec,
         statement: &Statement,
-        each: &mut dyn FnMut(&[Cell]),
+        each: &mut dyn FnMut(&mut [Cell]),
     ) -> Result<(), StoreError> {
-        self.session.stream(statement, each).map_err(|error| error.of_expressions(spec))?;
+        let mut one = |row: &mut [Cell]| {
+            each(row);
+            ControlFlow::Continue(())
+        };
+        self.session.stream(statement, &mut one).map_err(|error| error.of_expressions(spec))?;
         self.check_interrupt()
     }
 
@@ -258,11 +281,12 @@ impl<S: ReadSession> SqlReader<S> {
     /// read from end to end: a time further ahead in an old row that is not in flight is not seen.
     fn zones_seen(&mut self, spec: &QueueSpec) -> Result<UtcEvidence, StoreError> {
         let (mut evidence, now) = (UtcEvidence::default(), self.now);
-        let listing = sql::all(spec, self.session.dialect(), Detail::ForListing);
-        self.stream(spec, &listing.statement, &mut |row| {
-            let claim = listing.projection.claim(row).0;
+        let listing = sql::listing(spec, self.session.dialect(), &Wanted::All, Detail::ForListing);
+        let Some(sql::Listing { statement, projection }) = listing else { return Ok(evidence) };
+        self.stream(spec, &statement, &mut |row| {
+            let claim = projection.claim(&mut row.to_vec()).0;
             let owner = claim.owner.as_ref().map(|owner| owner.id.as_str());
-            listing.projection.times_without_zone(row, &claim, now, &mut |column, at| evidence.add(owner, column, at));
+            projection.times_without_zone(row, &claim, now, &mut |column, at| evidence.add(owner, column, at));
         })?;
         let times = spec.zoneless_history();
         for history in sql::history(spec, self.session.dialect()) {

@@ -4,6 +4,7 @@ use super::sql::{Dialect, Statement};
 use super::{StoreError, StoreErrorKind};
 use crate::model::{Cell, Timestamp};
 use crate::preset::{LiveSchema, QueueSpec};
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 pub(super) trait Session {
@@ -11,8 +12,13 @@ pub(super) trait Session {
 
     fn query(&mut self, statement: &Statement) -> Result<Vec<Vec<Cell>>, StoreError>;
 
-    /// Runs a statement and hands over its rows as they come, without keeping them. An interrupt ends it.
-    fn stream(&mut self, statement: &Statement, each: &mut dyn FnMut(&[Cell])) -> Result<(), StoreError>;
+    /// Runs a statement and hands over its rows as they come, without keeping them, until `each` breaks off: their
+    /// values may be taken out. An interrupt ends it.
+    fn stream(
+        &mut self,
+        statement: &Statement,
+        each: &mut dyn FnMut(&mut [Cell]) -> ControlFlow<()>,
+    ) -> Result<(), StoreError>;
 
     /// Runs a statement and gives its first value.
     fn value(&mut self, statement: &Statement) -> Result<Option<Cell>, StoreError> {
@@ -38,6 +44,11 @@ pub(super) trait Session {
 
     /// Runs a statement and gives the number of rows that it touched.
     fn execute(&mut self, statement: &Statement) -> Result<u64, StoreError>;
+
+    /// See [`Writer::quiet`](super::Writer::quiet).
+    fn quiet(&mut self) -> Duration {
+        Duration::ZERO
+    }
 
     /// Begins a write transaction for a queue in that schema and reads the database's clock. On SQLite this waits for
     /// the write lock, no longer than the limits allow.

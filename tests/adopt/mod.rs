@@ -4,7 +4,6 @@ mod draft;
 mod fixture;
 mod hostile;
 mod misfits;
-mod mutants;
 mod nightly;
 mod play;
 mod rights;

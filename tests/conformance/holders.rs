@@ -1,18 +1,22 @@
-//! Who holds how much: what one aggregate says must be what the claims say one by one.
+//! Who holds how much: what an aggregate says, and what a scan counts on its way, must be what the claims say one by one.
 
-use crate::support::doctor::{built_in, fit, fitted, look, mapping, scan};
+use crate::support::cli::Doctor;
+use crate::support::doctor::{built_in, cutoffs, fit, fitted, look, mapping, scan};
 use crate::support::edit::Value::{Ago, Int, Null, Text};
 use crate::support::edit::{Edit, Value, insert};
 use crate::support::labs::{Lab, as_in_memory, for_each_sql_store, for_each_store};
 use crate::support::tables::{JOBS, ORDERS, ORDERS_MAPPING, PINGS};
 use jobdoctor::model::{Claim, Engine, Owner};
+use jobdoctor::policy::Policy;
 use jobdoctor::preset::QueueSpec;
-use jobdoctor::store::{Wanted, in_flight_by_owner};
+use jobdoctor::store::{Detail, Wanted};
+use serde_json::json;
 use std::collections::BTreeMap;
 
 type Held = BTreeMap<Option<(String, String, Option<String>)>, u64>;
 
-fn add(held: &mut Held, owner: Option<Owner>, claims: u64) {
+fn add(held: &mut Held, owner: Option<&Owner>, claims: u64) {
+    let owner = owner.cloned();
     *held.entry(owner.map(|owner| (owner.id, owner.name, owner.host))).or_default() += claims;
 }
 
@@ -27,14 +31,16 @@ fn held(lab: &dyn Lab, spec: &QueueSpec) -> Held {
 #[track_caller]
 pub fn must_be_those_of(lab: &dyn Lab, spec: &QueueSpec, claims: &[Claim]) {
     let mut one_by_one = Held::new();
-    claims.iter().for_each(|claim| add(&mut one_by_one, claim.owner.clone(), 1));
+    claims.iter().for_each(|claim| add(&mut one_by_one, claim.owner.as_ref(), 1));
     assert_eq!(held(lab, spec), one_by_one, "{}", lab.name());
-    let mut by_name: BTreeMap<Option<String>, u64> = BTreeMap::new();
-    for claim in claims {
-        *by_name.entry(claim.owner.as_ref().map(|owner| owner.name.clone())).or_default() += 1;
+    let store = lab.store();
+    let mut reader = look(&*store);
+    let suspects = cutoffs(&*reader, &Policy::default());
+    for (wanted, detail) in [(suspects, Detail::ForAction), (Wanted::All, Detail::ForListing)] {
+        let (mut counted, holders) = (Held::new(), reader.scan(spec, &wanted, detail, &mut |_| {}).unwrap());
+        holders.owners().unwrap().for_each(|(owner, claims)| add(&mut counted, owner, claims));
+        assert_eq!((counted, holders.claims()), (one_by_one.clone(), claims.len() as u64), "{}", lab.name());
     }
-    let said = in_flight_by_owner(&mut *look(&*lab.store()), spec).unwrap();
-    assert_eq!(said, by_name, "{}", lab.name());
 }
 
 /// Owners whose spelling a collation, a blank or a NULL might run together.
@@ -137,4 +143,25 @@ fn a_queue_without_owners() {
         }
         assert_eq!(held(lab, &spec), Held::from([(None, 3)]), "{}", lab.name());
     });
+}
+
+/// Of an owner that holds a healthy job too nobody may say that it vanished, however many other owners there are. The mutant is a
+/// scan that forgets who held what once there are too many owners to keep apart.
+#[test]
+fn of_more_owners_than_are_kept_apart_the_database_is_asked() {
+    for others in [10, 10_001] {
+        let doctor = Doctor::new();
+        doctor.run(&["init", "--db", "queue.db"]).exits(0);
+        doctor.sql(&format!(
+            "INSERT INTO jobs (id, kind, status, owner_id, claimed_at, heartbeat_at, lease_expires_at)
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {others} + 6)
+             SELECT i, 'k', 'RUNNING', iif(i <= 6, 'web1:' || (i % 2), 'app:' || i), unixepoch() - 9000,
+                    unixepoch() - iif(i <= 5, 8000, 0), unixepoch() + iif(i <= 5, -7000, 9000) FROM n"
+        ));
+        let said = doctor.on_queue(&["stale", "--json"]).exits(0).json();
+        assert_eq!(said["summary"]["in_flight"], others + 6);
+        let told: Vec<_> =
+            said["diagnoses"].as_array().unwrap().iter().map(|one| (&one["diagnosis"], &one["owner"])).collect();
+        assert_eq!(told, [(&json!("vanished"), &json!("web1:1")), (&json!("hangs"), &json!("web1:0"))], "{others}");
+    }
 }

@@ -14,6 +14,7 @@ pub mod odd;
 mod outcomes;
 mod owners;
 mod presets;
+mod quiet;
 mod readonly;
 mod record;
 mod refused;

@@ -95,7 +95,8 @@ fn reading_all(doctor: &Doctor, preset: &str) -> Vec<String> {
         let mut rows = explained.raw_query();
         while let Some(row) = rows.next().unwrap() {
             let step: String = row.get("detail").unwrap();
-            if step.starts_with("SCAN j") {
+            // A Bloom filter reads all of them too, to look some up.
+            if step == "SCAN j" || step.starts_with("SCAN j ") || step.starts_with("BLOOM FILTER ON j ") {
                 reading.push(format!("{name}: {step}"));
             }
         }

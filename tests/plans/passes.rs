@@ -125,6 +125,10 @@ fn what_is_refused_is_tried_once_and_what_is_left_is_counted() {
 
     const ALL: u32 = 10_500;
     let doctor = orphans(ALL);
+    doctor.sql(
+        "CREATE TRIGGER slow AFTER UPDATE ON jobs BEGIN SELECT count(*) FROM
+            (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000) SELECT i FROM n); END",
+    );
     let slow = ["reclaim", "--db", "queue.db", "--apply", "--max-jobs", "10500", "--timeout", "4s", "-o", "json"];
     let document = doctor.run(&slow).exits(3).json();
     let outcomes = &document["summary"]["outcomes"];

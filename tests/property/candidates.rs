@@ -9,7 +9,7 @@ fn said(tables: &[(&str, &str)], engine: Engine) -> String {
     });
     let mut error = SpecError::whole("detection", "no known queue was recognised");
     error.remedy = Some(Remedy::NameOrMap { has_nearest: false });
-    let error = near_miss(error, &Catalog::built_in().unwrap(), engine, &rows.collect::<Vec<_>>());
+    let error = near_miss(error, &Catalog::built_in(), engine, &rows.collect::<Vec<_>>());
     error.message.trim_start_matches("no known queue was recognised").to_owned()
 }
 

@@ -5,7 +5,9 @@ use super::prefilter::running;
 use super::queue::lease;
 use jobdoctor::model::{Action, Claim, Reading, Sign};
 use jobdoctor::output::sentence;
-use jobdoctor::policy::{EarlierSnapshot, Globs, Policy, StateLimit, TooLong, Verdict, judge, key_print, seen};
+use jobdoctor::policy::{
+    EarlierSnapshot, Globs, Policy, StateLimit, TooLong, Verdict, explain, judge, key_print, seen,
+};
 use jobdoctor::preset::{ClaimSpec, Liveness, QueueSpec, SilentAfter};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -100,7 +102,7 @@ fn progress_without_any_other_sign() {
     let judged = |older: Option<u64>| {
         let older = older.map(Duration::from_secs);
         let policy = Policy { older, earlier: Some(Arc::new(looks.clone())), ..Policy::default() };
-        let judgement = judge(&spec, &claim, &policy, now());
+        let judgement = explain(&spec, &claim, &policy, now());
         let asked = judgement.checks.iter().filter(|check| sentence(&check.finding).starts_with("no progress")).count();
         assert_eq!(asked, usize::from(older.is_some()), "once, and not again as if its owner were known to live");
         judgement.verdict

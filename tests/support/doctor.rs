@@ -36,7 +36,7 @@ pub fn look(store: &dyn Store) -> Box<dyn Reader> {
 }
 
 /// The built-in presets: to read them all takes its time.
-pub static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog::built_in().unwrap());
+pub static CATALOG: LazyLock<Catalog> = LazyLock::new(Catalog::built_in);
 
 pub fn built_in(name: &str) -> Preset {
     CATALOG.find(name).unwrap().clone()

@@ -123,15 +123,20 @@ pub enum Command {
 }
 
 impl Cli {
-    /// Reads a command line, the program's name first; help and version are errors.
-    pub fn parsed(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-        let words: Vec<OsString> = words.into_iter().collect();
-        let form = if words.iter().any(|word| word == "-h") { Form::Short } else { Form::Long };
-        // Commit and target are for `--version` alone: manual pages are the same from every build.
-        let mut command = dressed(plain_command(), form).long_version(env!("JOBDOCTOR_VERSION"));
-        let matches = command.try_get_matches_from_mut(words)?;
+    /// Reads a command line, the program's name first; help and version are errors. `program` is the whole command line.
+    pub fn parsed(program: &mut clap::Command, words: &[OsString]) -> Result<Cli, clap::Error> {
+        // Most command lines print no help.
+        Cli::of(program, words).or_else(|_| {
+            let form = if words.iter().any(|word| word == "-h") { Form::Short } else { Form::Long };
+            // Commit and target are for `--version` alone: manual pages are the same from every build.
+            Cli::of(&mut dressed(plain_command(), form).long_version(env!("JOBDOCTOR_VERSION")), words)
+        })
+    }
+
+    fn of(program: &mut clap::Command, words: &[OsString]) -> Result<Cli, clap::Error> {
+        let matches = program.try_get_matches_from_mut(words)?;
         let (tone, format) = ToneArgs::of(deepest(&matches));
-        let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+        let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(program))?;
         Ok(Cli { tone, format, ..cli })
     }
 }

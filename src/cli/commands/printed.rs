@@ -1,6 +1,6 @@
 //! Commands that print what is compiled in: help, manual pages, schemas and completions.
 
-use super::{Cli, command};
+use super::{Cli, command, plain_command};
 use crate::cli::completion;
 use crate::cli::generated::man_pages;
 use crate::cli::help::{TOPICS, Topic};
@@ -37,7 +37,7 @@ pub(super) fn print_help(args: &HelpArgs, context: &Context) -> Result<Exit, Cli
     }
     // Clap prints the help, as for `--help`.
     let words = ["jobdoctor"].into_iter().chain(args.words.iter().map(String::as_str)).chain(["--help"]);
-    match Cli::parsed(words.map(Into::into)) {
+    match Cli::parsed(&mut plain_command(), &words.map(Into::into).collect::<Vec<_>>()) {
         Err(help) if !help.use_stderr() => {
             // A closed pipe is no reason to fail.
             let _ = help.print();
@@ -73,7 +73,7 @@ pub struct ManArgs {
 }
 
 pub(super) fn print_man_page(args: &ManArgs, context: &Context) -> Result<Exit, CliError> {
-    let pages = man_pages(context.program()).map_err(|error| CliError::new(Exit::Internal, error.to_string()))?;
+    let pages = man_pages(plain_command()).map_err(|error| CliError::new(Exit::Internal, error.to_string()))?;
     let name = args.name.as_ref().map_or_else(|| "jobdoctor".to_owned(), |name| format!("jobdoctor-{name}"));
     let is_it = |file: &str| file.rsplit_once('.').is_some_and(|(page, _)| page == name);
     let Some((_, page)) = pages.iter().find(|(file, _)| is_it(file)) else {

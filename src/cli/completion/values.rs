@@ -117,7 +117,7 @@ impl Line {
             }
             Source::Presets => {
                 let settings = Settings::resolve(&untargeted(&args), &self.environment)?;
-                settings.catalog.iter().for_each(|preset| offer(&preset.name));
+                settings.catalog.names().for_each(offer);
             }
             Source::Pages => {
                 TOPICS.iter().for_each(|topic| offer(topic.name));

@@ -63,17 +63,18 @@ pub(super) fn listing(findings: &mut Findings, snapshot: &mut Snapshot) -> Resul
             example = example.take().or_else(|| lacking.first().map(|why| (claim.key.to_string(), sentence(why))));
         }
     });
-    match scanned {
-        Ok(()) => findings.ok("listing", "the listing runs".to_owned()),
+    let in_flight = match scanned {
+        Ok(holders) => holders.claims(),
         Err(error) if error.is_refusal() => {
             findings.denied |= error.kind == StoreErrorKind::Denied;
             findings.add(Severity::Error, "listing", format!("the listing fails: {error}"), error.hint);
             return Ok(false);
         }
         Err(error) => return Err(error.into()),
-    }
+    };
+    findings.ok("listing", "the listing runs".to_owned());
     if let (Some((id, why)), false) = (example, snapshot.spec.liveness.is_empty()) {
-        let is_every = unknown >= MANY && unknown == snapshot.reader.in_flight(&snapshot.spec)?;
+        let is_every = unknown >= MANY && unknown == in_flight;
         let (severity, all) = if is_every { (Severity::Error, ", all") } else { (Severity::Warning, "") };
         let detail = format!("claims that cannot be judged: {unknown}{all}; job {id}, for one: {why}");
         findings.add(severity, "unknown", detail, Some(causes.remedy(&snapshot.spec)));

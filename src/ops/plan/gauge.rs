@@ -7,7 +7,9 @@ use crate::ops::selection::Selection;
 use crate::ops::session::Snapshot;
 use crate::policy::{FREE, Gauge, Policy, Up};
 use crate::preset::{Liveness, SilentAfter};
-use crate::store::in_flight_by_owner;
+use crate::store::Holders;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 /// The silence after which a worker that renews a lease counts as dead, without another threshold.
@@ -23,11 +25,11 @@ pub(in crate::ops) struct Measured {
     pub(in crate::ops) is_scoped: bool,
 }
 
-/// Measures for the brake. `gauge` has counted the suspects of the whole queue, unless only named jobs were read.
+/// Measures for the brake. `counted` is what a scan of the whole queue came to, unless only named jobs were read.
 pub(super) fn measured(
     snapshot: &mut Snapshot,
     policy: &Policy,
-    gauge: Option<Gauge>,
+    counted: Option<(Gauge, &Holders)>,
     steps: u64,
     thresholds_used: &ThresholdsUsed,
 ) -> Result<Measured, OpsError> {
@@ -35,20 +37,30 @@ pub(super) fn measured(
     if is_scoped || steps <= FREE {
         return Ok(Measured { gauge: None, up: None, is_scoped });
     }
-    let gauge = match gauge {
-        Some(gauge) => gauge,
-        None => suspects(snapshot, policy)?,
+    let scanned;
+    let (gauge, holders) = match counted {
+        Some(counted) => counted,
+        None => {
+            let (gauge, holders) = suspects(snapshot, policy)?;
+            scanned = holders;
+            (gauge, &scanned)
+        }
     };
-    let owners = in_flight_by_owner(snapshot.reader.as_mut(), &snapshot.spec)?;
+    let mut owners: BTreeMap<Option<String>, u64> = BTreeMap::new();
+    snapshot.each_holder(holders, &mut |owner, claims| {
+        *owners.entry(owner.map(|owner| owner.name.clone())).or_default() += claims;
+    })?;
     Ok(Measured { gauge: Some(gauge.with_owners(owners)), up: up(snapshot, policy, thresholds_used)?, is_scoped })
 }
 
-fn suspects(snapshot: &mut Snapshot, policy: &Policy) -> Result<Gauge, OpsError> {
+fn suspects(snapshot: &mut Snapshot, policy: &Policy) -> Result<(Gauge, Holders), OpsError> {
     let mut gauge = Gauge::default();
-    judged(snapshot, &Selection::default(), policy, detail_for_listing(policy), &mut |_, claim, judgement, _| {
+    let all = Selection::default();
+    let scanned = judged(snapshot, &all, policy, detail_for_listing(policy), &mut |_, claim, judgement, _| {
         gauge.note(claim, &judgement, policy);
+        ControlFlow::Continue(())
     })?;
-    Ok(gauge)
+    Ok((gauge, scanned.holders.unwrap_or_default()))
 }
 
 /// How long the server has been up, if the steps rest on what workers renew: while it was down they could not.

@@ -9,7 +9,7 @@ mod waiting;
 mod warnings;
 
 use super::OpsError;
-use super::diagnosis::{Diagnosed, diagnosed, diagnosed_again};
+use super::diagnosis::{Diagnosed, diagnosed};
 use super::passes::{Bound, Hashes, STEPS, print};
 use super::progress::Progress;
 use super::scan::judged;
@@ -19,7 +19,7 @@ use crate::model::{Action, Claim, Key, Step, Target, Timestamp};
 use crate::output::{Filter, First, Job, SavedPlan, StepJob, Undoes, order};
 use crate::policy::{Diagnoses, Digest, Draft, Gauge, Judgement, Policy, draft};
 use crate::preset::QueueSpec;
-use crate::store::Detail;
+use crate::store::{Detail, Holders};
 pub(in crate::ops) use gauge::Measured;
 use gauge::measured;
 pub(in crate::ops) use scope::is_writable;
@@ -27,6 +27,7 @@ pub use scope::{UnmatchedNames, unfit_for_target, unmatched_names};
 use scope::{action_is_offered, claims_have_times, must_be_counted, scope_is_sound};
 pub use source::PlanSource;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -170,35 +171,43 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
     }
     let mut gauge = Gauge::default();
     let spec = snapshot.spec.clone();
-    let mut found = Diagnoses::new(&spec);
+    let (mut found, mut listed) = (Diagnoses::new(&spec), First::of(most));
     let is_first = selection.bound.passes == 0;
-    judged(snapshot, selection, policy, Detail::ForAction, &mut |spec, claim, judgement, is_asked_for| {
-        // Of a later pass nothing is counted but what it does.
-        if !is_first && !drafts.steps.wants(order(judgement.last_seen_at)) {
-            return;
-        }
-        let draft = is_asked_for.then(|| draft(spec, claim, &judgement, policy));
-        if is_first {
-            gauge.note(claim, &judgement, policy);
-            found.add(claim, &judgement, matches!(draft, Some(Draft::Step(_))));
-        }
-        draft.into_iter().for_each(|draft| drafts.add(spec, claim, &judgement, policy, draft));
-    })?;
-    let mut plan = finish(snapshot, selection, policy, drafts, Some(gauge), Vec::new())?;
+    // Where all are done in the end, a later pass need not find the longest silent first.
+    let is_any = !is_first && selection.limit.is_none() && selection.bound.in_any_order;
+    let mut room = most.max(1);
+    let scanned =
+        judged(snapshot, selection, policy, Detail::ForAction, &mut |spec, claim, judgement, is_asked_for| {
+            // Of a later pass nothing is counted but what it does.
+            let place = order(judgement.last_seen_at);
+            if !is_first && !drafts.steps.wants(place) {
+                return ControlFlow::Continue(());
+            }
+            let draft = is_asked_for.then(|| draft(spec, claim, &judgement, policy));
+            let is_step = draft.is_some_and(|draft| drafts.add(spec, claim, &judgement, policy, draft));
+            if is_first {
+                gauge.note(claim, &judgement, policy);
+                found.add(claim, &judgement, is_step && selection.limit.is_none());
+            }
+            // Which steps a limit keeps is known at the end.
+            if is_first && is_step && selection.limit.is_some() {
+                listed.add(place, || (claim.clone(), judgement));
+            }
+            room -= usize::from(is_step && is_any);
+            if room == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+    let holders = scanned.holders.unwrap_or_default();
+    let plan = finish(snapshot, selection, policy, drafts, Some((gauge, &holders)), Vec::new())?;
     if !is_first {
         return Ok(plan);
     }
+    listed.finish().0.iter().for_each(|(claim, judgement)| found.list(claim, judgement));
     // A restart sweep is told who is dead.
-    if !plan.is_empty() && policy.restart.is_none() {
-        plan.diagnosed = match plan.beyond_limit == plan.later {
-            true => diagnosed(snapshot, found)?,
-            false => diagnosed_again(snapshot, policy, &plan.claims.steps)?,
-        };
-        plan.in_flight = plan.diagnosed.in_flight;
-    } else {
-        plan.in_flight = snapshot.reader.in_flight(&snapshot.spec)?;
-    }
-    Ok(plan)
+    let diagnosed = match !plan.is_empty() && policy.restart.is_none() {
+        true => diagnosed(snapshot, found, &holders)?,
+        false => Diagnosed::default(),
+    };
+    Ok(Plan { in_flight: holders.claims(), diagnosed, ..plan })
 }
 
 /// Drafts the jobs of a saved plan again. Steps that are equal to the saved ones stay; the rest is skipped, or not
@@ -227,7 +236,7 @@ fn finish(
     selection: &Selection,
     policy: &Policy,
     drafts: Drafts,
-    gauge: Option<Gauge>,
+    counted: Option<(Gauge, &Holders)>,
     not_found: Vec<String>,
 ) -> Result<Plan, OpsError> {
     let Drafts { spec, steps, skipped, prints, thresholds_used, troubled, .. } = drafts;
@@ -249,7 +258,7 @@ fn finish(
     // What the brake asks and people read is asked and said once in a run.
     if selection.bound.passes == 0 {
         let forecast = forecast(snapshot, policy, &mut part)?;
-        measured = self::measured(snapshot, policy, gauge, part.steps.len() as u64 + later, &thresholds_used)?;
+        measured = self::measured(snapshot, policy, counted, part.steps.len() as u64 + later, &thresholds_used)?;
         warnings.extend(snapshot.spec.ignored.values().cloned());
         if !part.steps.is_empty() {
             warnings.extend(self::warnings::warnings(&snapshot.spec, policy, &thresholds_used, troubled));
@@ -327,7 +336,8 @@ impl Drafts<'_> {
         }
     }
 
-    fn add(&mut self, spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Policy, draft: Draft) {
+    /// Takes in a draft; true for a step that may be among those of the plan.
+    fn add(&mut self, spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Policy, draft: Draft) -> bool {
         let (place, job) = (order(judgement.last_seen_at), || Job::of(spec, claim, policy, judgement, &draft));
         match &draft {
             Draft::Skipped(why) => self.skipped.add(place, why.clone(), job),
@@ -338,8 +348,10 @@ impl Drafts<'_> {
                 self.thresholds_used.add(claim, judgement);
                 self.troubled |= !judgement.verdict.is_death();
                 self.steps.add(place, || ((**step).clone(), StepJob::of(step, job())));
+                return true;
             }
             Draft::Step(_) => {}
         }
+        false
     }
 }

@@ -154,10 +154,10 @@ pub fn unmatched_names(snapshot: &mut Snapshot, scope: &RestartScope) -> Result<
     }
     let mut claims: BTreeMap<String, (u64, bool)> = BTreeMap::new();
     snapshot.reader.count_by_owner(&snapshot.spec, &mut |owner, count| {
-        named.retain(|(_, one)| !one.covers_owner(owner.as_ref()));
+        named.retain(|(_, one)| !one.covers_owner(owner));
         if let Some(owner) = owner {
-            let is_covered = scope.covers_owner(Some(&owner));
-            let host = claims.entry(owner.host.unwrap_or(owner.name)).or_default();
+            let is_covered = scope.covers_owner(Some(owner));
+            let host = claims.entry(owner.host.as_ref().unwrap_or(&owner.name).clone()).or_default();
             *host = (host.0 + count, host.1 || is_covered);
         }
     })?;

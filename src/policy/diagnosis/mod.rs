@@ -182,6 +182,15 @@ impl<'s> Diagnoses<'s> {
     /// Takes in a claim that is stuck or unknown. A claim that is not listed only counts toward whether its owner is
     /// alive.
     pub fn add(&mut self, claim: &Claim, judgement: &Judgement, is_listed: bool) {
+        self.take(claim, judgement, &count, is_listed);
+    }
+
+    /// Lists a claim that was taken in and not listed.
+    pub fn list(&mut self, claim: &Claim, judgement: &Judgement) {
+        self.take(claim, judgement, &|_, _| {}, true);
+    }
+
+    fn take(&mut self, claim: &Claim, judgement: &Judgement, count: &dyn Fn(&mut Holder, &Judgement), is_listed: bool) {
         let spec = self.spec;
         let one = of(claim, judgement);
         let shows = |inconsistency: Inconsistency| inconsistency.is_shown_by(spec, claim, judgement);
@@ -210,7 +219,7 @@ impl<'s> Diagnoses<'s> {
                 (true, false, false) => holder.add(kind, queue, &one, &mut self.room),
             }
         };
-        let is_new = !self.owners.contains_key(&owner.name);
+        let others = self.owners.len();
         match known(&mut self.owners, &owner.name) {
             Some(holder) => {
                 holder.host.clone_from(&owner.host);
@@ -218,6 +227,7 @@ impl<'s> Diagnoses<'s> {
             }
             None => self.overflowed = true,
         }
+        let is_new = self.owners.len() > others;
         if let Some(host) = &owner.host {
             match known(&mut self.hosts, host) {
                 Some(holder) => {

@@ -44,7 +44,7 @@ impl Evaluation<'_> {
         if matches!(opinion, Opinion::Dead(..)) {
             self.liveness = Some(LIVE_OWNER_LIST);
         }
-        self.note(Rule::LiveOwnerList.name(), "owner", Value::Name(self.owner_name()), opinion);
+        self.note(Rule::LiveOwnerList.name(), &"owner", Value::Name(self.owner_name()), opinion, None);
     }
 
     /// A restart sweep of all owners that are not on the list: only the list counts.
@@ -57,7 +57,7 @@ impl Evaluation<'_> {
         let missing = standing == Standing::Missing && self.precedes_sweep(restart);
         let (dead, finding) = if missing { self.started_before(restart, finding) } else { (false, finding) };
         self.must_hold_no_lock(dead);
-        self.ask(Rule::LiveOwnerList, "owner", Value::Name(self.owner_name()), dead, finding);
+        self.ask(Rule::LiveOwnerList, &"owner", Value::Name(self.owner_name()), dead, finding);
     }
 
     /// Judges a heartbeat whose clock cannot be right by whether it changes. True if that has judged.
@@ -71,12 +71,12 @@ impl Evaluation<'_> {
             (false, true) => Finding::ChangedAgo(unchanged.still),
             (false, false) => {
                 let so_far = Opinion::Silent(Finding::Unchanged(unchanged.still, None));
-                self.note(Rule::Unchanged.name(), "all signs of life", Value::Time(Reading::Absent), so_far);
+                self.note(Rule::Unchanged.name(), &"all signs of life", Value::Time(Reading::Absent), so_far, None);
                 return false;
             }
         };
         self.liveness = Some(CHANGE);
-        self.ask(Rule::Unchanged, "all signs of life", Value::Span(unchanged.still), dead, finding);
+        self.ask(Rule::Unchanged, &"all signs of life", Value::Span(unchanged.still), dead, finding);
         true
     }
 
@@ -196,7 +196,7 @@ impl Evaluation<'_> {
             self.started_before(restart, Finding::DeclaredDead(owner.clone()))
         };
         self.must_hold_no_lock(dead);
-        self.ask(Rule::Restart, "owner", Value::Name(owner), dead, finding);
+        self.ask(Rule::Restart, &"owner", Value::Name(owner), dead, finding);
     }
 
     /// True if the claim was certainly made before the sweep began; any doubt makes the verdict unknown. Clocks count

@@ -1,13 +1,13 @@
 //! Asks the preset's liveness sources in their order: the first that has a value decides whether the owner is dead.
 
 use super::{Evaluation, evaluate, unfit};
-use crate::model::{Claim, Clocks, FUTURE_TOLERANCE, LockSign, OwnerRow, Reading, Sign, Timestamp, is_threshold};
-use crate::policy::Policy;
+use crate::model::{Clocks, FUTURE_TOLERANCE, LockSign, OwnerRow, Reading, Sign, Timestamp, is_threshold};
 use crate::policy::finding::{Finding, Limit};
 use crate::policy::thresholds::{Allowed, is_late, own_word};
 use crate::policy::verdict::{Check, CheckResult, Judgement, Rule, Value, Verdict};
 use crate::preset::encoding::Said;
-use crate::preset::{Absence, Free, LEASE_AHEAD, Liveness, QueueSpec, SilentAfter, silence_allowed};
+use crate::preset::{Absence, Free, LEASE_AHEAD, Liveness, SilentAfter, silence_allowed};
+use std::fmt::Display;
 use std::time::Duration;
 
 /// What one rule or liveness source makes of a claim.
@@ -18,6 +18,12 @@ pub(super) enum Opinion {
     Unknown(Finding),
     /// A better source has judged.
     NotAsked,
+}
+
+impl Opinion {
+    pub(super) fn of(fires: bool, rule: Rule, finding: Finding) -> Opinion {
+        if fires { Opinion::Dead(rule, finding) } else { Opinion::Alive(finding) }
+    }
 }
 
 impl Evaluation<'_> {
@@ -41,7 +47,7 @@ impl Evaluation<'_> {
             let ahead = if matches!(source, Liveness::Lease { .. }) { LEASE_AHEAD } else { FUTURE_TOLERANCE };
             let implausible = column.and_then(|column| self.must_be_plausible(column, &sign.at, Some(ahead)));
             let name = source.name();
-            let place = column.map_or_else(|| name.to_owned(), |time| time.column.to_string());
+            let place: &dyn Display = column.map_or(&name, |time| &time.column);
             let value = match sign.lock {
                 LockSign::Absent => Value::Time(sign.at.clone()),
                 lock => Value::Lock(lock),
@@ -58,9 +64,8 @@ impl Evaluation<'_> {
             if !matches!(opinion, Opinion::Silent(_) | Opinion::NotAsked) {
                 self.liveness = Some(name);
             }
-            self.note(name, &place, value, opinion);
             // An implausible value makes the verdict unknown, whichever source has judged.
-            self.overrule(implausible);
+            self.note(name, place, value, opinion, implausible);
         }
         self.better_than_age(self.older_span());
         // A limit for its state can judge it too.
@@ -221,16 +226,17 @@ impl Evaluation<'_> {
         if self.must_be_plausible(column, started, Some(FUTURE_TOLERANCE)).is_some() {
             return;
         }
-        let (rule, place, value) = (Rule::OwnerRestarted, column.column.to_string(), Value::Time(started.clone()));
+        let (rule, place, value) = (Rule::OwnerRestarted, &column.column, Value::Time(started.clone()));
         let (Some(start), Some(claimed)) = (started.at(), self.claim.claimed_at.at()) else {
-            return self.note(rule.name(), &place, value, Opinion::Silent(Finding::OwnerStartUnknown));
+            return self.note(rule.name(), place, value, Opinion::Silent(Finding::OwnerStartUnknown), None);
         };
         match (start.is_after(claimed, Clocks::Two), self.sign_of_life()) {
-            (true, None) => self.ask(rule, &place, value, true, Finding::OwnerRestarted),
+            (true, None) => self.ask(rule, place, value, true, Finding::OwnerRestarted),
             (true, Some(life)) => {
-                self.note(rule.name(), &place, value, Opinion::Unknown(but(Finding::OwnerRestarted, life)));
+                let contradiction = Opinion::Unknown(but(Finding::OwnerRestarted, life));
+                self.note(rule.name(), place, value, contradiction, None);
             }
-            (false, _) => self.ask(rule, &place, value, false, Finding::OwnerNotRestarted),
+            (false, _) => self.ask(rule, place, value, false, Finding::OwnerNotRestarted),
         }
     }
 }
@@ -247,13 +253,9 @@ fn by_row(source: &Liveness) -> bool {
 
 /// The judgement of a claim whose times were read as UTC, once that reading is tested: where nothing shows that it is
 /// right, a claim is stuck only if it is so in the furthest zone too, whatever rule says it.
-pub(super) fn tested(
-    spec: &QueueSpec,
-    claim: &Claim,
-    policy: &Policy,
-    now: Timestamp,
-    mut judgement: Judgement,
-) -> Judgement {
+pub(super) fn tested(evaluation: Evaluation<'_>) -> Judgement {
+    let Evaluation { spec, claim, policy, now, keeps_all, .. } = evaluation;
+    let mut judgement = evaluate(evaluation);
     let Some((time, said)) = spec.zone() else { return judgement };
     let (mut result, mut finding) = (CheckResult::Clear, Finding::Preset(said.caution().to_owned()));
     let owner = claim.owner.as_ref();
@@ -264,14 +266,16 @@ pub(super) fn tested(
     {
         let mut moved = claim.clone();
         spec.move_to_furthest_zone(&mut moved, are_shown);
-        if !matches!(evaluate(spec, &moved, policy, now).verdict, Verdict::Stuck(_)) {
+        if !matches!(evaluate(Evaluation::new(spec, &moved, policy, now)).verdict, Verdict::Stuck(_)) {
             let (death, owner) = (Box::new(death.finding.clone()), owner.map(|owner| owner.name.clone()));
             finding = Finding::IfUtc(death, time.column.name.clone(), owner);
             result = CheckResult::Unusable;
             judgement.verdict = Verdict::Unknown(vec![finding.clone()]);
         }
     }
-    let (column, value) = (time.column.to_string(), Value::Name("utc".to_owned()));
-    judgement.checks.push(Check { rule: "time_zone", column, value, result, finding });
+    if keeps_all || result == CheckResult::Unusable {
+        let (column, value) = (time.column.to_string(), Value::Name("utc".to_owned()));
+        judgement.checks.push(Check { rule: "time_zone", column, value, result, finding });
+    }
     judgement
 }

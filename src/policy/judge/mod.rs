@@ -12,6 +12,7 @@ use crate::model::{Cell, Claim, Clocks, Reading, Timestamp};
 use crate::preset::encoding::Said;
 use crate::preset::{EARLIEST_MICROS, QueueSpec, TimeColumn};
 use liveness::Opinion;
+use std::fmt::Display;
 use std::time::Duration;
 
 /// Judges one claim. Pure and total: the same claim, policy and `now` always give the same verdict.
@@ -19,13 +20,19 @@ use std::time::Duration;
 /// The first liveness source that has a value decides; a value that does not fit or is implausible makes the verdict
 /// unknown, whichever source it belongs to. Rules about trouble are asked in addition. A running lease or a fresh
 /// heartbeat on the claim's own row contradicts a live-owner list or an owner's restart: the verdict is unknown then.
-/// A time whose zone is not declared is read as UTC, and that reading is tested.
+/// A time whose zone is not declared is read as UTC, and that reading is tested. Of its checks the judgement has those
+/// alone whose value cannot be used.
 pub fn judge(spec: &QueueSpec, claim: &Claim, policy: &Policy, now: Timestamp) -> Judgement {
-    liveness::tested(spec, claim, policy, now, evaluate(spec, claim, policy, now))
+    liveness::tested(Evaluation::new(spec, claim, policy, now))
 }
 
-fn evaluate(spec: &QueueSpec, claim: &Claim, policy: &Policy, now: Timestamp) -> Judgement {
-    let mut evaluation = Evaluation::new(spec, claim, policy, now);
+/// Judges one claim as [`judge`] does, and keeps every check.
+pub fn explain(spec: &QueueSpec, claim: &Claim, policy: &Policy, now: Timestamp) -> Judgement {
+    liveness::tested(Evaluation { keeps_all: true, ..Evaluation::new(spec, claim, policy, now) })
+}
+
+fn evaluate(mut evaluation: Evaluation<'_>) -> Judgement {
+    let Evaluation { spec, claim, policy, .. } = evaluation;
     if claim.key.0.iter().any(Cell::is_null) {
         evaluation.lack(Finding::NullKey);
     }
@@ -59,6 +66,8 @@ struct Evaluation<'a> {
     reasons: Vec<Reason>,
     lacking: Vec<Finding>,
     checks: Vec<Check>,
+    /// Whether checks are kept whose value can be used.
+    keeps_all: bool,
 }
 
 impl<'a> Evaluation<'a> {
@@ -78,6 +87,7 @@ impl<'a> Evaluation<'a> {
             reasons: Vec::new(),
             lacking: Vec::new(),
             checks: Vec::new(),
+            keeps_all: false,
         }
     }
 
@@ -114,12 +124,19 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    fn ask(&mut self, rule: Rule, column: &str, value: Value, fires: bool, finding: Finding) {
-        let opinion = if fires { Opinion::Dead(rule, finding) } else { Opinion::Alive(finding) };
-        self.note(rule.name(), column, value, opinion);
+    fn ask(&mut self, rule: Rule, column: &dyn Display, value: Value, fires: bool, finding: Finding) {
+        self.note(rule.name(), column, value, Opinion::of(fires, rule, finding), None);
     }
 
-    fn note(&mut self, rule: &'static str, column: &str, value: Value, opinion: Opinion) {
+    /// Notes what a rule makes of a value. An implausible one cannot be used, whatever that is.
+    fn note(
+        &mut self,
+        rule: &'static str,
+        column: &dyn Display,
+        value: Value,
+        opinion: Opinion,
+        implausible: Option<Finding>,
+    ) {
         let (result, finding) = match opinion {
             Opinion::Dead(rule, finding) => {
                 self.reasons.push(Reason { rule, finding: finding.clone() });
@@ -133,7 +150,13 @@ impl<'a> Evaluation<'a> {
             }
             Opinion::NotAsked => (CheckResult::NotAsked, Finding::NotAsked),
         };
-        self.checks.push(Check { rule, column: column.to_owned(), value, result, finding });
+        let (result, finding) = match implausible {
+            Some(why) => (CheckResult::Unusable, why),
+            None => (result, finding),
+        };
+        if self.keeps_all || result == CheckResult::Unusable {
+            self.checks.push(Check { rule, column: column.to_string(), value, result, finding });
+        }
     }
 
     fn limit(&self, allowed: Allowed) -> Limit {
@@ -155,13 +178,6 @@ impl<'a> Evaluation<'a> {
         };
         self.lack(why.clone());
         Some(why)
-    }
-
-    /// The last check could not use its value.
-    fn overrule(&mut self, implausible: Option<Finding>) {
-        if let (Some(why), Some(check)) = (implausible, self.checks.last_mut()) {
-            (check.result, check.finding) = (CheckResult::Unusable, why);
-        }
     }
 
     fn lack(&mut self, what: Finding) {

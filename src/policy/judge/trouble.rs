@@ -6,6 +6,7 @@ use crate::model::{Clocks, Reading};
 use crate::policy::finding::{Finding, Limit};
 use crate::policy::thresholds::{Allowed, SetBy};
 use crate::policy::verdict::{Rule, Value};
+use std::fmt::Display;
 
 impl Evaluation<'_> {
     pub(super) fn trouble(&mut self) {
@@ -18,8 +19,8 @@ impl Evaluation<'_> {
                 (None, _) => Finding::DeadlineAhead,
             };
             let value = Value::Time(self.claim.deadline.clone());
-            self.ask(Rule::DeadlinePassed, &column.column.to_string(), value, passed.is_some(), finding);
-            self.overrule(implausible);
+            let opinion = Opinion::of(passed.is_some(), Rule::DeadlinePassed, finding);
+            self.note(Rule::DeadlinePassed.name(), &column.column, value, opinion, implausible);
         }
         let max = self.policy.max_runtime_for(self.spec, self.claim);
         if self.spec.rules.max_runtime.is_some() || max.is_some() {
@@ -32,7 +33,7 @@ impl Evaluation<'_> {
             };
             self.overrun = max.filter(|_| over);
             let value = max.map_or(Value::Time(Reading::Absent), |max| Value::Span(max.span));
-            self.ask(Rule::MaxRuntime, "maximum run time", value, over, finding);
+            self.ask(Rule::MaxRuntime, &"maximum run time", value, over, finding);
         }
     }
 
@@ -45,8 +46,9 @@ impl Evaluation<'_> {
         for (source, sign) in spec.liveness.iter().zip(&claim.signs) {
             let opinion = self.opinion(source, sign);
             if matches!(opinion, Opinion::Alive(_)) {
-                let column = source.column().map_or_else(|| source.name().to_owned(), |time| time.column.to_string());
-                return self.note(source.name(), &column, Value::Time(sign.at.clone()), opinion);
+                let name = source.name();
+                let column: &dyn Display = source.column().map_or(&name, |time| &time.column);
+                return self.note(name, column, Value::Time(sign.at.clone()), opinion, None);
             }
         }
         self.last_seen_at = since;
@@ -78,6 +80,6 @@ impl Evaluation<'_> {
             }
         };
         let value = Value::Time(self.claim.claimed_at.clone());
-        self.ask(Rule::TooLong, &since.column.to_string(), value, over, finding);
+        self.ask(Rule::TooLong, &since.column, value, over, finding);
     }
 }

@@ -20,6 +20,8 @@ pub struct ClaimSpec {
     /// True where a unique index proves that a key names one row, and no join may repeat it.
     pub has_unique_key: bool,
     pub key: Vec<Column>,
+    /// The column of the lock table that is SQLite's rowid: rows lie in its order.
+    pub rowid: Option<Column>,
     pub state: StateSource,
     /// What else makes a row in flight.
     pub filter: Option<Template>,

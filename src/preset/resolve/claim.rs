@@ -37,6 +37,7 @@ impl Binder<'_> {
             may_repeat: claim.table.is_none(),
             has_unique_key: false,
             key,
+            rowid: self.own.rowid.as_ref().and_then(|name| self.lookup(&self.lock, name)),
             state,
             filter: claim.filter.as_ref().map(|filter| self.read_sql(filter)).transpose()?,
             queue: self.optional_expr(&claim.queue)?,

@@ -9,6 +9,7 @@ use crate::store::sql;
 use crate::store::{StoreError, StoreErrorKind};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 /// Records what each batch is about to commit.
 pub trait Recorder {
@@ -50,9 +51,11 @@ pub(in crate::store) fn images<S: Session + ?Sized>(
     }
     let statement = sql::images(spec, session.dialect(), columns, keys, lock);
     session.stream(&statement, &mut |row| {
-        let Some((Cell::Integer(n), rest)) = row.split_first() else { return };
-        let n = usize::try_from(*n).ok().and_then(|n| n.checked_sub(1));
-        found.extend(n.zip(image(spec, columns, rest)));
+        if let Some((Cell::Integer(n), rest)) = row.split_first() {
+            let n = usize::try_from(*n).ok().and_then(|n| n.checked_sub(1));
+            found.extend(n.zip(image(spec, columns, rest)));
+        }
+        ControlFlow::Continue(())
     })?;
     Ok(found)
 }

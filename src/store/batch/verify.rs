@@ -8,6 +8,7 @@ use crate::store::StoreError;
 use crate::store::session::Session;
 use crate::store::sql::{self, Statement};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 
 /// Locks the owners' rows on which verdicts rest, and settles the steps whose evidence row has changed.
 pub(super) fn evidence_rows<S: Session>(
@@ -91,10 +92,12 @@ pub(super) fn verify<S: Session>(
     let statement = sql::verify(spec, session.dialect(), kind, recorded, &wanted(batch, &open));
     let mut verified = BTreeSet::new();
     session.stream(&statement, &mut |row| {
-        let Some(n) = position(row, &open) else { return };
-        verified.insert(n);
-        let cells = row.get(1..).unwrap_or_default();
-        images.extend(recorded.and_then(|columns| image(spec, columns, cells)).map(|image| (n, image)));
+        if let Some(n) = position(row, &open) {
+            verified.insert(n);
+            let cells = row.get(1..).unwrap_or_default();
+            images.extend(recorded.and_then(|columns| image(spec, columns, cells)).map(|image| (n, image)));
+        }
+        ControlFlow::Continue(())
     })?;
     let missing: Vec<usize> = open.into_iter().filter(|n| !verified.contains(n)).collect();
     let unchanged = is_unchanged(session, spec, batch, &missing)?;

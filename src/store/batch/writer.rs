@@ -13,6 +13,7 @@ use crate::store::session::{Commit, Session};
 use crate::store::sql::{self, Statement};
 use crate::store::{StoreError, StoreErrorKind, Writer};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 pub(in crate::store) struct SqlWriter<S> {
     session: S,
@@ -59,6 +60,10 @@ impl<S: Session> Writer for SqlWriter<S> {
             }
         }
         report
+    }
+
+    fn quiet(&mut self) -> Duration {
+        self.session.quiet()
     }
 
     fn roll_back(&mut self) {

@@ -266,7 +266,11 @@ impl Session for PostgresSession {
     }
 
     /// The driver decodes the rows on the connection's thread, and reads no further than they are taken.
-    fn stream(&mut self, statement: &Statement, each: &mut dyn FnMut(&[Cell])) -> Result<(), StoreError> {
+    fn stream(
+        &mut self,
+        statement: &Statement,
+        each: &mut dyn FnMut(&mut [Cell]) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
         if self.rolls_back() {
             return Err(StoreError::rolled_back());
         }
@@ -287,8 +291,8 @@ impl Session for PostgresSession {
                 take(part);
                 Ok(())
             },
-            |part: Vec<Vec<Cell>>| {
-                part.iter().for_each(|row| each(row));
+            |mut part: Vec<Vec<Cell>>| {
+                part.iter_mut().try_for_each(|row| each(row))?;
                 if is_reader && interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             },
         );

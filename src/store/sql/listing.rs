@@ -1,46 +1,22 @@
 //! Listings of claims, and lookups by key.
 
-use super::builder::{Param, Sql, Statement, column_sql};
+use super::builder::{Param, Sql, Statement, column_sql, literal_sql};
 use super::dialect::{Dialect, Postgres};
 use super::filter::{before, suspect};
 use super::projection::Projection;
-use crate::model::{Cell, Key, Timestamp};
+use crate::model::{Cell, Engine, Key};
 use crate::preset::{Column, QueueSpec, StateSource};
 use crate::store::ids::read_by_server;
-use crate::store::{Cutoffs, Detail};
+use crate::store::{Detail, Wanted};
 
 /// A statement whose rows are streamed, and how to read them.
 ///
-/// It has no order. Paging by key read ties repeatedly (a million claims of one second took minutes); a stream reads
-/// each row once, and documents sort their own lists.
+/// It promises no order. Paging by key read ties repeatedly (a million claims of one second took minutes); a stream
+/// reads each row once, and documents sort their own lists.
 pub struct Listing<'s> {
     pub statement: Statement,
     /// How to read its rows.
     pub projection: Projection<'s>,
-}
-
-pub fn suspects<'s>(
-    spec: &'s QueueSpec,
-    dialect: &'static dyn Dialect,
-    cutoffs: &Cutoffs,
-    detail: Detail,
-) -> Listing<'s> {
-    listing(spec, dialect, detail, &|sql| suspect(sql, spec, cutoffs))
-}
-
-/// The listing of claims that began before `cut`; `None` if the table has no claim time.
-pub fn begun_before<'s>(
-    spec: &'s QueueSpec,
-    dialect: &'static dyn Dialect,
-    cut: Timestamp,
-    detail: Detail,
-) -> Option<Listing<'s>> {
-    let began = spec.claim.claimed_at.as_ref()?;
-    Some(listing(spec, dialect, detail, &|sql| before(sql, began, cut)))
-}
-
-pub fn all<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect, detail: Detail) -> Listing<'s> {
-    listing(spec, dialect, detail, &|sql| sql.push("true"))
 }
 
 /// When the newest jobs by their key, and those in flight, were created, finished and claimed; none where that is not
@@ -64,29 +40,67 @@ pub fn history(spec: &QueueSpec, dialect: &'static dyn Dialect) -> Vec<Statement
     vec![newest.finish(), in_flight.finish()]
 }
 
-/// One SELECT for each in-flight state, so that a partial index serves, in one statement: over a slow line each
-/// statement costs a round trip.
-fn listing<'s>(
+/// The listing of claims: one SELECT for each in-flight state, so that a partial index serves and no planner takes a list
+/// of states for a reason to read the whole table; in one statement, because over a slow line each costs a round trip.
+/// `None` if it asks when claims began, and the table does not say.
+///
+/// Of [`Wanted::Suspects`] it gives the other claims too, whose first value is 0: whatever finds the odd ones reads
+/// every claim in flight, and their owners are to be counted. On Postgres nothing else of them travels.
+pub fn listing<'s>(
     spec: &'s QueueSpec,
     dialect: &'static dyn Dialect,
+    wanted: &Wanted,
     detail: Detail,
-    condition: &dyn Fn(&mut Sql<'_>),
-) -> Listing<'s> {
+) -> Option<Listing<'s>> {
     let mut sql = Sql::new(dialect);
-    let projection = Projection::of_claims(spec, &sql, detail);
+    let began = spec.claim.claimed_at.as_ref().filter(|_| matches!(wanted, Wanted::Before(_)));
+    let is_flagged = matches!(wanted, Wanted::Suspects(_)) && dialect.engine() == Engine::Postgres;
+    let projection = Projection::of_claims(spec, &sql, detail, is_flagged.then_some("jobdoctor_q.suspect"));
     let states: Vec<Option<&Cell>> = match &spec.claim.state {
         StateSource::Column(_) => spec.states.in_flight.iter().map(|state| Some(&state.stored)).collect(),
         StateSource::Place(_) => vec![None],
     };
-    sql.joined(" UNION ALL ", states, |sql, state| {
-        sql.push(&format!("SELECT {} FROM ", projection.select_list()));
+    sql.joined(" UNION ALL ", states.into_iter().zip(1..), |sql, (state, leg)| {
+        sql.push("SELECT ");
+        match wanted {
+            Wanted::All | Wanted::Before(_) => sql.push(&leg.to_string()),
+            Wanted::Suspects(_) if is_flagged => {
+                sql.push(&format!("CASE WHEN jobdoctor_q.suspect THEN {leg} ELSE 0 END"));
+            }
+            Wanted::Suspects(cutoffs) => {
+                sql.push("CASE WHEN ");
+                suspect(sql, spec, cutoffs);
+                sql.push(&format!(" THEN {leg} ELSE 0 END"));
+            }
+        }
+        sql.push(&format!("{} FROM ", projection.select_list()));
+        let by_rowid = spec.claim.own_state().zip(spec.claim.rowid.as_ref()).zip(state);
+        if let Some(((column, rowid), state)) = by_rowid {
+            // In the order of the file each page is read once. SQLite drops an ORDER BY here, and groups in order.
+            let (column, rowid, state) = (column_sql(column), column_sql(rowid), literal_sql(state));
+            sql.push(&format!("(SELECT {rowid} AS k FROM "));
+            sql.lock_table(spec);
+            sql.push(&format!(" WHERE {column} = {state} GROUP BY 1) AS jobdoctor_k CROSS JOIN "));
+        }
         sql.claim_from(spec);
+        if let (Wanted::Suspects(cutoffs), true) = (wanted, is_flagged) {
+            // Computed once, which OFFSET keeps.
+            sql.push(" CROSS JOIN LATERAL (SELECT ");
+            suspect(sql, spec, cutoffs);
+            sql.push(" IS TRUE AS suspect OFFSET 0) AS jobdoctor_q");
+        }
         sql.push(" WHERE ");
+        if let Some(((_, rowid), _)) = by_rowid {
+            sql.push(&format!("{} = jobdoctor_k.k AND ", column_sql(rowid)));
+        }
         sql.in_flight(spec, state);
-        sql.push(" AND ");
-        condition(sql);
+        if let (Wanted::Before(cut), Some(began)) = (wanted, began) {
+            sql.push(" AND ");
+            before(sql, began, *cut);
+        }
     });
-    Listing { statement: sql.finish(), projection }
+    let is_told = began.is_some() || !matches!(wanted, Wanted::Before(_));
+    is_told.then(|| Listing { statement: sql.finish(), projection })
 }
 
 /// Postgres: keys in the canonical spelling of their types, each with its number (from 1). A key that its column cannot
@@ -123,7 +137,9 @@ pub fn canonical<'k>(columns: &[Column], keys: impl Iterator<Item = &'k Key> + C
 pub fn find<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect, keys: &[&Key]) -> (Statement, Projection<'s>) {
     let mut sql = Sql::new(dialect);
     let projection = Projection::of_named_jobs(spec, &sql);
-    sql.push(&format!("SELECT {} FROM ", projection.select_list()));
+    sql.push("SELECT (");
+    sql.in_flight(spec, None);
+    sql.push(&format!("){} FROM ", projection.select_list()));
     sql.claim_from(spec);
     let columns: Vec<String> = spec.claim.key.iter().map(column_sql).collect();
     sql.push(&format!(" WHERE ({}) IN ", columns.join(", ")));

@@ -29,6 +29,6 @@ pub(super) use ledger::{
     ledger_inserts, ledger_last, ledger_loss, ledger_losses, ledger_row, ledger_rows, ledger_run, ledger_run_ids,
     ledger_runs,
 };
-pub(super) use listing::{all, begun_before, canonical, find, history, suspects};
+pub(super) use listing::{Listing, canonical, find, history, listing};
 pub(super) use projection::text;
 pub(super) use verify::{evidence_rows, evidence_writers, guard, reread, shared_keys, verify};

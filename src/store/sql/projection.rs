@@ -8,16 +8,17 @@ use crate::preset::{
 use crate::store::Detail;
 use std::time::Duration;
 
-/// The select list of a claim, and how a row becomes one.
+/// The select list of a claim after its first value, which says whether the row is one, and how a row becomes a claim.
 pub struct Projection<'s> {
     spec: &'s QueueSpec,
     items: Vec<(Role, String)>,
+    /// Where each item stands in a row, sorted.
+    places: Vec<(Role, usize)>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Role {
     Key,
-    InFlight,
     State,
     Queue,
     Kind,
@@ -46,43 +47,87 @@ enum Role {
 }
 
 impl<'s> Projection<'s> {
-    pub fn of_claims(spec: &'s QueueSpec, sql: &Sql<'_>, detail: Detail) -> Projection<'s> {
-        let mut items = vec![(Role::InFlight, "1".to_owned())];
-        items.extend(items_of_row(spec, sql, detail));
-        Projection { spec, items }
+    /// The projection for claims in flight, whose first value is the number of their state, from 1. Where `flag` is
+    /// false, a row carries its owner alone.
+    pub fn of_claims(spec: &'s QueueSpec, sql: &Sql<'_>, detail: Detail, flag: Option<&str>) -> Projection<'s> {
+        let mut items = items_of_row(spec, sql, detail);
+        items.retain(|(role, _)| *role != Role::State);
+        if let Some(flag) = flag {
+            let is_owner = |role: Role| matches!(role, Role::OwnerId | Role::OwnerName | Role::OwnerHost);
+            let others = items.iter_mut().filter(|(role, _)| !is_owner(*role));
+            others.for_each(|(_, item)| *item = format!("CASE WHEN {flag} THEN {item} END"));
+        }
+        Projection::of(spec, items)
     }
 
-    /// The projection for jobs in any state, with the preset's extra evidence, which may cost a query for each row: for
-    /// named jobs, not for lists.
+    /// The projection for jobs in any state, whose first value says whether they are in flight, with the preset's extra
+    /// evidence, which may cost a query for each row: for named jobs, not for lists.
     pub fn of_named_jobs(spec: &'s QueueSpec, sql: &Sql<'_>) -> Projection<'s> {
-        let mut items = vec![(Role::InFlight, in_flight(spec, sql))];
-        items.extend(items_of_row(spec, sql, Detail::ForAction));
+        let mut items = items_of_row(spec, sql, Detail::ForAction);
         let text = |expr: &Expr| sql.dialect.as_text(&sql.expr_sql(spec, expr));
         items.extend(spec.show.iter().enumerate().map(|(n, (_, expr))| (Role::Show(n), text(expr))));
-        Projection { spec, items }
+        Projection::of(spec, items)
     }
 
+    fn of(spec: &'s QueueSpec, items: Vec<(Role, String)>) -> Projection<'s> {
+        let mut places: Vec<(Role, usize)> = items.iter().zip(1..).map(|((role, _), at)| (*role, at)).collect();
+        places.sort_unstable();
+        Projection { spec, items, places }
+    }
+
+    /// The further items, each after a comma.
     pub fn select_list(&self) -> String {
-        self.items.iter().map(|(_, sql)| sql.as_str()).collect::<Vec<_>>().join(", ")
+        self.items.iter().map(|(_, sql)| format!(", {sql}")).collect()
     }
 
-    /// The claim in a row, and whether it is in flight.
-    pub fn claim(&self, row: &[Cell]) -> (Claim, bool) {
+    /// The owner in a row, taken out of it; and whether there is an id, however blank.
+    fn owner(&self, row: &mut [Cell]) -> (Option<Owner>, bool) {
+        let [id, name, host] =
+            [Role::OwnerId, Role::OwnerName, Role::OwnerHost].map(|role| self.take(row, role).into_text());
+        let has_id = id.is_some();
+        (Owner::named(id, name, host, self.spec.owner.host_spelling), has_id)
+    }
+
+    fn take(&self, row: &mut [Cell], role: Role) -> Cell {
+        self.place(role).and_then(|at| row.get_mut(at)).map(std::mem::take).unwrap_or_default()
+    }
+
+    fn place(&self, role: Role) -> Option<usize> {
+        let found = self.places.binary_search_by(|(known, _)| known.cmp(&role)).ok();
+        found.and_then(|n| self.places.get(n)).map(|(_, at)| *at)
+    }
+
+    /// What a row of a listing is: a claim, or the owner of one that is no suspect. Takes the values out of the row.
+    pub fn seen(&self, row: &mut [Cell]) -> Result<Claim, Option<Owner>> {
+        if row.first().is_none_or(truth) { Ok(self.claim(row).0) } else { Err(self.owner(row).0) }
+    }
+
+    /// The claim in a row, and whether it is in flight. Takes the values out of the row.
+    pub fn claim(&self, row: &mut [Cell]) -> (Claim, bool) {
         let spec = self.spec;
-        let cell = |role: Role| {
-            let at = self.items.iter().position(|(known, _)| *known == role);
-            at.and_then(|at| row.get(at)).cloned().unwrap_or(Cell::Null)
+        let number = row.first().and_then(Cell::as_count).unwrap_or(0);
+        let (owner, has_id) = self.owner(row);
+        let key = self.items.iter().zip(row.iter_mut().skip(1)).filter(|((role, _), _)| *role == Role::Key);
+        let key = Key(key.map(|(_, cell)| std::mem::take(cell)).collect());
+        let mut cell = |role: Role| self.take(row, role);
+        let state = match &spec.claim.state {
+            StateSource::Column(_) => match (cell(Role::State), number) {
+                // Every row of a listing is in the state of its number.
+                (Cell::Null, 1..) => {
+                    let number = usize::try_from(number - 1).unwrap_or(usize::MAX);
+                    spec.states.in_flight.get(number).map(|state| state.name.clone()).unwrap_or_default()
+                }
+                (stored, 1..) => spec.states.in_flight_name(&stored),
+                (stored, 0) => spec.states.name_of(&stored),
+            },
+            StateSource::Place(name) if number > 0 => name.clone(),
+            StateSource::Place(_) => "not in flight".to_owned(),
         };
-        let text = |role: Role| cell(role).into_text();
-        let read = |role: Role, time: Option<&TimeColumn>| match time {
-            Some(time) => reading(time, &cell(role)),
+        let read = |cell: Cell, time: Option<&TimeColumn>| match time {
+            Some(time) => reading(time, &cell),
             None => Reading::Absent,
         };
-        let key = self.items.iter().zip(row).filter(|((role, _), _)| *role == Role::Key);
         let owner_row = spec.owner.row.as_ref();
-        let id = text(Role::OwnerId);
-        let has_id = id.is_some();
-        let owner = Owner::named(id, text(Role::OwnerName), text(Role::OwnerHost), spec.owner.host_spelling);
         let is_id = |(_, equals): &(_, Expr)| Some(equals) == spec.owner.id.as_ref();
         let is_joined_by_id = owner_row.is_some_and(
             |row| matches!(&row.on, JoinOn::Match(pairs) | JoinOn::Newest { pairs, .. } if pairs.iter().any(is_id)),
@@ -90,43 +135,38 @@ impl<'s> Projection<'s> {
         // A row of the owners' table that a blank id finds belongs to no owner.
         let is_nobodys = has_id && owner.is_none() && is_joined_by_id;
         let beats = owner_row.and_then(|row| row.heartbeat.as_ref()).filter(|_| !is_nobodys);
-        let owner_heartbeat = read(Role::OwnerHeartbeat, beats);
+        let owner_heartbeat = read(cell(Role::OwnerHeartbeat), beats);
+        let claimed_at = read(cell(Role::ClaimedAt), spec.claim.claimed_at.as_ref());
         let signs: Vec<Sign> = (spec.liveness.iter().enumerate())
             .map(|(n, source)| {
                 let at = match source {
                     Liveness::Owner { .. } => owner_heartbeat.clone(),
                     Liveness::Lease { column, plus: Some(_) } => {
-                        plus(read(Role::Sign(n), Some(column)), &cell(Role::Plus(n)))
+                        plus(read(cell(Role::Sign(n)), Some(column)), &cell(Role::Plus(n)))
                     }
-                    other => read(Role::Sign(n), other.column()),
+                    Liveness::Age { .. } if self.place(Role::Sign(n)).is_none() => claimed_at.clone(),
+                    other => read(cell(Role::Sign(n)), other.column()),
                 };
                 Sign { at, silent_after: threshold(&cell(Role::SilentAfter(n))), lock: lock_sign(&cell(Role::Lock(n))) }
             })
             .collect();
         let row_key = if is_nobodys { Cell::Null } else { cell(Role::OwnerKey) };
         let claim = Claim {
-            key: Key(key.map(|(_, cell)| cell.clone()).collect()),
-            state: match &spec.claim.state {
-                StateSource::Column(_) if truth(&cell(Role::InFlight)) => {
-                    spec.states.in_flight_name(&cell(Role::State))
-                }
-                StateSource::Column(_) => spec.states.name_of(&cell(Role::State)),
-                StateSource::Place(name) if truth(&cell(Role::InFlight)) => name.clone(),
-                StateSource::Place(_) => "not in flight".to_owned(),
-            },
-            queue: text(Role::Queue),
-            kind: text(Role::Kind),
+            key,
+            state,
+            queue: cell(Role::Queue).into_text(),
+            kind: cell(Role::Kind).into_text(),
             owner_row: match (owner_row, row_key.is_null(), &owner) {
                 (None, _, _) => OwnerRow::NotAsked,
                 (Some(row), false, _) => OwnerRow::Present {
                     heartbeat: owner_heartbeat.clone(),
-                    started: read(Role::OwnerStarted, row.started.as_ref()),
+                    started: read(cell(Role::OwnerStarted), row.started.as_ref()),
                 },
                 (Some(_), true, None) => OwnerRow::Unset,
                 (Some(_), true, Some(_)) => OwnerRow::Missing,
             },
             owner,
-            claimed_at: read(Role::ClaimedAt, spec.claim.claimed_at.as_ref()),
+            claimed_at,
             heartbeat: newest_heartbeat(spec, &signs, owner_heartbeat),
             signs,
             attempts: count(cell(Role::Attempts)),
@@ -136,7 +176,7 @@ impl<'s> Projection<'s> {
                 None => Cell::Null,
             },
             stalls: spec.attempts.stalls.as_ref().and_then(|_| stalls(&cell(Role::Stalls))),
-            deadline: read(Role::Deadline, spec.rules.deadline.as_ref()),
+            deadline: read(cell(Role::Deadline), spec.rules.deadline.as_ref()),
             cancel_requested: truth(&cell(Role::CancelRequested)),
             max_runtime: match &spec.rules.max_runtime {
                 Some(MaxRuntime::Span(span)) => Some(*span),
@@ -144,18 +184,19 @@ impl<'s> Projection<'s> {
                 None => None,
             },
             skips: (0..spec.skips.len()).map(|n| truth(&cell(Role::Skip(n)))).collect(),
-            extra: (0..spec.show.len()).map(|n| text(Role::Show(n))).collect(),
-            progress: text(Role::Progress).map(Precondition),
-            precondition: Precondition(text(Role::Precondition).unwrap_or_default()),
+            extra: (0..spec.show.len()).map(|n| cell(Role::Show(n)).into_text()).collect(),
+            progress: cell(Role::Progress).into_text().map(Precondition),
+            precondition: Precondition(cell(Role::Precondition).into_text().unwrap_or_default()),
             evidence_row: match (owner_row, row_key) {
                 (None, _) => EvidenceRow::None,
                 (Some(_), Cell::Null) => EvidenceRow::Absent,
-                (Some(_), key) => {
-                    EvidenceRow::Row { key, image: Precondition(text(Role::OwnerImage).unwrap_or_default()) }
-                }
+                (Some(_), key) => EvidenceRow::Row {
+                    key,
+                    image: Precondition(cell(Role::OwnerImage).into_text().unwrap_or_default()),
+                },
             },
         };
-        (claim, truth(&cell(Role::InFlight)))
+        (claim, number > 0)
     }
 }
 
@@ -170,7 +211,7 @@ impl Projection<'_> {
         each: &mut dyn FnMut((usize, bool), Timestamp),
     ) {
         let beats = self.spec.owner.row.as_ref().and_then(|row| row.heartbeat.as_ref());
-        for (n, ((role, _), cell)) in self.items.iter().zip(row).enumerate() {
+        for (n, ((role, _), cell)) in self.items.iter().zip(row.iter().skip(1)).enumerate() {
             let (time, reading, latest) = match (*role, &claim.owner_row) {
                 (Role::ClaimedAt, _) if !self.spec.waits => {
                     (self.spec.claim.claimed_at.as_ref(), &claim.claimed_at, None)
@@ -191,7 +232,6 @@ impl Projection<'_> {
     }
 }
 
-/// What is read of a row, but for whether it is in flight.
 fn items_of_row(spec: &QueueSpec, sql: &Sql<'_>, detail: Detail) -> Vec<(Role, String)> {
     let mut items = Vec::new();
     let text = |expr: &Expr| sql.dialect.as_text(&sql.expr_sql(spec, expr));
@@ -220,7 +260,12 @@ fn items_of_row(spec: &QueueSpec, sql: &Sql<'_>, detail: Detail) -> Vec<(Role, S
         }
     }
     for (n, source) in spec.liveness.iter().enumerate() {
-        optional(&mut items, Role::Sign(n), source.column().map(raw));
+        // The claim time is read once.
+        let is_read = |time: &&TimeColumn| {
+            matches!(source, Liveness::Age { .. }) && Some(*time) == spec.claim.claimed_at.as_ref()
+        };
+        let column = source.column().filter(|time| !is_read(time));
+        optional(&mut items, Role::Sign(n), column.map(raw));
         if let Liveness::Lease { plus: Some(plus), .. } = source {
             items.push((Role::Plus(n), column_sql(plus)));
         }
@@ -253,12 +298,6 @@ fn items_of_row(spec: &QueueSpec, sql: &Sql<'_>, detail: Detail) -> Vec<(Role, S
         items.push((Role::Precondition, precondition_image(spec, sql)));
     }
     items
-}
-
-fn in_flight(spec: &QueueSpec, sql: &Sql<'_>) -> String {
-    let mut inner = Sql::new(sql.dialect);
-    inner.in_flight(spec, None);
-    format!("({})", inner.finish().sql)
 }
 
 /// The state of a claim's advisory lock, as text; NULL for a claim without one. Asked once, because it may change at

@@ -1,12 +1,12 @@
 //! Every statement about a queue, in one list, for the tests that compare them with snapshots.
 
 use super::{
-    Dialect, Statement, acts, all, count, count_by_owner, count_by_state, finished, guard, notifications, question,
-    suspects, verify,
+    Dialect, Statement, acts, count, count_by_owner, count_by_state, finished, guard, listing, notifications, question,
+    verify,
 };
 use crate::model::{Action, Key, Timestamp};
 use crate::preset::{Finished, QueueSpec};
-use crate::store::{Cutoffs, Detail, WantedRuns};
+use crate::store::{Cutoffs, Detail, Wanted, WantedRuns};
 use std::time::Duration;
 
 /// Each statement with a name. `keys` are the jobs of an imagined batch.
@@ -17,12 +17,16 @@ pub fn statements(
     keys: &[Key],
     now: Timestamp,
 ) -> Vec<(String, Statement)> {
-    let mut list = vec![
-        ("suspects".to_owned(), suspects(spec, dialect, cutoffs, Detail::ForAction).statement),
-        ("all".to_owned(), all(spec, dialect, Detail::ForListing).statement),
+    let listed = |name: &str, wanted: &Wanted, detail| {
+        listing(spec, dialect, wanted, detail).map(|listing| (name.to_owned(), listing.statement))
+    };
+    let mut list: Vec<(String, Statement)> = Vec::new();
+    list.extend(listed("suspects", &Wanted::Suspects(*cutoffs), Detail::ForAction));
+    list.extend(listed("all", &Wanted::All, Detail::ForListing));
+    list.extend([
         ("count".to_owned(), count(spec, dialect)),
         ("count by owner".to_owned(), count_by_owner(spec, dialect)),
-    ];
+    ]);
     let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (key, "(precondition)")).collect();
     let keys: Vec<&Key> = keys.iter().collect();
     for action in Action::ALL {

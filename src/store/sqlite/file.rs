@@ -97,6 +97,14 @@ impl DatabaseFile {
         &self.real
     }
 
+    /// How long ago the file or the log beside it was written; no time at all if that does not show. SQLite makes an empty
+    /// log to read.
+    pub(super) fn age(&self) -> Duration {
+        let files = [self.real.clone(), self.sidecar("-wal")].map(|path| fs::metadata(path).ok());
+        let written = files.into_iter().flatten().filter(|file| file.len() > 0).map(|file| file.modified());
+        written.filter_map(Result::ok).max().and_then(|last| last.elapsed().ok()).unwrap_or_default()
+    }
+
     /// A file that SQLite keeps next to it.
     pub(super) fn sidecar(&self, suffix: &str) -> PathBuf {
         let mut name = self.real.as_os_str().to_owned();

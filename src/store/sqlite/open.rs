@@ -98,7 +98,9 @@ fn open(
         Ok(connection)
     };
     match connect() {
-        Ok(connection) => Ok(SqliteSession { connection, file, limits: limits.clone(), seen: seen.clone() }),
+        Ok(connection) => {
+            Ok(SqliteSession { connection, file, limits: limits.clone(), seen: seen.clone(), others: None })
+        }
         Err(error) => Err(store_error(&file, error)),
     }
 }

@@ -76,6 +76,7 @@ pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Resu
             ask(session, "SELECT name, \"unique\", partial, origin FROM pragma_index_list(?1, 'main')", name)?;
         // An integer primary key is the rowid and has no index.
         if !primary.is_empty() && indexes.iter().all(|index| text(index, 3) != "pk") {
+            table.rowid = primary.first().cloned();
             table.unique.push(primary);
         }
         for index in indexes {

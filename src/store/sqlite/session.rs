@@ -11,17 +11,21 @@ use crate::store::sql::{Dialect, Param, Sqlite, Statement, text};
 use crate::store::{Limits, StoreError, StoreErrorKind};
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Params, ToSql};
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// The page cache in KiB. With the usual 2,000 the pages of 40,000 jobs are read again and again. The file is not
-/// mapped: where it is cut short meanwhile, that would end the process.
-const CACHE_KIB: i64 = 4_000;
+/// The page cache of a writer in KiB: the pages that a batch of 2,000 jobs dirties fit in, or SQLite would write them
+/// out and read them again. A reader reads each page once and keeps the usual 2,000. Neither maps the file: where it is
+/// cut short meanwhile, that would end the process.
+const WRITER_CACHE_KIB: i64 = 32_000;
 
 pub(super) struct SqliteSession {
     pub(super) connection: Connection,
     pub(super) file: DatabaseFile,
     pub(super) limits: Limits,
     pub(super) seen: SchemaSeen,
+    /// The version of the file's data, which other connections change, and since when it is that.
+    pub(super) others: Option<(Cell, Instant)>,
 }
 
 impl SqliteSession {
@@ -30,13 +34,12 @@ impl SqliteSession {
         self.connection.execute_batch("BEGIN").map_err(|error| self.error(error))?;
         // A deferred transaction has no snapshot before its first read.
         self.patiently("SELECT count(*) FROM sqlite_schema")?;
-        self.enlarge_cache()?;
         self.now()
     }
 
     /// In a transaction: outside of one it might have to wait for a lock.
     fn enlarge_cache(&mut self) -> Result<(), StoreError> {
-        self.connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(|error| self.error(error))
+        self.connection.pragma_update(None, "cache_size", -WRITER_CACHE_KIB).map_err(|error| self.error(error))
     }
 
     /// The host's clock, as SQLite reads it, to the millisecond.
@@ -111,7 +114,10 @@ impl Session for SqliteSession {
         let mut rows = Vec::new();
         let mut read = || {
             let mut prepared = self.connection.prepare_cached(&statement.sql)?;
-            each_row(&mut prepared, &statement.params, &mut |row| rows.push(row.to_vec()))
+            each_row(&mut prepared, &statement.params, &mut |row| {
+                rows.push(row.iter_mut().map(std::mem::take).collect());
+                ControlFlow::Continue(())
+            })
         };
         read().map_err(|error| self.error(error))?;
         Ok(rows)
@@ -125,9 +131,24 @@ impl Session for SqliteSession {
         run().map(|rows| rows as u64).map_err(|error| self.error(error))
     }
 
-    fn stream(&mut self, statement: &Statement, each: &mut dyn FnMut(&[Cell])) -> Result<(), StoreError> {
+    fn stream(
+        &mut self,
+        statement: &Statement,
+        each: &mut dyn FnMut(&mut [Cell]) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
         let mut prepared = self.connection.prepare(&statement.sql).map_err(|error| self.error(error))?;
         each_row(&mut prepared, &statement.params, each).map_err(|error| self.error(error))
+    }
+
+    fn quiet(&mut self) -> Duration {
+        let Ok(Some(version)) = self.value(&Statement::plain("PRAGMA data_version")) else { return Duration::ZERO };
+        let since = match self.others.take() {
+            Some((known, since)) if known == version => since,
+            Some(_) => Instant::now(),
+            None => Instant::now().checked_sub(self.file.age()).unwrap_or_else(Instant::now),
+        };
+        self.others = Some((version, since));
+        since.elapsed()
     }
 
     /// Always immediate: a deferred transaction that reads first fails at once when another one writes.
@@ -232,7 +253,7 @@ fn bound(params: &[Param]) -> impl Params + '_ {
 fn each_row(
     prepared: &mut rusqlite::Statement<'_>,
     params: &[Param],
-    each: &mut dyn FnMut(&[Cell]),
+    each: &mut dyn FnMut(&mut [Cell]) -> ControlFlow<()>,
 ) -> rusqlite::Result<()> {
     let width = prepared.column_count();
     let mut rows = prepared.query(bound(params))?;
@@ -242,7 +263,9 @@ fn each_row(
         for n in 0..width {
             cells.push(cell(row.get_ref(n)?));
         }
-        each(&cells);
+        if each(&mut cells).is_break() {
+            break;
+        }
     }
     Ok(())
 }

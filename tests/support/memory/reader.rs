@@ -4,10 +4,11 @@ use super::row::{Joined, joined};
 use jobdoctor::model::{Cell, Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowError, RowImage, Timestamp};
 use jobdoctor::preset::{ActionSpec, Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
 use jobdoctor::store::{
-    Detail, FinishedRun, Found, LiveServer, Reader, Refusal, RowCount, StoreError, Wanted, WantedRuns,
+    Detail, FinishedRun, Found, Holders, LiveServer, Reader, Refusal, RowCount, StoreError, Wanted, WantedRuns,
 };
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 pub struct MemoryReader {
@@ -89,16 +90,21 @@ impl Reader for MemoryReader {
         Ok((joined(spec, &self.tables).iter().filter(is_in).count() as u64).min(most))
     }
 
-    fn scan(
+    fn scan_until(
         &mut self,
         spec: &QueueSpec,
         _wanted: &Wanted,
         _detail: Detail,
-        each: &mut dyn FnMut(Claim),
-    ) -> Result<(), StoreError> {
-        let rows = scrambled(joined(spec, &self.tables));
-        rows.iter().filter(|row| row.in_flight()).for_each(|row| each(row.claim()));
-        Ok(())
+        each: &mut dyn FnMut(Claim) -> ControlFlow<()>,
+    ) -> Result<Holders, StoreError> {
+        let (rows, mut holders) = (scrambled(joined(spec, &self.tables)), Holders::default());
+        for claim in rows.iter().filter(|row| row.in_flight()).map(|row| row.claim()) {
+            holders.add(&claim.owner);
+            if each(claim).is_break() {
+                break;
+            }
+        }
+        Ok(holders)
     }
 
     /// It has no times without a zone.
@@ -127,9 +133,13 @@ impl Reader for MemoryReader {
     }
 
     /// One by one, as the contract allows: callers must add them up.
-    fn count_by_owner(&mut self, spec: &QueueSpec, each: &mut dyn FnMut(Option<Owner>, u64)) -> Result<(), StoreError> {
+    fn count_by_owner(
+        &mut self,
+        spec: &QueueSpec,
+        each: &mut dyn FnMut(Option<&Owner>, u64),
+    ) -> Result<(), StoreError> {
         let rows = scrambled(joined(spec, &self.tables));
-        rows.iter().filter(|row| row.in_flight()).for_each(|row| each(row.claim().owner, 1));
+        rows.iter().filter(|row| row.in_flight()).for_each(|row| each(row.claim().owner.as_ref(), 1));
         Ok(())
     }
 

@@ -22,6 +22,10 @@ impl Writer for MemoryWriter {
     /// It takes none: no test of it has several writers.
     fn use_sweep_lock(&mut self, _: SweepLock) {}
 
+    fn quiet(&mut self) -> Duration {
+        Duration::ZERO
+    }
+
     fn roll_back(&mut self) {
         let copy = self.database.lock().unwrap().clone();
         self.database = Arc::new(Mutex::new(copy));

@@ -71,7 +71,7 @@ impl<'a> Pass<'a> {
         if self.options.act.emit_sql {
             snapshot.must_have_scripts()?;
         }
-        snapshot.progress = self.context.progress();
+        snapshot.progress = self.context.progress(self.options.is_restart);
         snapshot.return_later(&self.options.delay)?;
         match self.options.max_stalls {
             Some(_) => snapshot.counting_losses(),

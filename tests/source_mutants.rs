@@ -1,12 +1,55 @@
-//! Each conclusion with a mutant that concludes too much: any row instead of all, the newest instead of each, a name
-//! instead of rows. By night each is built, and the tests of `adopt` must notice it.
+//! Mutants of the source: each conclusion of `adopt` with one that concludes too much (any row instead of all, the newest
+//! instead of each, a name instead of rows), and each shortcut with one that cuts too short. By night each is built, and
+//! its tests must notice it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-/// What it gets wrong, the file below `src/ops/adopt`, and what becomes of which text.
-const MUTANTS: [(&str, &str, &str, &str); 16] = [
+/// What it gets wrong, the file, and what becomes of which text.
+type Mutant = (&'static str, &'static str, &'static str, &'static str);
+
+/// Which tests must notice which mutants of the files below which folder.
+const GROUPS: [(&str, &str, &[Mutant]); 4] = [
+    ("adopt::", "src/ops/adopt", &OF_ADOPT),
+    ("conformance::", "src/store", &OF_READING),
+    ("presets::", "", &OF_PRESETS),
+    ("plans::passes", "src/ops", &OF_PASSES),
+];
+
+/// Shortcuts of the one pass that reads.
+const OF_READING: [Mutant; 5] = [
+    ("an owner is counted twice", "port.rs", "*claims += 1;", "*claims += 2;"),
+    ("only suspects are counted", "reader.rs", "                holders.add(&owner);\n", ""),
+    ("a page order skips a row", "sql/listing.rs", "GROUP BY 1) AS", "GROUP BY 1 LIMIT -1 OFFSET 1) AS"),
+    (
+        "a claim is in the state of the next leg",
+        "sql/projection.rs",
+        "usize::try_from(number - 1)",
+        "usize::try_from(number)",
+    ),
+    (
+        "the writes of others are not seen",
+        "sqlite/session.rs",
+        "Some((known, since)) if known == version",
+        "Some((_, since)) if true",
+    ),
+];
+
+const OF_PRESETS: [Mutant; 1] =
+    [("the tables of variants are not asked for", "build.rs", ".chain([&document])", ".take(0).chain([&document])")];
+
+const OF_PASSES: [Mutant; 2] = [
+    (
+        "a limit takes any",
+        "plan/mod.rs",
+        "!is_first && selection.limit.is_none() && selection",
+        "!is_first && selection",
+    ),
+    ("a delay takes any", "apply.rs", "let in_any_order = !order.later.is_asked();", "let in_any_order = true;"),
+];
+
+const OF_ADOPT: [Mutant; 16] = [
     ("few rows show", "facts.rs", "ENOUGH.. if all_say_so", "2.. if all_say_so"),
     ("any row in flight holds", "rows.rs", "self.set(column).count() == self.len()", "self.set(column).count() > 0"),
     (
@@ -65,16 +108,14 @@ const MUTANTS: [(&str, &str, &str, &str); 16] = [
     ),
 ];
 
-fn sources() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/ops/adopt")
-}
-
 #[test]
 fn each_mutant_has_its_place() {
-    for (wrong, file, from, to) in MUTANTS {
-        let text = fs::read_to_string(sources().join(file)).unwrap();
-        assert_eq!(text.matches(from).count(), 1, "{wrong}: `{from}` in {file}");
-        assert!(!text.contains(to) || from.contains(to), "{wrong}: `{to}` in {file}");
+    for (_, folder, mutants) in GROUPS {
+        for (wrong, file, from, to) in mutants {
+            let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join(file)).unwrap();
+            assert_eq!(text.matches(from).count(), 1, "{wrong}: `{from}` in {file}");
+            assert!(!text.contains(to) || from.contains(to), "{wrong}: `{to}` in {file}");
+        }
     }
 }
 
@@ -103,18 +144,24 @@ mod nightly {
                 "nightly::",
                 tests,
             ]);
-            let target = Path::new(root).join("target/adopt-mutants");
+            let target = Path::new(root).join("target/source-mutants");
             cargo.current_dir(&there).env("CARGO_TARGET_DIR", target).env("INSTA_UPDATE", "no").output().unwrap()
         };
-        assert!(tests("adopt::").status.success(), "without a mutant the tests are green");
-        for (wrong, file, from, to) in MUTANTS {
-            let path = there.join("src/ops/adopt").join(file);
-            let text = fs::read_to_string(&path).unwrap();
-            fs::write(&path, text.replace(from, to)).unwrap();
-            let ran = tests("adopt::");
-            let said = String::from_utf8_lossy(&ran.stdout).into_owned();
-            assert!(said.contains("test result: FAILED"), "{wrong}: {said}{}", String::from_utf8_lossy(&ran.stderr));
-            fs::write(&path, text).unwrap();
+        for (filter, folder, mutants) in GROUPS {
+            assert!(tests(filter).status.success(), "without a mutant the tests of {filter} are green");
+            for (wrong, file, from, to) in mutants {
+                let path = there.join(folder).join(file);
+                let text = fs::read_to_string(&path).unwrap();
+                fs::write(&path, text.replace(from, to)).unwrap();
+                let ran = tests(filter);
+                let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+                assert!(
+                    said.contains("test result: FAILED"),
+                    "{wrong}: {said}{}",
+                    String::from_utf8_lossy(&ran.stderr)
+                );
+                fs::write(&path, text).unwrap();
+            }
         }
     }
 }
