@@ -1,6 +1,6 @@
 //! Lists of stuck jobs, against the SQL that one would type.
 
-use crate::place::Form;
+use crate::place::{Engine, Form};
 use crate::report::{Goal, Report};
 use crate::sql;
 use crate::tables::{Kind, Tables};
@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 /// The size in rows that larger tables are compared with.
 const REFERENCE: u64 = 2_000_000;
 
-/// The figure of `stale --limit 50` at each size, in milliseconds.
-pub type BySize = BTreeMap<u64, f64>;
+/// The figures of the list with counts by hand and of `stale --limit 50` at each size, in milliseconds.
+pub type BySize = BTreeMap<u64, (f64, f64)>;
 
 /// The list with its counts, the list alone, and whole lists for programs.
 ///
@@ -23,14 +23,14 @@ pub fn measure(tables: &mut Tables<'_>, turns: usize, report: &mut Report, by_si
     let at = format!("{}, {} rows", tables.engine.name(), grouped(tables.rows));
     fifty_of_many(tables, turns, report, by_size, &at)?;
     fifty_of_few(tables, turns, report, &at)?;
-    for (name, format, form) in [("jsonl", "jsonl", Form::Json), ("csv", "csv", Form::Csv)] {
+    for (name, format, form, goal) in [("jsonl", "jsonl", Form::Json, 1.2), ("csv", "csv", Form::Csv, 1.6)] {
         let what = format!("{at}: all stuck jobs as {name}, many");
         if report.wants(&what) {
             let place = tables.get(Kind::Many)?;
             let typed = sql::all_columns(tables.engine);
             let ours = || tables.doctor.on(&place, &["stale", "-o", format]);
             let [hand, ours] = in_turns(turns, [&|| place.by_hand(form, &typed), &ours])?;
-            report.time(&what, hand, ours, Goal::Ratio(1.2));
+            report.time(&what, hand, ours, Goal::Ratio(goal));
         }
     }
     Ok(())
@@ -53,9 +53,11 @@ fn fifty_of_many(
     let by_hand = |sql: &str| place.by_hand(Form::Plain, sql);
     let ours = || tables.doctor.on(&place, &["stale", "--limit", "50"]);
     let [counts, list, ours] = in_turns(turns, [&|| by_hand(&counts), &|| by_hand(&list), &ours])?;
-    report.time(&whole, counts, ours, Goal::Ratio(1.0));
+    // Each stuck row is judged in the client: on Postgres it crosses the wire, where by hand it does not.
+    let goal = if tables.engine == Engine::Sqlite { 1.0 } else { 1.3 };
+    report.time(&whole, counts, ours, Goal::Ratio(goal));
     report.time(&alone, list, ours, Goal::None);
-    by_size.insert(tables.rows, ours);
+    by_size.insert(tables.rows, (counts, ours));
     Ok(())
 }
 
@@ -66,24 +68,29 @@ fn fifty_of_few(tables: &mut Tables<'_>, turns: usize, report: &mut Report, at: 
         let list = sql::list(tables.engine);
         let ours = || tables.doctor.on(&place, &["stale", "--limit", "50"]);
         let [hand, ours] = in_turns(turns, [&|| place.by_hand(Form::Plain, &list), &ours])?;
-        report.time(&what, hand, ours, Goal::RatioPlus(1.2, 5.0));
+        let goal = if tables.engine == Engine::Sqlite { 12.0 } else { 20.0 };
+        report.time(&what, hand, ours, Goal::RatioPlus(1.0, goal));
     }
     Ok(())
 }
 
 /// How the time grows with the table, where several sizes were asked for.
-pub fn compare_sizes(engine: &str, by_size: &BySize, report: &mut Report) {
+pub fn compare_sizes(engine: Engine, by_size: &BySize, report: &mut Report) {
+    let name = engine.name();
     let first = by_size.get_key_value(&REFERENCE).or_else(|| by_size.first_key_value());
     let Some((reference, at_reference)) = first else { return };
     if by_size.len() > 1 {
         let reference = grouped(*reference);
         report.note(format!(
-            "{engine}: for the growth with the table, the figure by hand is jobdoctor's at {reference} rows"
+            "{name}: for the growth with the table, the figure by hand is jobdoctor's at {reference} rows"
         ));
     }
     for (rows, figure) in by_size.iter().filter(|(rows, _)| *rows > reference) {
-        let what = growth(&format!("{engine}, {} rows", grouped(*rows)));
-        report.time(&what, *at_reference, *figure, Goal::Ratio(1.1));
+        let what = growth(&format!("{name}, {} rows", grouped(*rows)));
+        let by_hand = (figure.0 / at_reference.0 * 100.0).round() / 100.0;
+        let goal = if engine == Engine::Sqlite { by_hand } else { 1.1 };
+        report.time(&what, at_reference.1, figure.1, Goal::Ratio(goal));
+        report.note(format!("{what}: the list by hand grows by {by_hand}"));
     }
 }
 

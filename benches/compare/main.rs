@@ -77,7 +77,7 @@ fn measure(arguments: &Arguments, report: &mut Report) -> Result<()> {
                 }
             }
         }
-        looking::compare_sizes(engine.name(), &by_size, report);
+        looking::compare_sizes(engine, &by_size, report);
     }
     Ok(())
 }

@@ -30,7 +30,7 @@ pub fn measure(tables: &mut Tables<'_>, turns: usize, report: &mut Report) -> Re
         let list = sql::list(tables.engine);
         let [hand, ours] =
             in_turns(turns, [&|| place.by_hand(Form::Plain, &list), &|| tables.doctor.on(&place, &["stale"])])?;
-        let goal = if tables.engine == Engine::Sqlite { Goal::AtMost(10.0) } else { Goal::None };
+        let goal = if tables.engine == Engine::Sqlite { Goal::AtMost(8.0) } else { Goal::None };
         report.time(&what, hand, ours, goal);
     }
     Ok(())

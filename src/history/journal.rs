@@ -3,6 +3,7 @@
 use super::{Directory, JournalError};
 use crate::model::{End, Outcome, RowChange, RunHead, Step, Timestamp};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -16,7 +17,7 @@ pub const SCHEMA: &str = "jobdoctor.journal/v2";
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum JournalLine {
+pub enum JournalLine<'s> {
     /// The first: which run this is.
     Head {
         /// Always [`SCHEMA`].
@@ -30,7 +31,7 @@ pub enum JournalLine {
         batch: u64,
         at: Timestamp,
         /// The jobs that it moves, with their rows; their outcome is unknown until the commit is answered.
-        steps: Vec<Step<End>>,
+        steps: Cow<'s, [Step<End>]>,
     },
     /// What became of a batch.
     Result {
@@ -95,7 +96,7 @@ impl JournalWriter {
 
     /// Writes a line now, and what waited for it. With `sync` it is on the disk when this returns. A line that was
     /// written in part only is removed, so that the file stays readable; with the first line, the file is.
-    pub fn write(&mut self, line: &JournalLine, sync: bool) -> Result<(), JournalError> {
+    pub fn write(&mut self, line: &JournalLine<'_>, sync: bool) -> Result<(), JournalError> {
         let before = self.waiting.len();
         self.wait(line)?;
         let written = self.flush(sync);
@@ -106,11 +107,11 @@ impl JournalWriter {
     }
 
     /// Writes a line if there is a file, and keeps it for later if there is none yet.
-    pub fn write_if_begun(&mut self, line: &JournalLine, sync: bool) -> Result<(), JournalError> {
+    pub fn write_if_begun(&mut self, line: &JournalLine<'_>, sync: bool) -> Result<(), JournalError> {
         if self.is_begun() { self.write(line, sync) } else { self.wait(line) }
     }
 
-    fn wait(&mut self, line: &JournalLine) -> Result<(), JournalError> {
+    fn wait(&mut self, line: &JournalLine<'_>) -> Result<(), JournalError> {
         let spelled = serde_json::to_writer(&mut self.waiting, line);
         spelled.map_err(|error| JournalError::io("spell a line of", &self.path(), error))?;
         self.waiting.push(b'\n');
@@ -188,7 +189,7 @@ pub struct JournalLines {
 impl JournalLines {
     /// The next line; `None` at the end. What is left of a line that was being written when the power went is the end
     /// too.
-    fn next_line(&mut self) -> Result<Option<JournalLine>, JournalError> {
+    fn next_line(&mut self) -> Result<Option<JournalLine<'static>>, JournalError> {
         let mut text = Vec::new();
         let mut limited = std::io::Read::take(&mut self.reader, LONGEST_LINE);
         let read = limited.read_until(b'\n', &mut text);
@@ -253,7 +254,7 @@ pub fn steps<E: From<JournalError>>(
                 if batch != open {
                     without_result(&mut intended, &mut again, each)?;
                 }
-                (open, intended) = (batch, steps);
+                (open, intended) = (batch, steps.into_owned());
             }
             JournalLine::Result { batch, steps, tried_again } => {
                 if batch != open {

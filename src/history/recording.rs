@@ -171,7 +171,7 @@ impl BatchRecorder<'_> {
         (self.has_intent, self.is_in_journal) = (true, false);
         let recording = &mut *self.recording;
         if let Some(journal) = recording.journal.as_mut().filter(|_| recording.trouble.is_none()) {
-            let intent = JournalLine::Intent { batch: recording.batch, at, steps: steps.to_vec() };
+            let intent = JournalLine::Intent { batch: recording.batch, at, steps: steps.into() };
             match journal.write(&intent, false) {
                 Ok(()) => self.is_in_journal = true,
                 Err(error) if recording.keep == Keep::Required => {

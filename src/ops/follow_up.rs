@@ -89,7 +89,7 @@ fn snapshot(
     if open.is_empty() {
         return Ok(());
     }
-    let mut reader = store.reader(limits)?;
+    let mut reader = store.reader(limits, &[])?;
     let now = reader.now();
     for chunk in open.chunks_mut(LOOKUP) {
         let keys: Vec<Key> = chunk.iter().map(|job| job.key.clone()).collect();

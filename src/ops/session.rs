@@ -100,8 +100,9 @@ impl Session<'_> {
     fn snapshot_at(&self, waits: Option<&Waits>) -> Result<Snapshot, OpsError> {
         let engine = self.store.engine();
         let named = self.preset.map(|name| self.catalog.find(name)).transpose()?;
-        let mut reader = self.store.reader(self.limits)?;
-        let live = reader.live_schema(&self.table_names(named, engine))?;
+        let tables = self.table_names(named, engine);
+        let mut reader = self.store.reader(self.limits, &tables)?;
+        let live = reader.live_schema(&tables)?;
         let preset = match named {
             Some(preset) => preset,
             None => detect(self.catalog, &live, self.place)

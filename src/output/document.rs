@@ -6,6 +6,7 @@ use super::format::{Format, Inert, Page, Screen, Table, Times, csv_line, inert, 
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -94,7 +95,7 @@ impl Shape {
                 // Only what has a column is decoded.
                 let fields: BTreeMap<&str, &RawValue> = serde_json::from_slice(json)?;
                 let values = self.fields.iter().map(|field| csv_field(&fields, path_of(field).1));
-                csv_line(values.collect::<serde_json::Result<Vec<String>>>()?.iter(), out)
+                csv_line(values.collect::<serde_json::Result<Vec<_>>>()?.iter().map(|value| value.as_bytes()), out)
             }
             Format::Name => {
                 let fields: BTreeMap<&str, &RawValue> = serde_json::from_slice(json)?;
@@ -195,12 +196,20 @@ fn path_of(field: &'static str) -> (&'static str, &'static str) {
 }
 
 /// The field at that path, as CSV has it.
-fn csv_field(fields: &BTreeMap<&str, &RawValue>, path: &str) -> serde_json::Result<String> {
+fn csv_field<'j>(fields: &BTreeMap<&str, &'j RawValue>, path: &str) -> serde_json::Result<Cow<'j, str>> {
     let (name, below) = path.split_once('/').map_or((path, None), |(name, below)| (name, Some(below)));
-    let Some(field) = fields.get(name) else { return Ok(String::new()) };
-    let value: Value = serde_json::from_str(field.get())?;
-    let value = below.map_or(Some(&value), |below| value.pointer(&format!("/{below}")));
-    Ok(value.map(csv_value).unwrap_or_default())
+    let json = fields.get(name).map_or("null", |field| field.get());
+    let plain = json.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    match (plain.filter(|text| !text.contains('\\')), below) {
+        (Some(text), None) => Ok(text.into()),
+        (None, None) if json == "null" => Ok("".into()),
+        (None, None) if json.bytes().all(|byte| byte.is_ascii_digit()) => Ok(json.into()),
+        _ => {
+            let value: Value = serde_json::from_str(json)?;
+            let value = below.map_or(Some(&value), |below| value.pointer(&format!("/{below}")));
+            Ok(value.map(csv_value).unwrap_or_default().into())
+        }
+    }
 }
 
 fn csv_value(value: &Value) -> String {

@@ -24,8 +24,9 @@ pub trait Store {
     /// Writes; call only before a write.
     fn recover(&self, limits: &Limits) -> Result<(), StoreError>;
 
-    /// A reader inside one consistent snapshot, with one `now`.
-    fn reader(&self, limits: &Limits) -> Result<Box<dyn Reader>, StoreError>;
+    /// A reader inside one consistent snapshot, with one `now`. A server is asked about the tables of these names on the
+    /// way, for [`Reader::live_schema`].
+    fn reader(&self, limits: &Limits, tables: &[String]) -> Result<Box<dyn Reader>, StoreError>;
 
     fn writer(&self, limits: &Limits) -> Result<Box<dyn Writer>, StoreError>;
 

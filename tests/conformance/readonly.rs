@@ -164,7 +164,7 @@ fn whatever_a_writer_left_is_read_or_refused_and_stays() {
             if let Some(attempts) = attempts {
                 assert_eq!(snapshot_at(&path), [attempts], "{what}");
             } else {
-                let error = open(&Address::file(path)).reader(&limits()).err().expect("no state to judge by");
+                let error = open(&Address::file(path)).reader(&limits(), &[]).err().expect("no state to judge by");
                 assert_eq!(error.kind, StoreErrorKind::Denied);
                 assert!(error.message.contains("killed"), "{error:?}");
             }
@@ -219,7 +219,7 @@ fn a_journal_with_a_torn_beginning_is_taken_back_when_asked_for() {
         let mut bytes = vec![0; 512];
         bytes[..beginning.len()].copy_from_slice(beginning);
         fs::write(&journal, bytes).unwrap();
-        let error = lab.store().reader(&limits()).err().expect("nobody can tell yet what is in the file");
+        let error = lab.store().reader(&limits(), &[]).err().expect("nobody can tell yet what is in the file");
         assert_eq!(error.kind, StoreErrorKind::Denied);
         lab.store().recover(&limits()).unwrap();
         assert_eq!(snapshot_at(&lab.path()), [1]);
@@ -257,7 +257,7 @@ fn what_is_no_database_stays_what_it_is() {
     let before = Frozen::of(directory.path());
     for name in ["missing", "directory", "text", "short", "missing/deep.db", "file:missing?mode=rwc"] {
         let store = open(&Address::file(place(name)));
-        let error = store.reader(&limits()).err().unwrap_or_else(|| panic!("{name} was read"));
+        let error = store.reader(&limits(), &[]).err().unwrap_or_else(|| panic!("{name} was read"));
         assert_eq!(error.kind, StoreErrorKind::Missing, "{name}: {error}");
         let error = store.writer(&limits()).err().unwrap_or_else(|| panic!("{name} was opened for writing"));
         assert_eq!(error.kind, StoreErrorKind::Missing, "{name}: {error}");
@@ -265,7 +265,7 @@ fn what_is_no_database_stays_what_it_is() {
     }
     let torn = open(&Address::file(place("torn")));
     let names = ["jobs".to_owned()];
-    assert!(torn.reader(&limits()).and_then(|mut reader| reader.live_schema(&names).map(drop)).is_err());
+    assert!(torn.reader(&limits(), &[]).and_then(|mut reader| reader.live_schema(&names).map(drop)).is_err());
     before.must_be_unchanged();
 }
 

@@ -280,7 +280,7 @@ fn a_look_and_a_write_agree_on_a_row() {
         let (store, spec, steps) = jobs(lab);
         let keys: Vec<_> = steps.iter().map(|step| step.key.clone()).collect();
         let prints = || {
-            let images = store.reader(&limits()).unwrap().images(&spec, &[], &keys).unwrap();
+            let images = store.reader(&limits(), &[]).unwrap().images(&spec, &[], &keys).unwrap();
             images.into_iter().map(|image| image.unwrap().fingerprint).collect::<Vec<_>>()
         };
         let before = prints();
@@ -296,7 +296,12 @@ fn a_look_and_a_write_agree_on_a_row() {
         } else {
             unknown
         };
-        assert_eq!(store.reader(&limits()).unwrap().images(&spec, &[], &unknown).unwrap(), [None], "{}", lab.name());
+        assert_eq!(
+            store.reader(&limits(), &[]).unwrap().images(&spec, &[], &unknown).unwrap(),
+            [None],
+            "{}",
+            lab.name()
+        );
     });
 }
 
@@ -343,7 +348,7 @@ fn without_the_fingerprint_the_undo_overwrites() {
         let (store, spec, mut tape, mut rows) = moved(lab);
         lab.edit(&[set("jobs", ("id", Int(2)), &[("status", Text("RUNNING")), ("owner_id", Text("web9:1"))])]);
         let keys: Vec<_> = rows.iter().map(|row| row.key.clone()).collect();
-        let images = store.reader(&limits()).unwrap().images(&spec, &[], &keys).unwrap();
+        let images = store.reader(&limits(), &[]).unwrap().images(&spec, &[], &keys).unwrap();
         for (row, image) in rows.iter_mut().zip(images) {
             self::row(row).after = image.unwrap().fingerprint;
         }

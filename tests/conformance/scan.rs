@@ -323,7 +323,7 @@ fn a_look_that_stood_about_for_too_long_has_run_out_of_time() {
         lab.create(&[JOBS]);
         let (store, spec) = fitted(&lab, &built_in("lease"));
         let limits = Limits { deadline: Instant::now() + Duration::from_secs(1), ..limits() };
-        let mut reader = store.reader(&limits).unwrap();
+        let mut reader = store.reader(&limits, &[]).unwrap();
         thread::sleep(limits.left() + Duration::from_millis(200));
         let error = reader.scan(&spec, &Wanted::All, Detail::ForAction, &mut |_| ()).unwrap_err();
         assert_eq!(error.kind, StoreErrorKind::TimedOut, "{}: {error:?}", lab.name());

@@ -122,7 +122,7 @@ fn is_taken_for(lab: &dyn SqlLab, preset: &Preset) -> bool {
     let mut catalog = Catalog::default();
     catalog.add(preset.clone()).unwrap();
     let names = preset.table_names(lab.engine(), &Default::default());
-    let live = lab.store().reader(&limits()).unwrap().live_schema(&names).unwrap();
+    let live = lab.store().reader(&limits(), &[]).unwrap().live_schema(&names).unwrap();
     jobdoctor::preset::detect(&catalog, &live, &Place::default()).is_ok()
 }
 
@@ -165,7 +165,7 @@ fn made(engine: Engine, set: Set) -> Made {
         }
         Engine::Sqlite => "SELECT 'main.' || name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'",
     };
-    let tables = lab.store().reader(&limits()).unwrap().texts(tables).unwrap();
+    let tables = lab.store().reader(&limits(), &[]).unwrap().texts(tables).unwrap();
     // SQLite does not tell Jobs from jobs.
     let tables = tables.into_iter().flatten().map(|table| table.to_lowercase()).collect();
     Made { set, lab, tables }

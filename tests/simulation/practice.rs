@@ -27,8 +27,10 @@ impl Practice {
 
     /// A snapshot: the plan, and all rows as they were at that instant, read by hand.
     pub fn look(&self, world: &mut World, doctor: usize) -> Plan {
-        let mut reader =
-            world.looks.reader(&limits(&doctor_name(doctor))).unwrap_or_else(|error| panic!("{}: {error}", world.name));
+        let mut reader = world
+            .looks
+            .reader(&limits(&doctor_name(doctor)), &[])
+            .unwrap_or_else(|error| panic!("{}: {error}", world.name));
         let mut steps = steps_seen(&mut *reader, &self.looks, &Policy::default());
         drop(reader);
         (self.plan)(&mut steps);

@@ -32,7 +32,7 @@ pub fn limits_waiting(lock: Duration) -> Limits {
 }
 
 pub fn look(store: &dyn Store) -> Box<dyn Reader> {
-    store.reader(&limits()).unwrap_or_else(|error| panic!("{}: {error}", store.label()))
+    store.reader(&limits(), &[]).unwrap_or_else(|error| panic!("{}: {error}", store.label()))
 }
 
 /// The built-in presets: to read them all takes its time.

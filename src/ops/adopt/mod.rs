@@ -50,7 +50,7 @@ pub struct Adoption<'a> {
 
 /// The tables of all schemas that look like a queue, or all.
 pub fn candidates(store: &dyn Store, limits: &Limits) -> Result<AdoptTables, OpsError> {
-    let mut reader = store.reader(limits)?;
+    let mut reader = store.reader(limits, &[])?;
     let columns = reader.texts(&catalog::columns_of_tables(store.engine(), &[]))?;
     let (are_alike, tables) = lookalikes(&columns);
     let tables = tables.into_iter().map(|(table, columns)| Lookalike { table, columns }).collect();
@@ -61,7 +61,7 @@ pub fn candidates(store: &dyn Store, limits: &Limits) -> Result<AdoptTables, Ops
 pub fn adopt(adoption: &Adoption<'_>) -> Result<Adopt, OpsError> {
     let (store, answers) = (adoption.store, adoption.answers);
     let engine = store.engine();
-    let mut reader = store.reader(adoption.limits)?;
+    let mut reader = store.reader(adoption.limits, &[])?;
     let now = reader.now();
     let database = reader.server().map_or(store.label(), |server| &server.label).to_owned();
     let subject = Subject::read(reader.as_mut(), engine, adoption)?;

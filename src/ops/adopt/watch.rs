@@ -69,7 +69,7 @@ pub fn watch(adoption: &Adoption<'_>, apart: Duration) -> Result<Watched, OpsErr
 
 fn look(adoption: &Adoption<'_>) -> Result<Look, OpsError> {
     let engine = adoption.store.engine();
-    let mut reader = adoption.store.reader(adoption.limits)?;
+    let mut reader = adoption.store.reader(adoption.limits, &[])?;
     let subject = Subject::read(reader.as_mut(), engine, adoption)?;
     let now = reader.now();
     let mut sampler = Sampler::new(reader.as_mut(), engine, &subject);

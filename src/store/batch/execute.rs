@@ -7,6 +7,7 @@ use crate::preset::{ActionSpec, Column, QueueSpec, Rows};
 use crate::store::session::Session;
 use crate::store::{StoreError, StoreErrorKind, sql};
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 /// What the statements of an action write besides their own values.
@@ -15,6 +16,8 @@ pub(super) struct ActionContext<'a> {
     pub(super) reason: &'a str,
     /// True if the action was tried with more rows before.
     pub(super) again: bool,
+    /// True if its effect is checked here, and not when the rows are read for the record.
+    pub(super) checks: bool,
 }
 
 /// How long a job waits before it may run again.
@@ -54,15 +57,44 @@ pub(super) fn act_on<S: Session>(
         must_fit(touched, act.rows, rows)?;
     }
     session.end_acting()?;
-    match sql::left_behind(spec, dialect, moved, &keys) {
-        Some(statement) => nothing_is_left(&session.query(&statement)?, &moved.to.name, keys.len()),
+    match sql::left_behind(spec, dialect, moved, &keys).filter(|_| context.checks) {
+        Some(statement) => {
+            let counts = session.query(&statement)?;
+            nothing_is_left(counts.first().map(Vec::as_slice), &moved.to.name, keys.len())
+        }
         None => Ok(()),
     }
 }
 
+/// Reads the rows of these steps after the action, for the record, and checks its effect on them, where
+/// [`sql::checks_rows`].
+pub(super) fn effect<S: Session>(
+    session: &mut S,
+    spec: &QueueSpec,
+    moved: &ActionSpec,
+    columns: &[&Column],
+    keys: &[&Key],
+) -> Result<BTreeMap<usize, RowImage>, StoreError> {
+    let (mut found, mut in_flight, mut elsewhere) = (BTreeMap::new(), 0, 0);
+    if keys.is_empty() {
+        return Ok(found);
+    }
+    session.stream(&sql::after(spec, session.dialect(), moved, columns, keys), &mut |row| {
+        if let [Cell::Integer(n), image @ .., Cell::Integer(is_held), Cell::Integer(is_there)] = row {
+            let n = usize::try_from(*n).ok().and_then(|n| n.checked_sub(1));
+            found.extend(n.zip(super::record::image(spec, columns, image)));
+            in_flight += *is_held;
+            elsewhere += 1 - *is_there;
+        }
+        ControlFlow::Continue(())
+    })?;
+    let counts = [Cell::Integer(in_flight), Cell::Integer(elsewhere)];
+    nothing_is_left(Some(&counts), &moved.to.name, keys.len()).map(|()| found)
+}
+
 /// Fails if rows are not in the state that is about to be reported; `counts` is the row of [`sql::left_behind`].
-fn nothing_is_left(counts: &[Vec<Cell>], state: &str, each: usize) -> Result<(), StoreError> {
-    let message = match counts.first().map(Vec::as_slice) {
+fn nothing_is_left(counts: Option<&[Cell]>, state: &str, each: usize) -> Result<(), StoreError> {
+    let message = match counts {
         Some([Cell::Integer(0), Cell::Integer(0)]) => return Ok(()),
         Some([Cell::Integer(0), elsewhere]) => format!(
             "{elsewhere} of {each} rows are not in state {state} after the action: a trigger changed them, or the action does \

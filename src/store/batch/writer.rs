@@ -1,6 +1,6 @@
 //! The writer for both engines: the four steps of a batch.
 
-use super::execute::{ActionContext, act_on, differing, lock, restored, set_back, wait};
+use super::execute::{ActionContext, act_on, differing, effect, lock, restored, set_back, wait};
 use super::record::{Recorder, change, images, record};
 use super::savepoints::{BatchMode, Failure, behind_savepoint, with_savepoints};
 use super::sweep_lock::{SweepLock, acquire};
@@ -126,9 +126,12 @@ fn work<S: Session>(
     refuse_shared_keys(session, spec, &all, &mut results)?;
     guarded(session, spec, &all, &mut results)?;
     only_with_key_holders(session, spec, batch, rolled_back, now, &mut results)?;
+    // One look at the rows serves the check and the record.
+    let is_acting = matches!(writing, Writing::Act(action) if !action.steps.is_empty());
+    let checks = !is_acting || *mode != BatchMode::Together || columns.is_none() || !sql::checks_rows(spec);
     let mut act = |session: &mut S, rows: &[usize], again: bool| match writing {
         Writing::Act(action) => {
-            act_on(session, spec, action, batch, rows, &ActionContext { now, reason: batch.reason, again })
+            act_on(session, spec, action, batch, rows, &ActionContext { now, reason: batch.reason, again, checks })
         }
         Writing::Restore(columns) => set_back(session, spec, columns, batch, rows, again),
     };
@@ -147,7 +150,12 @@ fn work<S: Session>(
     let after = match &columns {
         Some(columns) => {
             let keys: Vec<&Key> = moved.iter().filter_map(|n| batch.steps.get(*n)).map(|step| &step.key).collect();
-            let images = images(session, spec, columns, &keys, None)?;
+            let images = match writing {
+                Writing::Act(action) if !checks => {
+                    effect(session, spec, action, columns, &keys).map_err(Failure::of_rows)?
+                }
+                _ => images(session, spec, columns, &keys, None)?,
+            };
             images.into_iter().filter_map(|(at, image)| Some((*moved.get(at)?, image))).collect()
         }
         None => BTreeMap::new(),
@@ -188,7 +196,14 @@ fn only_with_key_holders<S: Session>(
     let before = Batch { action: Action::Requeue, steps: rolled_back, waits: &[], instead: &[], ..*batch };
     let rows: Vec<usize> = (0..rolled_back.len()).collect();
     let found = behind_savepoint(session, |session| {
-        act_on(session, spec, requeue, &before, &rows, &ActionContext { now, reason: batch.reason, again: true })?;
+        act_on(
+            session,
+            spec,
+            requeue,
+            &before,
+            &rows,
+            &ActionContext { now, reason: batch.reason, again: true, checks: true },
+        )?;
         key_holders(session, spec, requeue, &keys, batch.instead, (now, batch.reason))
     })?;
     let (found, why) = match found {

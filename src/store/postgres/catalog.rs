@@ -1,7 +1,6 @@
 //! Reads the live schema from `pg_catalog`; `information_schema` would hide tables on which the role has no rights.
 
 use super::session::{Answer, PostgresSession, is_true};
-use super::snapshot::CLUSTER;
 use crate::model::{Cell, Engine};
 use crate::preset::ident::literal;
 use crate::preset::{LiveColumn, LiveIndex, LiveSchema, LiveTable};
@@ -114,17 +113,21 @@ JOIN pg_catalog.pg_type AS t ON t.oid = e.enumtypid ORDER BY t.typname, e.enumso
 
 const ROLE: &str = "SELECT current_user";
 
+/// All questions about the tables of these names.
+pub(super) fn questions(names: &[String]) -> String {
+    let names = names.iter().map(|name| literal(name)).collect::<Vec<_>>().join(", ");
+    let find = FIND.replace("$names", &format!("ARRAY[{names}]::name[]"));
+    let questions = [&find, TABLES, COLUMNS, TYPES, INDEXES, TRIGGERS, PARTITIONS, CLOSED_SEQUENCES, ENUMS, ROLE];
+    questions.join(";").replace("$tables", OIDS)
+}
+
 /// Reads the tables of these names.
 pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Result<LiveSchema, StoreError> {
-    let names_list = names.iter().map(|name| literal(name)).collect::<Vec<_>>().join(", ");
-    let find = FIND.replace("$names", &format!("ARRAY[{names_list}]::name[]"));
-    let cluster = Some(CLUSTER).filter(|_| session.may_ask_for_cluster);
-    let questions = [&find, TABLES, COLUMNS, TYPES, INDEXES, TRIGGERS, PARTITIONS, CLOSED_SEQUENCES, ENUMS, ROLE];
-    let mut answers = asked(session, questions.into_iter().chain(cluster))?.into_iter().skip(1);
+    let (asked, answers) = std::mem::take(&mut session.catalog);
+    let answers = if !names.is_empty() && asked == names { answers } else { session.answers(&questions(names))? };
+    let mut answers = answers.into_iter().skip(1);
     let mut next = || answers.next().unwrap_or_default();
-    let [found, columns, types, indexes, triggers, partitions, closed, enum_labels, role, identity] =
-        [(); 10].map(|()| next());
-    session.identity = identity.first().map(|row| text(row, 0));
+    let [found, columns, types, indexes, triggers, partitions, closed, enum_labels, role] = [(); 9].map(|()| next());
     let types: BTreeMap<String, &Vec<Cell>> = types.iter().map(|row| (text(row, 0), row)).collect();
     // What few databases have to be asked costs a round trip of its own there.
     let [materialized, owners] = rare(session, &found)?;
@@ -235,25 +238,17 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
     Ok(LiveSchema { engine: Engine::Postgres, tables, role, enums })
 }
 
-/// Asks questions about the tables that [`FIND`] has found, in one round trip.
-fn asked<'q>(
-    session: &mut PostgresSession,
-    questions: impl Iterator<Item = &'q str>,
-) -> Result<Vec<Answer>, StoreError> {
-    session.answers(&questions.collect::<Vec<_>>().join(";").replace("$tables", OIDS))
-}
-
 /// The answers to [`MATERIALIZED`], asked if there are views, and [`OWNERS`], asked if the tables have several owners: one
 /// may trust itself.
 fn rare(session: &mut PostgresSession, found: &Answer) -> Result<[Answer; 2], StoreError> {
     let has_views = found.iter().any(|row| is_true(row, 6));
     let owners: BTreeSet<String> = found.iter().map(|row| text(row, 9)).collect();
     let questions = [(has_views, MATERIALIZED), (owners.len() > 1, OWNERS)];
-    if !questions.iter().any(|(is_asked, _)| *is_asked) {
+    let wanted: Vec<&str> = questions.iter().filter(|(is_asked, _)| *is_asked).map(|(_, question)| *question).collect();
+    if wanted.is_empty() {
         return Ok([Vec::new(), Vec::new()]);
     }
-    let mut answers =
-        asked(session, questions.iter().filter(|(is_asked, _)| *is_asked).map(|(_, question)| *question))?.into_iter();
+    let mut answers = session.answers(&wanted.join(";").replace("$tables", OIDS))?.into_iter();
     Ok(questions.map(|(is_asked, _)| if is_asked { answers.next().unwrap_or_default() } else { Vec::new() }))
 }
 

@@ -50,10 +50,10 @@ impl Store for PostgresStore {
         Ok(())
     }
 
-    fn reader(&self, limits: &Limits) -> Result<Box<dyn Reader>, StoreError> {
+    fn reader(&self, limits: &Limits, tables: &[String]) -> Result<Box<dyn Reader>, StoreError> {
         let mut session = PostgresSession::connect(&self.address, limits)?;
         session.cancel_on_interrupt();
-        let (now, server) = session.begin_read()?;
+        let (now, server) = session.begin_read(tables)?;
         Ok(Box::new(SqlReader { session, now, server: Some(server), interrupt: limits.interrupt.clone() }))
     }
 

@@ -44,8 +44,10 @@ pub(super) struct PostgresSession {
     /// What answered, from the first transaction on.
     pub(super) server_version: ServerVersion,
     pub(super) may_ask_for_cluster: bool,
-    /// The cluster and the database in it, once the schema was read.
+    /// The cluster and the database in it, once that was asked.
     pub(super) identity: Option<String>,
+    /// Names of tables, and what the catalog said of them as the snapshot began.
+    pub(super) catalog: (Vec<String>, Vec<Answer>),
     /// The schemas of the role's own search path.
     pub(super) visible: Vec<String>,
     pub(super) own_path: String,
@@ -85,6 +87,7 @@ impl PostgresSession {
             server_version: ServerVersion::default(),
             may_ask_for_cluster: false,
             identity: None,
+            catalog: Default::default(),
             visible: Vec::new(),
             own_path: String::new(),
             path_of_queue: String::new(),

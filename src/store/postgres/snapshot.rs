@@ -35,10 +35,13 @@ pub(super) const CLUSTER: &str = "SELECT system_identifier::text || '/' || pg_ca
 impl PostgresSession {
     /// Begins the transaction of a snapshot and reads the clock. On a standby `now` is the moment up to which it has
     /// followed its primary: signs of life that have not arrived must not count as silence.
-    pub(super) fn begin_read(&mut self) -> Result<(Timestamp, LiveServer), StoreError> {
+    pub(super) fn begin_read(&mut self, tables: &[String]) -> Result<(Timestamp, LiveServer), StoreError> {
         self.is_reader = true;
+        let catalog = Some(tables).filter(|tables| !tables.is_empty()).map(catalog::questions);
+        let further = std::iter::once(server()).chain(catalog).collect::<Vec<_>>().join("; ");
         // A pooler makes the client wait for a free server here.
-        let (now, further) = self.begin_with("ISOLATION LEVEL REPEATABLE READ READ ONLY", None, &server())?;
+        let (now, mut further) = self.begin_with("ISOLATION LEVEL REPEATABLE READ READ ONLY", None, &further)?;
+        self.catalog = (tables.to_vec(), further.split_off(further.len().min(1)));
         if self.limits.interrupt.is_raised() {
             return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted while connecting"));
         }
@@ -79,8 +82,11 @@ impl ReadSession for PostgresSession {
         })
     }
 
-    /// The cluster and the database in it, which the schema was read with; `None` if the role may not ask.
+    /// The cluster and the database in it; `None` if the role may not ask.
     fn identity(&mut self) -> Result<Option<String>, StoreError> {
+        if self.identity.is_none() && self.may_ask_for_cluster {
+            self.identity = self.value(&Statement::plain(CLUSTER))?.and_then(Cell::into_text);
+        }
         Ok(self.identity.clone())
     }
 

@@ -92,6 +92,43 @@ pub fn left_behind(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec,
     Some(sql.finish())
 }
 
+/// True if a job's own row alone decides whether it is in flight.
+pub fn checks_rows(spec: &QueueSpec) -> bool {
+    !spec.claim.may_repeat && spec.owner.row.is_none()
+}
+
+/// Reads rows after an action as [`images`] does, each then with whether it is still in flight and whether it is in the
+/// announced state, where [`checks_rows`].
+pub fn after(
+    spec: &QueueSpec,
+    dialect: &dyn Dialect,
+    action: &ActionSpec,
+    columns: &[&Column],
+    keys: &[&Key],
+) -> Statement {
+    let mut sql = Sql::new(dialect);
+    sql.push("SELECT w.n");
+    image_items(&mut sql, spec, columns);
+    sql.push(", CASE WHEN ");
+    // A waiting job may be put back into the state in which it waits.
+    if spec.waits {
+        sql.push("false");
+    } else {
+        sql.in_flight(spec, None);
+    }
+    sql.push(" THEN 1 ELSE 0 END, CASE WHEN ");
+    match &spec.claim.state {
+        StateSource::Place(_) => sql.push("true"),
+        StateSource::Column(column) => {
+            sql.push(&format!("{} = {}", column_sql(column), literal_sql(&action.to.stored)));
+        }
+    }
+    sql.push(" THEN 1 ELSE 0 END FROM ");
+    let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (*key, "")).collect();
+    sql.wanted_rows(spec, &rows);
+    sql.finish()
+}
+
 pub fn notifications(spec: &QueueSpec, dialect: &dyn Dialect, queue: Option<&str>, moved: usize) -> Vec<Statement> {
     let values = || Values { queue, moved, ..Values::default() };
     spec.notify

@@ -7,7 +7,9 @@ use crate::preset::ident::{literal, qualified, quoted};
 use crate::preset::{
     Column, Expr, JoinOn, Marker, OwnerRowSpec, Piece, QueueSpec, StateSource, Table, Template, statement_words,
 };
+use std::sync::Arc;
 
+/// A statement, whose clone shares what is large.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
     pub sql: String,
@@ -19,7 +21,7 @@ pub struct Statement {
 pub enum Param {
     Cell(Cell),
     /// An array of texts as bytes, which need not be UTF-8. On Postgres only.
-    Texts(Vec<Vec<u8>>),
+    Texts(Arc<Vec<Vec<u8>>>),
 }
 
 impl Statement {

@@ -5,6 +5,7 @@ use crate::model::{Cell, Engine, Key};
 use crate::preset::encoding::Encodings;
 use crate::preset::ident::{literal, qualified, quoted};
 use crate::preset::{Column, Marker, Table};
+use std::sync::Arc;
 
 /// What the engines spell differently. `script` has an implementation of its own, for SQL that is printed.
 pub trait Dialect: Send + Sync {
@@ -152,7 +153,8 @@ impl Dialect for Postgres {
         sql.push("unnest(");
         arrays(sql, columns, rows.iter().map(|(key, _)| &key.0));
         sql.push(", ");
-        sql.bind(Param::Texts(rows.iter().map(|(_, precondition)| (*precondition).into()).collect()));
+        let preconditions: Vec<Vec<u8>> = rows.iter().map(|(_, precondition)| (*precondition).into()).collect();
+        sql.bind(Param::Texts(preconditions.into()));
         sql.push(") WITH ORDINALITY AS w(");
         (1..=columns.len()).for_each(|n| sql.push(&format!("k{n}, ")));
         sql.push("precondition, n)");
@@ -168,7 +170,7 @@ fn row_bytes(values: &[String]) -> String {
 fn arrays<'k>(sql: &mut Sql<'_>, columns: &[Column], keys: impl Iterator<Item = &'k Vec<Cell>> + Clone) {
     sql.joined(", ", columns.iter().enumerate(), |sql, (n, column)| {
         let cells = keys.clone().map(|key| key.get(n).map(Cell::to_bytes).unwrap_or_default());
-        sql.bind(Param::Texts(cells.collect()));
+        sql.bind(Param::Texts(Arc::new(cells.collect())));
         if !column.type_name.is_empty() {
             sql.push(&format!("::{}[]", column.type_name));
         }

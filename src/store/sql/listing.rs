@@ -8,6 +8,7 @@ use crate::model::{Cell, Engine, Key};
 use crate::preset::{Column, QueueSpec, StateSource};
 use crate::store::ids::read_by_server;
 use crate::store::{Detail, Wanted};
+use std::sync::Arc;
 
 /// A statement whose rows are streamed, and how to read them.
 ///
@@ -113,8 +114,8 @@ pub fn canonical<'k>(columns: &[Column], keys: impl Iterator<Item = &'k Key> + C
     sql.push(" FROM ROWS FROM (");
     let mut names = Vec::new();
     for (n, (column, way)) in columns.iter().zip(&ways).enumerate() {
-        let texts: Vec<Vec<u8>> =
-            keys.clone().map(|key| key.0.get(n).map(Cell::to_bytes).unwrap_or_default()).collect();
+        let texts = keys.clone().map(|key| key.0.get(n).map(Cell::to_bytes).unwrap_or_default());
+        let texts: Arc<Vec<Vec<u8>>> = Arc::new(texts.collect());
         let types = match way {
             Some(bare) => vec![("k", column.type_name.as_str()), ("b", bare)],
             None => vec![("k", "text")],

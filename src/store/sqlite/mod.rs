@@ -82,7 +82,7 @@ impl Store for SqliteStore {
         self.open_for_writing(limits)?.begin_read().map(drop)
     }
 
-    fn reader(&self, limits: &Limits) -> Result<Box<dyn Reader>, StoreError> {
+    fn reader(&self, limits: &Limits, _tables: &[String]) -> Result<Box<dyn Reader>, StoreError> {
         if !limits.inspects {
             self.check_allowed(Forbids::Judging)?;
         }

@@ -202,7 +202,7 @@ mod tests {
         let nfs = store_on(&path, |_| Some("NFS"), false);
         let caution = nfs.caution().unwrap();
         assert!(caution.forbids == Forbids::Writing && caution.message.contains("(NFS)"), "{caution:?}");
-        assert!(nfs.reader(&limits()).is_ok());
+        assert!(nfs.reader(&limits(), &[]).is_ok());
         let refused = nfs.writer(&limits()).err().unwrap();
         assert_eq!((refused.kind, &refused.message), (StoreErrorKind::Refused, &caution.message));
         assert_eq!(refused.remedy, Some(Remedy::AllowNetworkFiles));

@@ -46,7 +46,7 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    fn reader(&self, _limits: &Limits) -> Result<Box<dyn Reader>, StoreError> {
+    fn reader(&self, _limits: &Limits, _tables: &[String]) -> Result<Box<dyn Reader>, StoreError> {
         let database = self.database.lock().unwrap();
         Ok(Box::new(reader::MemoryReader::new(&database)))
     }
