@@ -10,7 +10,11 @@ use std::time::Duration;
 pub(super) trait Session {
     fn dialect(&self) -> &'static dyn Dialect;
 
-    fn query(&mut self, statement: &Statement) -> Result<Vec<Vec<Cell>>, StoreError>;
+    /// Runs a statement and gives its rows.
+    fn query(&mut self, statement: &Statement) -> Result<Vec<Vec<Cell>>, StoreError> {
+        let answered = self.flight(std::slice::from_ref(statement))?.pop();
+        Ok(answered.unwrap_or_default().rows)
+    }
 
     /// Runs a statement and hands over its rows as they come, without keeping them, until `each` breaks off: their
     /// values may be taken out. An interrupt ends it.
@@ -42,36 +46,42 @@ pub(super) trait Session {
         None
     }
 
-    /// Runs a statement and gives the number of rows that it touched.
-    fn execute(&mut self, statement: &Statement) -> Result<u64, StoreError>;
-
     /// See [`Writer::quiet`](super::Writer::quiet).
     fn quiet(&mut self) -> Duration {
         Duration::ZERO
     }
 
-    /// Begins a write transaction for a queue in that schema and reads the database's clock. On SQLite this waits for
-    /// the write lock, no longer than the limits allow.
-    fn begin(&mut self, schema: &str) -> Result<Timestamp, StoreError>;
+    /// Begins a write transaction for a queue in that schema. On SQLite this waits for the write lock, no longer than the
+    /// limits allow. A server hears of it with the first statement, in one round trip: what it refuses, that one reports.
+    fn begin(&mut self, schema: &str) -> Result<(), StoreError>;
+
+    /// The database's clock in the transaction.
+    fn clock(&mut self) -> Result<Timestamp, StoreError>;
 
     /// Fails unless every name in a statement of an action is found with only the system's names on the search path.
     /// Postgres takes `x.name` for a call `name(x)` where the column is missing: with the queue's schema on the path,
-    /// that may be another role's function. Waits for locks as [`Session::begin_acting`] does. SQLite has no search
-    /// path.
+    /// that may be another role's function. Waits for locks as [`Session::act`] does. SQLite has no search path.
     fn names_are_found(&mut self, _act: &Statement, _again: bool) -> Result<(), StoreError> {
         Ok(())
     }
 
-    /// Prepares for statements that run the queue's own triggers and functions: these may need the names of their
-    /// schema, and other sessions' locks are waited for only for a moment. For less than that when the action is tried
-    /// `again`. On SQLite a trigger resolves names in its own schema, and the only lock is held already.
-    fn begin_acting(&mut self, _again: bool) -> Result<(), StoreError> {
-        Ok(())
-    }
+    /// Runs statements of the transaction one after the other, on a server in one round trip. None is run behind one
+    /// that fails.
+    fn flight(&mut self, statements: &[Statement]) -> Result<Vec<Answered>, StoreError>;
 
-    /// Ends what [`Session::begin_acting`] began.
-    fn end_acting(&mut self) -> Result<(), StoreError> {
-        Ok(())
+    /// Runs statements that may run the queue's own triggers and functions, then `looks` in the same flight; gives the
+    /// answers to all. These functions may need the names of their schema, and other sessions' locks are waited for only
+    /// for a moment; for less than that when an action is tried `again`. On SQLite a trigger resolves names in its own
+    /// schema, and the only lock is held already.
+    fn act(
+        &mut self,
+        acts: Vec<Statement>,
+        looks: Option<Statement>,
+        _again: bool,
+    ) -> Result<(Vec<Answered>, Option<Answered>), StoreError> {
+        let acted = self.flight(&acts)?;
+        let looked = self.flight(&looks.into_iter().collect::<Vec<_>>())?.pop();
+        Ok((acted, looked))
     }
 
     /// Rows that a constraint would refuse at the commit, those included that were so before; 0 where the engine has
@@ -105,6 +115,14 @@ pub(super) trait ReadSession: Session {
     fn identity(&mut self) -> Result<Option<String>, StoreError>;
 
     fn live_schema(&mut self, names: &[String]) -> Result<LiveSchema, StoreError>;
+}
+
+/// What a statement came to.
+#[derive(Debug, Default)]
+pub(super) struct Answered {
+    pub(super) rows: Vec<Vec<Cell>>,
+    /// The rows that it changed.
+    pub(super) touched: u64,
 }
 
 #[derive(Debug)]

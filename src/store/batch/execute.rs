@@ -7,7 +7,6 @@ use crate::preset::{ActionSpec, Column, QueueSpec, Rows};
 use crate::store::session::Session;
 use crate::store::{StoreError, StoreErrorKind, sql};
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::time::Duration;
 
 /// What the statements of an action write besides their own values.
@@ -16,8 +15,8 @@ pub(super) struct ActionContext<'a> {
     pub(super) reason: &'a str,
     /// True if the action was tried with more rows before.
     pub(super) again: bool,
-    /// True if its effect is checked here, and not when the rows are read for the record.
-    pub(super) checks: bool,
+    /// The columns to record, where one look at the rows serves the check and the record.
+    pub(super) recorded: Option<&'a [&'a Column]>,
 }
 
 /// How long a job waits before it may run again.
@@ -26,7 +25,7 @@ pub(super) fn wait(batch: &Batch<'_>, n: usize) -> Duration {
 }
 
 /// Runs the action on some rows of a batch: its statements once for each instant at which jobs may run again, all in
-/// the batch's transaction. Checks that they moved exactly these rows.
+/// the batch's transaction. Checks that they moved exactly these rows; gives their images by their place where asked.
 pub(super) fn act_on<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
@@ -34,62 +33,59 @@ pub(super) fn act_on<S: Session>(
     batch: &Batch<'_>,
     rows: &[usize],
     context: &ActionContext<'_>,
-) -> Result<(), StoreError> {
+) -> Result<BTreeMap<usize, RowImage>, StoreError> {
     let keys: Vec<&Key> = rows.iter().filter_map(|n| batch.steps.get(*n)).map(|step| &step.key).collect();
     if keys.is_empty() {
-        return Ok(());
+        return Ok(BTreeMap::new());
     }
     let mut by_wait: BTreeMap<Duration, Vec<&Key>> = BTreeMap::new();
     rows.iter().zip(&keys).for_each(|(n, key)| by_wait.entry(wait(batch, *n)).or_default().push(key));
     let dialect = session.dialect();
-    let mut acts = Vec::new();
+    let (mut acts, mut fits) = (Vec::new(), Vec::new());
     for (wait, keys) in &by_wait {
         let clock = (context.now, context.now.plus(*wait));
         let of_slice = sql::acts(spec, dialect, moved, keys, clock, context.reason);
-        acts.extend(of_slice.into_iter().map(|act| (act, keys.len() as u64)));
-    }
-    for (act, _) in &acts {
-        session.names_are_found(&act.statement, context.again).map_err(|error| placed(error, moved))?;
-    }
-    session.begin_acting(context.again)?;
-    for (act, rows) in acts {
-        let touched = session.execute(&act.statement).map_err(|error| placed(error, moved))?;
-        must_fit(touched, act.rows, rows)?;
-    }
-    session.end_acting()?;
-    match sql::left_behind(spec, dialect, moved, &keys).filter(|_| context.checks) {
-        Some(statement) => {
-            let counts = session.query(&statement)?;
-            nothing_is_left(counts.first().map(Vec::as_slice), &moved.to.name, keys.len())
+        for act in of_slice {
+            session.names_are_found(&act.statement, context.again).map_err(|error| placed(error, moved))?;
+            fits.push((act.rows, keys.len() as u64));
+            acts.push(act.statement);
         }
-        None => Ok(()),
+    }
+    let look = match context.recorded {
+        Some(columns) => Some(sql::after(spec, dialect, moved, columns, &keys)),
+        None => sql::left_behind(spec, dialect, moved, &keys),
+    };
+    let (acted, looked) = session.act(acts, look, context.again).map_err(|error| placed(error, moved))?;
+    for (acted, (rows, each)) in acted.iter().zip(fits) {
+        must_fit(acted.touched, rows, each)?;
+    }
+    match (looked, context.recorded) {
+        (None, _) => Ok(BTreeMap::new()),
+        (Some(looked), None) => nothing_is_left(looked.rows.first().map(Vec::as_slice), &moved.to.name, keys.len())
+            .map(|()| BTreeMap::new()),
+        (Some(looked), Some(columns)) => effect(spec, moved, columns, &looked.rows, keys.len()),
     }
 }
 
-/// Reads the rows of these steps after the action, for the record, and checks its effect on them, where
-/// [`sql::checks_rows`].
-pub(super) fn effect<S: Session>(
-    session: &mut S,
+/// The images in the rows of [`sql::after`], once it is checked that none of so many jobs is left behind.
+fn effect(
     spec: &QueueSpec,
     moved: &ActionSpec,
     columns: &[&Column],
-    keys: &[&Key],
+    rows: &[Vec<Cell>],
+    each: usize,
 ) -> Result<BTreeMap<usize, RowImage>, StoreError> {
     let (mut found, mut in_flight, mut elsewhere) = (BTreeMap::new(), 0, 0);
-    if keys.is_empty() {
-        return Ok(found);
-    }
-    session.stream(&sql::after(spec, session.dialect(), moved, columns, keys), &mut |row| {
-        if let [Cell::Integer(n), image @ .., Cell::Integer(is_held), Cell::Integer(is_there)] = row {
+    for row in rows {
+        if let [Cell::Integer(n), image @ .., Cell::Integer(is_held), Cell::Integer(is_there)] = row.as_slice() {
             let n = usize::try_from(*n).ok().and_then(|n| n.checked_sub(1));
             found.extend(n.zip(super::record::image(spec, columns, image)));
             in_flight += *is_held;
             elsewhere += 1 - *is_there;
         }
-        ControlFlow::Continue(())
-    })?;
+    }
     let counts = [Cell::Integer(in_flight), Cell::Integer(elsewhere)];
-    nothing_is_left(Some(&counts), &moved.to.name, keys.len()).map(|()| found)
+    nothing_is_left(Some(&counts), &moved.to.name, each).map(|()| found)
 }
 
 /// Fails if rows are not in the state that is about to be reported; `counts` is the row of [`sql::left_behind`].
@@ -217,11 +213,9 @@ pub(super) fn set_back<S: Session>(
     if rows.is_empty() {
         return Ok(());
     }
-    session.begin_acting(again)?;
-    for (statement, each) in sql::restores(spec, session.dialect(), columns, &rows) {
-        must_fit(session.execute(&statement)?, Rows::Each, each)?;
-    }
-    session.end_acting()?;
+    let (restores, each): (Vec<_>, Vec<_>) = sql::restores(spec, session.dialect(), columns, &rows).into_iter().unzip();
+    let (restored, _) = session.act(restores, None, again)?;
+    restored.iter().zip(each).try_for_each(|(restored, each)| must_fit(restored.touched, Rows::Each, each))?;
     let keys: Vec<&Key> = rows.iter().map(|(_, key, _)| *key).collect();
     let now = images(session, spec, columns, &keys, None)?;
     let is_restored = |(n, (_, _, row)): (usize, &(usize, &Key, &RowChange))| {

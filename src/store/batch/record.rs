@@ -138,32 +138,30 @@ fn add<S: Session + ?Sized>(
             .remedy(Remedy::MakeLedger));
     }
     // The jobs are locked by now: the ledger is waited for no longer than an action may take.
-    session.begin_acting(false)?;
-    let mut written = 0;
-    for statement in sql::ledger_inserts(dialect, ledger, head, at, steps) {
-        written += session.execute(&statement).map_err(|error| match error.kind {
-            StoreErrorKind::Denied => {
-                let role = session.role().unwrap_or_else(|| "(this role)".to_owned());
-                let message = format!("may not write to the ledger {name}: {}", error.message);
-                let error = StoreError { message, ..error };
-                error.hint(format!("GRANT INSERT, SELECT ON {name} TO {role}"))
-            }
-            // A constraint on the ledger is no fault of a job's row.
-            StoreErrorKind::RowData => StoreError {
-                kind: StoreErrorKind::Unfit,
-                message: format!("the ledger {name} refuses what is written there: {}", error.message),
-                ..error
-            },
-            _ => error,
-        })?;
-    }
+    let inserts = sql::ledger_inserts(dialect, ledger, head, at, steps);
+    let (inserted, _) = session.act(inserts, None, false).map_err(|error| match error.kind {
+        StoreErrorKind::Denied => {
+            let role = session.role().unwrap_or_else(|| "(this role)".to_owned());
+            let message = format!("may not write to the ledger {name}: {}", error.message);
+            let error = StoreError { message, ..error };
+            error.hint(format!("GRANT INSERT, SELECT ON {name} TO {role}"))
+        }
+        // A constraint on the ledger is no fault of a job's row.
+        StoreErrorKind::RowData => StoreError {
+            kind: StoreErrorKind::Unfit,
+            message: format!("the ledger {name} refuses what is written there: {}", error.message),
+            ..error
+        },
+        _ => error,
+    })?;
+    let written: u64 = inserted.iter().map(|inserted| inserted.touched).sum();
     if written != steps.len() as u64 {
         let of = steps.len();
         let message = format!("the ledger {name} took {written} of {of} rows: a trigger or a rule swallows the others");
         return Err(StoreError::new(StoreErrorKind::Unfit, message)
             .hint("the batch was rolled back; `jobdoctor check` names the triggers and rules: drop them"));
     }
-    session.end_acting()
+    Ok(())
 }
 
 #[cfg(test)]

@@ -75,17 +75,17 @@ pub(super) fn behind_savepoint<S: Session, T>(
     session: &mut S,
     work: impl FnOnce(&mut S) -> Result<T, StoreError>,
 ) -> Result<Result<T, StoreError>, StoreError> {
-    session.execute(&Statement::plain("SAVEPOINT jobdoctor_rows"))?;
+    session.query(&Statement::plain("SAVEPOINT jobdoctor_rows"))?;
     let done = work(session);
     match &done {
         Err(error) if !is_of_a_row(error) => return done.map(Ok),
         Err(_) if !session.in_transaction() => return Ok(done),
         Err(_) => {
-            session.execute(&Statement::plain("ROLLBACK TO SAVEPOINT jobdoctor_rows"))?;
+            session.query(&Statement::plain("ROLLBACK TO SAVEPOINT jobdoctor_rows"))?;
         }
         Ok(_) => {}
     }
-    session.execute(&Statement::plain("RELEASE SAVEPOINT jobdoctor_rows"))?;
+    session.query(&Statement::plain("RELEASE SAVEPOINT jobdoctor_rows"))?;
     Ok(done)
 }
 

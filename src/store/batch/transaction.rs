@@ -2,7 +2,7 @@
 
 use super::execute::row_error;
 use super::savepoints::{BatchMode, Failure};
-use crate::model::{BatchReport, End, Outcome, Timestamp};
+use crate::model::{BatchReport, End, Outcome};
 use crate::store::session::{Commit, Session};
 use crate::store::{StoreError, StoreErrorKind, random};
 use std::time::{Duration, Instant};
@@ -63,18 +63,18 @@ pub(super) enum Ending {
     RollBack,
 }
 
-/// Runs `work` in one transaction, with the transaction's clock, and ends it so.
+/// Runs `work` in one transaction, and ends it so.
 pub(super) fn in_transaction<S: Session>(
     session: &mut S,
     schema: &str,
     ending: Ending,
-    work: impl FnOnce(&mut S, Timestamp) -> Result<Work, Failure>,
+    work: impl FnOnce(&mut S) -> Result<Work, Failure>,
 ) -> Result<BatchReport<StoreError>, Failure> {
-    let now = session.begin(schema)?;
+    session.begin(schema)?;
     let begun = Instant::now();
     let done = match ending {
-        Ending::Commit => work(session, now),
-        Ending::RollBack => checked(session, |session| work(session, now)),
+        Ending::Commit => work(session),
+        Ending::RollBack => checked(session, work),
     };
     let took = begun.elapsed();
     let (results, warnings) = match done {

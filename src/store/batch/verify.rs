@@ -8,7 +8,6 @@ use crate::store::StoreError;
 use crate::store::session::Session;
 use crate::store::sql::{self, Statement};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
 
 /// Locks the owners' rows on which verdicts rest, and settles the steps whose evidence row has changed.
 pub(super) fn evidence_rows<S: Session>(
@@ -91,14 +90,13 @@ pub(super) fn verify<S: Session>(
     let kind = (batch.action, moved.locks_for_update);
     let statement = sql::verify(spec, session.dialect(), kind, recorded, &wanted(batch, &open));
     let mut verified = BTreeSet::new();
-    session.stream(&statement, &mut |row| {
-        if let Some(n) = position(row, &open) {
+    for row in session.query(&statement)? {
+        if let Some(n) = position(&row, &open) {
             verified.insert(n);
             let cells = row.get(1..).unwrap_or_default();
             images.extend(recorded.and_then(|columns| image(spec, columns, cells)).map(|image| (n, image)));
         }
-        ControlFlow::Continue(())
-    })?;
+    }
     let missing: Vec<usize> = open.into_iter().filter(|n| !verified.contains(n)).collect();
     let unchanged = is_unchanged(session, spec, batch, &missing)?;
     for n in missing {

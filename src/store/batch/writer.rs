@@ -1,6 +1,6 @@
 //! The writer for both engines: the four steps of a batch.
 
-use super::execute::{ActionContext, act_on, differing, effect, lock, restored, set_back, wait};
+use super::execute::{ActionContext, act_on, differing, lock, restored, set_back, wait};
 use super::record::{Recorder, change, images, record};
 use super::savepoints::{BatchMode, Failure, behind_savepoint, with_savepoints};
 use super::sweep_lock::{SweepLock, acquire};
@@ -39,11 +39,12 @@ impl<S: Session> Writer for SqlWriter<S> {
         let (sweep_lock, ending, rolled_back) = (self.sweep_lock, self.ending, &self.rolled_back);
         let mut is_committed = false;
         let mut report = settle(batch.steps.len(), |mode| {
-            let done = in_transaction(&mut self.session, &spec.schema, ending, |session, now| {
+            let done = in_transaction(&mut self.session, &spec.schema, ending, |session| {
                 if let Some(sweep_lock) = sweep_lock {
+                    let now = session.clock().map_err(Failure::Store)?;
                     acquire(session, spec, sweep_lock, now).map_err(Failure::Store)?;
                 }
-                work(session, spec, &writing, (batch, rolled_back), mode, now, recorder)
+                work(session, spec, &writing, (batch, rolled_back), mode, recorder)
             });
             is_committed = ending == Ending::Commit && done.as_ref().is_ok_and(|report| report.stop.is_none());
             done
@@ -107,7 +108,6 @@ fn work<S: Session>(
     writing: &Writing<'_>,
     (batch, rolled_back): (&Batch<'_>, &[Step]),
     mode: &BatchMode,
-    now: Timestamp,
     recorder: &mut dyn Recorder,
 ) -> Result<Work, Failure> {
     let mut results = evidence_rows(session, spec, batch)?;
@@ -125,22 +125,29 @@ fn work<S: Session>(
     let all: Vec<&Key> = batch.steps.iter().map(|step| &step.key).collect();
     refuse_shared_keys(session, spec, &all, &mut results)?;
     guarded(session, spec, &all, &mut results)?;
+    let now = session.clock()?;
     only_with_key_holders(session, spec, batch, rolled_back, now, &mut results)?;
+    let act = |session: &mut S, rows: &[usize], again: bool, recorded: Option<&[&Column]>| match writing {
+        Writing::Act(action) => {
+            let context = ActionContext { now, reason: batch.reason, again, recorded };
+            act_on(session, spec, action, batch, rows, &context)
+        }
+        Writing::Restore(columns) => set_back(session, spec, columns, batch, rows, again).map(|()| BTreeMap::new()),
+    };
     // One look at the rows serves the check and the record.
     let is_acting = matches!(writing, Writing::Act(action) if !action.steps.is_empty());
-    let checks = !is_acting || *mode != BatchMode::Together || columns.is_none() || !sql::checks_rows(spec);
-    let mut act = |session: &mut S, rows: &[usize], again: bool| match writing {
-        Writing::Act(action) => {
-            act_on(session, spec, action, batch, rows, &ActionContext { now, reason: batch.reason, again, checks })
-        }
-        Writing::Restore(columns) => set_back(session, spec, columns, batch, rows, again),
-    };
+    let recorded = columns.as_deref().filter(|_| is_acting && *mode == BatchMode::Together && sql::checks_rows(spec));
+    let mut seen = None;
     match mode {
-        BatchMode::Together => act(session, &open(&results), false).map_err(Failure::of_rows)?,
+        BatchMode::Together => {
+            let looked = act(session, &open(&results), false, recorded).map_err(Failure::of_rows)?;
+            seen = recorded.map(|_| looked);
+        }
         BatchMode::Savepoints { left_out, is_row_by_row } => {
             for (n, error) in left_out {
                 set(&mut results, *n, End::refused(error.clone()));
             }
+            let mut act = |session: &mut S, rows: &[usize], again| act(session, rows, again, None).map(drop);
             for (n, result) in with_savepoints(session, &mut act, *is_row_by_row, open(&results))? {
                 set(&mut results, n, result);
             }
@@ -150,12 +157,7 @@ fn work<S: Session>(
     let after = match &columns {
         Some(columns) => {
             let keys: Vec<&Key> = moved.iter().filter_map(|n| batch.steps.get(*n)).map(|step| &step.key).collect();
-            let images = match writing {
-                Writing::Act(action) if !checks => {
-                    effect(session, spec, action, columns, &keys).map_err(Failure::of_rows)?
-                }
-                _ => images(session, spec, columns, &keys, None)?,
-            };
+            let images = seen.map_or_else(|| images(session, spec, columns, &keys, None), Ok)?;
             images.into_iter().filter_map(|(at, image)| Some((*moved.get(at)?, image))).collect()
         }
         None => BTreeMap::new(),
@@ -196,14 +198,8 @@ fn only_with_key_holders<S: Session>(
     let before = Batch { action: Action::Requeue, steps: rolled_back, waits: &[], instead: &[], ..*batch };
     let rows: Vec<usize> = (0..rolled_back.len()).collect();
     let found = behind_savepoint(session, |session| {
-        act_on(
-            session,
-            spec,
-            requeue,
-            &before,
-            &rows,
-            &ActionContext { now, reason: batch.reason, again: true, checks: true },
-        )?;
+        let context = ActionContext { now, reason: batch.reason, again: true, recorded: None };
+        act_on(session, spec, requeue, &before, &rows, &context)?;
         key_holders(session, spec, requeue, &keys, batch.instead, (now, batch.reason))
     })?;
     let (found, why) = match found {

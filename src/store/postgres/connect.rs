@@ -2,13 +2,15 @@
 
 use super::connect_error::{FailedAttempt, io_error, is_before_login};
 use super::connection_thread::{ConnectionThread, for_at_most, on_own_thread};
+use super::driver::{Driver, Unconnected};
 use super::tls::{self, Tls};
 use crate::store::conninfo::{PostgresAddress, Server, ServerPlace, SslMode, TargetAttributes};
 use crate::store::{Limits, StoreError, StoreErrorKind, random};
-use ::postgres::config::{SslMode as Driver, SslNegotiation};
-use ::postgres::{Client, Config, Error, NoTls};
+use ::postgres::{Error, NoTls};
 use std::net::{IpAddr, ToSocketAddrs};
 use std::time::Duration;
+use tokio_postgres::Config;
+use tokio_postgres::config::{SslMode as Mode, SslNegotiation};
 
 pub(super) struct Connected {
     pub(super) connection: ConnectionThread,
@@ -143,35 +145,40 @@ impl Attempt<'_> {
     fn connect_to(&self, ip: Option<IpAddr>) -> Result<Connected, Failed> {
         let first = match (ip, self.address.tls.mode) {
             // A socket never uses TLS: nothing leaves the machine.
-            (None, _) => return self.connect_with(ip, Driver::Disable).map_err(|mode| mode.failed),
-            (_, SslMode::Disable | SslMode::Allow) => Driver::Disable,
-            (_, SslMode::Prefer) => Driver::Prefer,
-            (_, SslMode::Require | SslMode::VerifyCa | SslMode::VerifyFull) => Driver::Require,
+            (None, _) => return self.connect_with(ip, Mode::Disable).map_err(|mode| mode.failed),
+            (_, SslMode::Disable | SslMode::Allow) => Mode::Disable,
+            (_, SslMode::Prefer) => Mode::Prefer,
+            (_, SslMode::Require | SslMode::VerifyCa | SslMode::VerifyFull) => Mode::Require,
         };
         match (self.connect_with(ip, first), self.address.tls.mode) {
             (Err(first), SslMode::Allow) if first.is_refused => {
-                self.connect_with(ip, Driver::Prefer).map_err(|second| second.after(first))
+                self.connect_with(ip, Mode::Prefer).map_err(|second| second.after(first))
             }
             (Err(first), SslMode::Prefer) if first.had_tls && first.is_refused => {
-                self.connect_with(ip, Driver::Disable).map_err(|second| second.after(first))
+                self.connect_with(ip, Mode::Disable).map_err(|second| second.after(first))
             }
             (result, _) => result.map_err(|mode| mode.failed),
         }
     }
 
-    fn connect_with(&self, ip: Option<IpAddr>, mode: Driver) -> Result<Connected, FailedMode> {
+    fn connect_with(&self, ip: Option<IpAddr>, mode: Mode) -> Result<Connected, FailedMode> {
         let config = self.config(ip, mode);
-        let (connected, had_tls) = match self.tls.filter(|_| mode != Driver::Disable) {
-            None => (self.in_time(move || config.connect(NoTls)), false),
+        let (connected, had_tls) = match self.tls.filter(|_| mode != Mode::Disable) {
+            None => (self.in_time(move || Driver::connect(&config, NoTls)), false),
             Some(tls) => {
                 let tls = tls.for_attempt();
                 let driver_tls = tls.clone();
-                (self.in_time(move || config.connect(driver_tls)), tls.has_begun())
+                (self.in_time(move || Driver::connect(&config, driver_tls)), tls.has_begun())
             }
         };
-        let client = match connected {
-            Ok(Ok(client)) => client,
-            Ok(Err(error)) => {
+        let driver = match connected {
+            Ok(Ok(driver)) => driver,
+            Ok(Err(Unconnected::System(error))) => {
+                let message = format!("{}: the system has no room for a connection: {error}", self.label());
+                let failed = StoreError::new(StoreErrorKind::Unreachable, message).into();
+                return Err(FailedMode { failed, had_tls, is_refused: false });
+            }
+            Ok(Err(Unconnected::Server(error))) => {
                 let is_refused = is_before_login(&error) || (had_tls && tls::is_of_the_handshake(&error));
                 // After an answer no other server is tried, and neither where a password or TLS is missing. As libpq.
                 let is_final =
@@ -181,7 +188,7 @@ impl Attempt<'_> {
             }
             Err(error) => return Err(FailedMode { failed: error.into(), had_tls, is_refused: false }),
         };
-        let mut connection = ConnectionThread::start(client);
+        let mut connection = ConnectionThread::start(driver);
         match self.check_target(&mut connection) {
             Ok(()) => Ok(Connected { connection, server: self.server.clone(), label: self.label() }),
             Err(error) => Err(FailedMode { failed: error.into(), had_tls, is_refused: false }),
@@ -196,10 +203,10 @@ impl Attempt<'_> {
         let (in_time, interrupt) = (for_at_most(self.time_limit()), self.limits.interrupt.clone());
         let asked = connection.run(
             move || in_time() && !interrupt.is_raised(),
-            |client: &mut Client| {
+            async |client| {
                 let sql = "SELECT pg_catalog.pg_is_in_recovery(), \
                        pg_catalog.current_setting('default_transaction_read_only') OPERATOR(pg_catalog.=) 'on'::pg_catalog.text";
-                let row = client.query_typed(sql, &[])?;
+                let row = client.query_typed(sql, &[]).await?;
                 row.first().map_or(Ok((false, false)), |row| Ok((row.try_get(0)?, row.try_get(1)?)))
             },
         );
@@ -222,7 +229,7 @@ impl Attempt<'_> {
             .hint("target_session_attrs says which of several servers is acceptable"))
     }
 
-    fn config(&self, ip: Option<IpAddr>, mode: Driver) -> Config {
+    fn config(&self, ip: Option<IpAddr>, mode: Mode) -> Config {
         let (address, tcp) = (self.address, &self.address.tcp);
         let mut config = Config::new();
         config.user(&address.user).dbname(&address.database).port(self.server.port).ssl_mode(mode);
@@ -240,7 +247,7 @@ impl Attempt<'_> {
         if let Some(options) = &address.options {
             config.options(options);
         }
-        if address.tls.direct && mode == Driver::Require {
+        if address.tls.direct && mode == Mode::Require {
             config.ssl_negotiation(SslNegotiation::Direct);
         }
         config.channel_binding(address.channel_binding);

@@ -4,15 +4,17 @@
 //! server is frozen or the network drops its packets.
 
 use super::connect::{Connected, connect};
+use super::driver::Driver;
 use crate::store::Limits;
 use crate::store::conninfo::{PostgresAddress, Server};
+use ::postgres::Error;
 use ::postgres::types::Type;
-use ::postgres::{Client, Error};
 use std::ops::ControlFlow;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
+use tokio_postgres::Client;
 
 /// How often a waiting caller's condition is checked.
 const POLL: Duration = Duration::from_millis(50);
@@ -21,7 +23,7 @@ const CLOSE: Duration = Duration::from_millis(300);
 /// How many parts a streaming thread may be ahead.
 const PARTS_AHEAD: usize = 4;
 
-type Task = Box<dyn FnOnce(&mut Client) + Send>;
+type Task = Box<dyn FnOnce(&mut Driver) + Send>;
 
 pub(super) struct ConnectionThread {
     /// `None` once the server has not answered in time.
@@ -33,14 +35,14 @@ pub(super) struct ConnectionThread {
 pub(super) struct NoAnswer;
 
 impl ConnectionThread {
-    pub(super) fn start(mut client: Client) -> ConnectionThread {
+    pub(super) fn start(mut driver: Driver) -> ConnectionThread {
         let (tasks, received) = mpsc::channel::<Task>();
         let (send, closed) = mpsc::channel();
         thread::spawn(move || {
             while let Ok(task) = received.recv() {
-                task(&mut client);
+                task(&mut driver);
             }
-            drop(client);
+            driver.close();
             // The session may not have waited for it.
             let _ = send.send(());
         });
@@ -52,13 +54,13 @@ impl ConnectionThread {
     pub(super) fn run<T: Send + 'static>(
         &mut self,
         keep_waiting: impl Fn() -> bool,
-        work: impl FnOnce(&mut Client) -> Result<T, Error> + Send + 'static,
+        work: impl AsyncFnOnce(&Client) -> Result<T, Error> + Send + 'static,
     ) -> Result<Result<T, Error>, NoAnswer> {
         let tasks = self.tasks.as_ref().ok_or(NoAnswer)?;
         let (send, answer) = mpsc::channel();
-        let task = Box::new(move |client: &mut Client| {
+        let task = Box::new(move |driver: &mut Driver| {
             // The caller may have given up.
-            let _ = send.send(work(client));
+            let _ = send.send(driver.run(work));
         });
         tasks.send(task).map_err(|_| NoAnswer)?;
         let answered = wait(&answer, keep_waiting);
@@ -74,13 +76,13 @@ impl ConnectionThread {
     pub(super) fn stream<T: Send + 'static>(
         &mut self,
         keep_waiting: impl Fn() -> bool,
-        work: impl FnOnce(&mut Client, &dyn Fn(T) -> bool) -> Result<(), Error> + Send + 'static,
+        work: impl AsyncFnOnce(&Client, &dyn Fn(T) -> bool) -> Result<(), Error> + Send + 'static,
         mut each: impl FnMut(T) -> ControlFlow<()>,
     ) -> Result<Result<(), Error>, NoAnswer> {
         let tasks = self.tasks.as_ref().ok_or(NoAnswer)?;
         let (send, parts) = mpsc::sync_channel(PARTS_AHEAD);
-        let task = Box::new(move |client: &mut Client| {
-            let end = work(client, &|part| send.send(Part::Some(part)).is_ok());
+        let task = Box::new(move |driver: &mut Driver| {
+            let end = driver.run(async |client| work(client, &|part| send.send(Part::Some(part)).is_ok()).await);
             // The caller may have broken off.
             let _ = send.send(Part::End(end));
         });
@@ -185,8 +187,8 @@ impl Cancel {
         // If no thread can be started, the statement still ends with its own time limit.
         let _ = thread::Builder::new().spawn(move || {
             let Ok(Connected { mut connection, .. }) = connect(&address, &limits) else { return };
-            let _ = connection.run(for_at_most(TIME_LIMIT), move |client| {
-                client.execute_typed(CANCEL, &[(&process, Type::TEXT), (&began, Type::TEXT)])
+            let _ = connection.run(for_at_most(TIME_LIMIT), async move |client| {
+                client.execute_typed(CANCEL, &[(&process, Type::TEXT), (&began, Type::TEXT)]).await
             });
         });
     }

@@ -51,14 +51,14 @@ impl PostgresSession {
             (self.connection, self.label, self.must_reconnect) = (connection, label, false);
         }
         let (xid, known) = (xid.to_owned(), self.timeline.clone());
-        let asked = self.connection.run(for_at_most(time), move |client| {
+        let asked = self.connection.run(for_at_most(time), async move |client| {
             let text =
                 |rows: &[::postgres::Row]| rows.first().map_or(Ok(None), |row| row.try_get::<_, Option<String>>(0));
-            if known.is_none() || text(&client.query_typed(TIMELINE, &[])?)? != known {
+            if known.is_none() || text(&client.query_typed(TIMELINE, &[]).await?)? != known {
                 return Ok(None);
             }
             let status = "SELECT pg_catalog.pg_xact_status($1::pg_catalog.xid8)";
-            text(&client.query_typed(status, &[(&xid, Type::TEXT)])?)
+            text(&client.query_typed(status, &[(&xid, Type::TEXT)]).await?)
         });
         match asked {
             Ok(Ok(status)) => Ok(status.unwrap_or_default()),

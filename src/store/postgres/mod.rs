@@ -5,6 +5,7 @@ mod catalog;
 mod connect;
 mod connect_error;
 mod connection_thread;
+mod driver;
 mod lost_commit;
 mod session;
 mod settings;

@@ -3,21 +3,25 @@
 use super::connect::{Connected, connect};
 use super::connect_error::{is_an_answer, store_error};
 use super::connection_thread::{Cancel, ConnectionThread, NoAnswer, for_at_most};
+use super::settings::{BEGAN, PROCESS, first};
 use super::value::{Bound, Raw};
 use crate::model::{Cell, Timestamp};
 use crate::preset::ident::quoted;
 use crate::store::conninfo::PostgresAddress;
-use crate::store::session::{Commit, Session};
+use crate::store::session::{Answered, Commit, Session};
 use crate::store::sql::{Dialect, Postgres, Statement};
 use crate::store::{Limits, ServerVersion, StoreError, StoreErrorKind};
-use ::postgres::fallible_iterator::FallibleIterator as _;
 use ::postgres::types::{ToSql, Type};
-use ::postgres::{Client, Error, Row, SimpleQueryMessage, SimpleQueryRow};
+use ::postgres::{Error, Row, SimpleQueryMessage, SimpleQueryRow};
+use futures_util::TryStreamExt as _;
+use futures_util::future::{join, join_all};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio_postgres::Client;
 
 /// How long a statement of an action may wait for another session's lock; meanwhile the batch's own locks block
 /// workers.
@@ -33,6 +37,10 @@ pub(super) struct PostgresSession {
     pub(super) label: String,
     pub(super) limits: Limits,
     pub(super) in_transaction: bool,
+    /// The queue's schema, while the server has not heard yet that a write transaction begins.
+    unsent: Option<String>,
+    /// The server's clock in the transaction.
+    now: Option<Timestamp>,
     /// The transaction's id, once an action has written.
     pub(super) transaction_id: Option<String>,
     /// True for a snapshot, which an interrupt ends in the middle of a statement. A writer finishes its batch.
@@ -61,6 +69,8 @@ pub(super) struct PostgresSession {
 
 pub(super) type Answer = Vec<Vec<Cell>>;
 
+/// Statements that are on their way at once.
+const TOGETHER: usize = 16;
 /// Rows that are handed over together.
 const ROWS_A_PART: usize = 256;
 /// How long a server may take to end a statement once the time is up.
@@ -80,6 +90,8 @@ impl PostgresSession {
             label,
             limits: limits.clone(),
             in_transaction: false,
+            unsent: None,
+            now: None,
             transaction_id: None,
             is_reader: false,
             must_reconnect: false,
@@ -126,38 +138,54 @@ impl PostgresSession {
     /// Runs statements without parameters or rows.
     pub(super) fn batch(&mut self, sql: &str) -> Result<(), StoreError> {
         let sql = sql.to_owned();
-        self.run(move |client| client.batch_execute(&sql))
+        self.run(async move |client| client.batch_execute(&sql).await)
     }
 
     /// Runs statements without parameters, all in one round trip, and gives the rows of each one that has any, with
     /// their values as text.
     pub(super) fn answers(&mut self, sql: &str) -> Result<Vec<Answer>, StoreError> {
         let sql = sql.to_owned();
-        let messages = self.run(move |client| client.simple_query(&sql))?;
-        let mut answers: Vec<Answer> = Vec::new();
-        for message in messages {
-            match (message, answers.last_mut()) {
-                (SimpleQueryMessage::RowDescription(_), _) => answers.push(Vec::new()),
-                (SimpleQueryMessage::Row(row), Some(answer)) => {
-                    answer.push((0..row.len()).map(|n| text(&row, n)).collect());
-                }
-                _ => {}
-            }
-        }
-        Ok(answers)
+        self.run(async move |client| answers(client, &sql).await)
     }
 
-    /// Runs `work` with the connection; gives up on a server that answers neither in time nor soon after.
+    /// Runs `work` with the connection, in the same round trip as what begins its transaction; gives up on a server that
+    /// answers neither in time nor soon after.
     fn run<T: Send + 'static>(
         &mut self,
-        work: impl FnOnce(&mut Client) -> Result<T, Error> + Send + 'static,
+        work: impl AsyncFnOnce(&Client) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, StoreError> {
         if self.in_transaction && self.rolls_back() {
             return Err(StoreError::rolled_back());
         }
         let keep_waiting = self.keep_waiting();
-        let answered = self.connection.run(keep_waiting, work);
-        self.answer(answered)
+        let Some(schema) = self.unsent.take() else {
+            let answered = self.connection.run(keep_waiting, work);
+            return self.answer(answered);
+        };
+        // A deferred constraint would refuse the whole batch at its commit, without naming the row.
+        let begin = self.begin_with("ISOLATION LEVEL READ COMMITTED", true, "SET CONSTRAINTS ALL IMMEDIATE");
+        let cancel = self.cancel.clone();
+        // What fails behind BEGIN aborts the transaction, so that `work` never runs outside of it.
+        let both = async move |client: &Client| Ok(join(begun(client, &begin, &cancel), work(client)).await);
+        let answered = self.connection.run(keep_waiting, both);
+        let (begun, worked) = self.answer(answered)?;
+        let begun = begun.map_err(|error| self.error(&error))?;
+        self.now = Some(self.remember(begun, Some(&schema))?.0);
+        self.server_version.may_be_written()?;
+        worked.map_err(|error| self.error(&error))
+    }
+
+    /// Begins a transaction of that mode, and gives the clock and the answers to `further`.
+    pub(super) fn begin_reader(&mut self, mode: &str, further: &str) -> Result<(Timestamp, Vec<Answer>), StoreError> {
+        (self.in_transaction, self.transaction_id) = (true, None);
+        let (begin, cancel) = (self.begin_with(mode, false, further), self.cancel.clone());
+        let begun = self.run(async move |client| begun(client, &begin, &cancel).await)?;
+        self.remember(begun, None)
+    }
+
+    /// Begins the transaction, unless a statement has.
+    fn send_begin(&mut self) -> Result<(), StoreError> {
+        if self.unsent.is_none() { Ok(()) } else { self.run(async |_| Ok(())) }
     }
 
     fn answer<T>(&self, answered: Result<Result<T, Error>, NoAnswer>) -> Result<T, StoreError> {
@@ -239,8 +267,8 @@ impl PostgresSession {
 impl Drop for PostgresSession {
     /// A pooler closes the server's connection if its client leaves in the middle of a transaction.
     fn drop(&mut self) {
-        if self.in_transaction {
-            let _ = self.connection.run(for_at_most(ROLLBACK), |client| client.batch_execute("ROLLBACK"));
+        if self.in_transaction && self.unsent.is_none() {
+            let _ = self.connection.run(for_at_most(ROLLBACK), async |client| client.batch_execute("ROLLBACK").await);
         }
     }
 }
@@ -248,24 +276,6 @@ impl Drop for PostgresSession {
 impl Session for PostgresSession {
     fn dialect(&self) -> &'static dyn Dialect {
         &Postgres
-    }
-
-    /// Uses the unnamed statement: poolers keep no others.
-    fn query(&mut self, statement: &Statement) -> Result<Vec<Vec<Cell>>, StoreError> {
-        let statement = statement.clone();
-        self.run(move |client| {
-            let bound: Vec<Bound<'_>> = statement.params.iter().map(Bound).collect();
-            let rows = client.query_typed(&statement.sql, &typed(&bound))?;
-            rows.iter().map(cells).collect()
-        })
-    }
-
-    fn execute(&mut self, statement: &Statement) -> Result<u64, StoreError> {
-        let statement = statement.clone();
-        self.run(move |client| {
-            let bound: Vec<Bound<'_>> = statement.params.iter().map(Bound).collect();
-            client.execute_typed(&statement.sql, &typed(&bound))
-        })
     }
 
     /// The driver decodes the rows on the connection's thread, and reads no further than they are taken.
@@ -277,15 +287,16 @@ impl Session for PostgresSession {
         if self.rolls_back() {
             return Err(StoreError::rolled_back());
         }
+        self.send_begin()?;
         let (statement, keep_waiting, is_reader) = (statement.clone(), self.keep_waiting(), self.is_reader);
         let interrupt = self.limits.interrupt.clone();
         let streamed = self.connection.stream(
             keep_waiting,
-            move |client, take| {
+            async move |client, take: &dyn Fn(Vec<Vec<Cell>>) -> bool| {
                 let bound: Vec<Bound<'_>> = statement.params.iter().map(Bound).collect();
-                let mut rows = client.query_typed_raw(&statement.sql, typed(&bound))?;
+                let mut rows = pin!(client.query_typed_raw(&statement.sql, typed(&bound)).await?);
                 let mut part = Vec::new();
-                while let Some(row) = rows.next()? {
+                while let Some(row) = rows.try_next().await? {
                     part.push(cells(&row)?);
                     if part.len() == ROWS_A_PART && !take(std::mem::take(&mut part)) {
                         return Ok(());
@@ -306,15 +317,16 @@ impl Session for PostgresSession {
         Some(quoted(&self.address.user))
     }
 
-    fn begin(&mut self, schema: &str) -> Result<Timestamp, StoreError> {
+    fn begin(&mut self, schema: &str) -> Result<(), StoreError> {
         self.remember_timeline();
-        // A deferred constraint would refuse the whole batch at its commit, without naming the row.
-        let begun = self.begin_with("ISOLATION LEVEL READ COMMITTED", Some(schema), "SET CONSTRAINTS ALL IMMEDIATE");
-        let begun = begun.and_then(|(now, _)| self.server_version.may_be_written().map(|()| now));
-        if begun.is_err() {
-            self.rollback();
-        }
-        begun
+        (self.in_transaction, self.transaction_id, self.now) = (true, None, None);
+        self.unsent = Some(schema.to_owned());
+        Ok(())
+    }
+
+    fn clock(&mut self) -> Result<Timestamp, StoreError> {
+        self.send_begin()?;
+        self.now.ok_or_else(|| StoreError::new(StoreErrorKind::Other, "no transaction has begun"))
     }
 
     fn names_are_found(&mut self, act: &Statement, again: bool) -> Result<(), StoreError> {
@@ -326,13 +338,34 @@ impl Session for PostgresSession {
         Ok(())
     }
 
-    fn begin_acting(&mut self, again: bool) -> Result<(), StoreError> {
-        let path = self.path_of_queue.clone();
-        self.set(&[("search_path", &path), ("lock_timeout", lock_wait(again))])
+    /// Uses the unnamed statement: poolers keep no others.
+    fn flight(&mut self, statements: &[Statement]) -> Result<Vec<Answered>, StoreError> {
+        let mut answers = Vec::with_capacity(statements.len());
+        for some in statements.chunks(TOGETHER) {
+            let some = some.to_vec();
+            let sent = async move |client: &Client| {
+                // Each is sent as it is first polled, which is in their order.
+                let answers = join_all(some.iter().map(|statement| answered(client, statement))).await;
+                answers.into_iter().collect::<Result<Vec<Answered>, Error>>()
+            };
+            answers.extend(self.run(sent)?);
+        }
+        Ok(answers)
     }
 
-    fn end_acting(&mut self) -> Result<(), StoreError> {
-        self.unset_acting()
+    fn act(
+        &mut self,
+        acts: Vec<Statement>,
+        looks: Option<Statement>,
+        again: bool,
+    ) -> Result<(Vec<Answered>, Option<Answered>), StoreError> {
+        let (begin, end) = (self.begin_acting(again), self.end_acting());
+        let (count, has_looks) = (acts.len(), looks.is_some());
+        let flight: Vec<Statement> = std::iter::once(begin).chain(acts).chain([end]).chain(looks).collect();
+        let mut answers = self.flight(&flight)?;
+        let looked = if has_looks { answers.pop() } else { None };
+        self.transaction_id = answers.last().and_then(|end| end.rows.first()?.last()?.to_text());
+        Ok((answers.drain(1..).take(count).collect(), looked))
     }
 
     fn commit(&mut self) -> Commit {
@@ -344,9 +377,9 @@ impl Session for PostgresSession {
             },
         };
         self.in_transaction = false;
-        let commit = self.connection.run(for_at_most(self.limits.left() + GRACE), |client| {
+        let commit = self.connection.run(for_at_most(self.limits.left() + GRACE), async |client| {
             // The first statement fails in an aborted transaction, whose COMMIT the driver would report as success.
-            let committed = client.batch_execute("SELECT; COMMIT");
+            let committed = client.batch_execute("SELECT; COMMIT").await;
             let is_refused = committed.as_ref().is_err_and(is_an_answer) && !client.is_closed();
             Ok((committed, is_refused))
         });
@@ -367,9 +400,11 @@ impl Session for PostgresSession {
     }
 
     fn rollback(&mut self) {
-        // A connection on which this fails is lost, and its transaction with it.
         self.in_transaction = false;
-        let _ = self.batch("ROLLBACK");
+        if self.unsent.take().is_none() {
+            // A connection on which this fails is lost, and its transaction with it.
+            let _ = self.batch("ROLLBACK");
+        }
     }
 }
 
@@ -387,6 +422,40 @@ fn text(row: &SimpleQueryRow, n: usize) -> Cell {
     }
 }
 
+/// The rows of each statement that has any.
+async fn answers(client: &Client, sql: &str) -> Result<Vec<Answer>, Error> {
+    let mut answers: Vec<Answer> = Vec::new();
+    for message in client.simple_query(sql).await? {
+        match (message, answers.last_mut()) {
+            (SimpleQueryMessage::RowDescription(_), _) => answers.push(Vec::new()),
+            (SimpleQueryMessage::Row(row), Some(answer)) => {
+                answer.push((0..row.len()).map(|n| text(&row, n)).collect());
+            }
+            _ => {}
+        }
+    }
+    Ok(answers)
+}
+
+/// Begins a transaction; from its answer on, a statement of it can be cancelled.
+async fn begun(client: &Client, begin: &str, cancel: &Cancel) -> Result<Vec<Answer>, Error> {
+    let answers = answers(client, begin).await?;
+    if let (Some(process), Some(began)) = (first(&answers, PROCESS), first(&answers, BEGAN)) {
+        cancel.remember(process, began);
+    }
+    Ok(answers)
+}
+
+async fn answered(client: &Client, statement: &Statement) -> Result<Answered, Error> {
+    let bound: Vec<Bound<'_>> = statement.params.iter().map(Bound).collect();
+    let mut stream = pin!(client.query_typed_raw(&statement.sql, typed(&bound)).await?);
+    let mut rows = Vec::new();
+    while let Some(row) = stream.try_next().await? {
+        rows.push(cells(&row)?);
+    }
+    Ok(Answered { rows, touched: stream.rows_affected().unwrap_or(0) })
+}
+
 fn cells(row: &Row) -> Result<Vec<Cell>, Error> {
     (0..row.len()).map(|n| row.try_get::<_, Raw>(n).map(|raw| raw.0)).collect()
 }
@@ -396,6 +465,6 @@ fn typed<'p>(bound: &'p [Bound<'_>]) -> Vec<(&'p (dyn ToSql + Sync), Type)> {
 }
 
 /// How long a statement of an action may wait for a lock.
-fn lock_wait(again: bool) -> &'static str {
+pub(super) fn lock_wait(again: bool) -> &'static str {
     if again { WAIT_AGAIN } else { WAIT }
 }

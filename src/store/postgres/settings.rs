@@ -1,6 +1,6 @@
 //! The settings of a transaction, made inside it and for it alone: poolers keep no session state.
 
-use super::session::{Answer, PostgresSession};
+use super::session::{Answer, PostgresSession, lock_wait};
 use super::snapshot::server_version;
 use crate::model::{Cell, Timestamp};
 use crate::preset::ident::quoted;
@@ -53,32 +53,30 @@ const REPLICATION_ROLE: &str = "ALTER ROLE or ALTER DATABASE ... RESET session_r
 /// The longest time limit that a server understands: an integer of milliseconds.
 const LONGEST: Duration = Duration::from_millis(i32::MAX as u64);
 
+/// Where the answers to [`PostgresSession::begin_with`] hold the server process, and the start of its transaction.
+pub(super) const PROCESS: (usize, usize) = (3, 1);
+pub(super) const BEGAN: (usize, usize) = (3, 2);
+
 impl PostgresSession {
-    /// Begins a transaction in that mode, makes its settings, reads its clock and runs further statements, all in one
-    /// round trip; gives the answers to those. A write transaction names the queue's schema.
+    /// What begins a transaction in that mode, makes its settings, reads its clock and runs further statements, all in
+    /// one round trip. [`PostgresSession::remember`] reads the answers.
     ///
     /// The search path holds the system's names only: a role that may create objects in another schema could otherwise
     /// have its own operator run as our role. The queue's triggers and functions get their path when an action begins.
-    pub(super) fn begin_with(
-        &mut self,
-        mode: &str,
-        schema: Option<&str>,
-        further: &str,
-    ) -> Result<(Timestamp, Vec<Answer>), StoreError> {
+    pub(super) fn begin_with(&self, mode: &str, writes: bool, further: &str) -> String {
         let left = milliseconds(self.limits.left());
         let lock = self.lock_timeout();
         let settings: [(&str, &str); 4] = [
             ("statement_timeout", &left),
             ("lock_timeout", &lock),
-            ("idle_in_transaction_session_timeout", if schema.is_some() { IDLE_IN_TRANSACTION } else { &left }),
+            ("idle_in_transaction_session_timeout", if writes { IDLE_IN_TRANSACTION } else { &left }),
             ("search_path", PATH),
         ];
         let set = |(name, value)| format!("pg_catalog.set_config('{name}', '{value}', true)");
         let settings: Vec<String> = FORMATS.into_iter().chain(settings).chain(TCP).map(set).collect();
         let settings = settings.join(", ");
         let now = epoch_micros("pg_catalog.now()");
-        (self.in_transaction, self.transaction_id) = (true, None);
-        let mut answers = self.answers(&format!(
+        format!(
             "BEGIN TRANSACTION {mode}; \
              SELECT pg_catalog.current_setting('search_path'); \
              SELECT pg_catalog.unnest(pg_catalog.current_schemas(false)); \
@@ -86,25 +84,28 @@ impl PostgresSession {
              SELECT {now}, pg_catalog.pg_backend_pid(), pg_catalog.now()::pg_catalog.text, pg_catalog.version(), \
              pg_catalog.current_setting('session_replication_role'); \
              {further}"
-        ))?;
+        )
+    }
+
+    /// Reads the answers to [`PostgresSession::begin_with`]: gives the clock and the answers to the further statements.
+    /// A write transaction names the queue's schema.
+    pub(super) fn remember(
+        &mut self,
+        mut answers: Vec<Answer>,
+        schema: Option<&str>,
+    ) -> Result<(Timestamp, Vec<Answer>), StoreError> {
         let further = answers.split_off(answers.len().min(4));
-        let first = |answer: usize, n: usize| answers.get(answer)?.first()?.get(n)?.to_text();
-        self.own_path = first(0, 0).unwrap_or_default();
+        self.own_path = first(&answers, (0, 0)).unwrap_or_default();
         self.visible = answers.get(1).into_iter().flatten().filter_map(|row| row.first()?.to_text()).collect();
-        self.server_version = server_version(&first(3, 3).unwrap_or_default());
+        self.server_version = server_version(&first(&answers, (3, 3)).unwrap_or_default());
         self.path_of_queue = self.path_of(schema.unwrap_or_default());
-        if schema.is_some() && first(3, 4).as_deref() == Some("replica") {
+        if schema.is_some() && first(&answers, (3, 4)).as_deref() == Some("replica") {
             let what = "session_replication_role is replica: Postgres would fire no trigger and check no foreign key or deferrable key";
             return Err(StoreError::new(StoreErrorKind::Unfit, what).hint(REPLICATION_ROLE));
         }
-        let (now, process, began) = (first(3, 0).as_deref().and_then(instant), first(3, 1), first(3, 2));
-        match (now, process, began) {
-            (Some(now), Some(process), Some(began)) => {
-                self.cancel.remember(process, began);
-                Ok((now, further))
-            }
-            _ => Err(StoreError::new(StoreErrorKind::Other, "the server's clock is out of range")),
-        }
+        let now = first(&answers, (3, 0)).as_deref().and_then(instant);
+        let out_of_range = || StoreError::new(StoreErrorKind::Other, "the server's clock is out of range");
+        Ok((now.ok_or_else(out_of_range)?, further))
     }
 
     /// Limits the statements of a transaction that creates things.
@@ -115,16 +116,18 @@ impl PostgresSession {
         ))
     }
 
-    /// Undoes what the beginning of an action and its triggers have set, and asks for the transaction's id in the same
-    /// round trip.
-    pub(super) fn unset_acting(&mut self) -> Result<(), StoreError> {
+    /// Sets what an action of the queue and its triggers need.
+    pub(super) fn begin_acting(&self, again: bool) -> Statement {
+        setting(&[("search_path", &self.path_of_queue), ("lock_timeout", lock_wait(again))])
+    }
+
+    /// Undoes what [`PostgresSession::begin_acting`] and triggers have set, and asks for the transaction's id.
+    pub(super) fn end_acting(&self) -> Statement {
         // A commit that sends notifications may have to wait for a lock.
         let wait = self.lock_timeout();
         let mut unset = setting(&[&FORMATS[..], &[("search_path", PATH), ("lock_timeout", &wait)]].concat());
         unset.sql.push_str(&format!(", {SYNCHRONOUS_COMMIT}, pg_catalog.pg_current_xact_id()::text"));
-        let answer = self.query(&unset)?;
-        self.transaction_id = answer.first().and_then(|row| row.last()).and_then(Cell::to_text);
-        Ok(())
+        unset
     }
 
     /// Limits the statements that follow to this time, until the savepoint before it is rolled back to.
@@ -149,6 +152,11 @@ impl PostgresSession {
     pub(super) fn set(&mut self, settings: &[(&str, &str)]) -> Result<(), StoreError> {
         self.query(&setting(settings)).map(|_| ())
     }
+}
+
+/// The value of the first row in that answer and column.
+pub(super) fn first(answers: &[Answer], (answer, column): (usize, usize)) -> Option<String> {
+    answers.get(answer)?.first()?.get(column)?.to_text()
 }
 
 /// The statement that changes settings for the rest of the transaction.

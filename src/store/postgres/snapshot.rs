@@ -40,7 +40,7 @@ impl PostgresSession {
         let catalog = Some(tables).filter(|tables| !tables.is_empty()).map(catalog::questions);
         let further = std::iter::once(server()).chain(catalog).collect::<Vec<_>>().join("; ");
         // A pooler makes the client wait for a free server here.
-        let (now, mut further) = self.begin_with("ISOLATION LEVEL REPEATABLE READ READ ONLY", None, &further)?;
+        let (now, mut further) = self.begin_reader("ISOLATION LEVEL REPEATABLE READ READ ONLY", &further)?;
         self.catalog = (tables.to_vec(), further.split_off(further.len().min(1)));
         if self.limits.interrupt.is_raised() {
             return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted while connecting"));

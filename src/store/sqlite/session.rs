@@ -6,7 +6,7 @@ use super::open::{explains_only, limit_statements, reads_only};
 use super::schema::{self, SchemaSeen};
 use crate::model::{Cell, Remedy, Timestamp};
 use crate::preset::{LiveSchema, QueueSpec};
-use crate::store::session::{Commit, ReadSession, Session};
+use crate::store::session::{Answered, Commit, ReadSession, Session};
 use crate::store::sql::{Dialect, Param, Sqlite, Statement, text};
 use crate::store::{Limits, StoreError, StoreErrorKind};
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
@@ -110,27 +110,6 @@ impl Session for SqliteSession {
         &Sqlite
     }
 
-    fn query(&mut self, statement: &Statement) -> Result<Vec<Vec<Cell>>, StoreError> {
-        let mut rows = Vec::new();
-        let mut read = || {
-            let mut prepared = self.connection.prepare_cached(&statement.sql)?;
-            each_row(&mut prepared, &statement.params, &mut |row| {
-                rows.push(row.iter_mut().map(std::mem::take).collect());
-                ControlFlow::Continue(())
-            })
-        };
-        read().map_err(|error| self.error(error))?;
-        Ok(rows)
-    }
-
-    fn execute(&mut self, statement: &Statement) -> Result<u64, StoreError> {
-        let run = || {
-            let mut prepared = self.connection.prepare_cached(&statement.sql)?;
-            prepared.execute(bound(&statement.params))
-        };
-        run().map(|rows| rows as u64).map_err(|error| self.error(error))
-    }
-
     fn stream(
         &mut self,
         statement: &Statement,
@@ -138,6 +117,23 @@ impl Session for SqliteSession {
     ) -> Result<(), StoreError> {
         let mut prepared = self.connection.prepare(&statement.sql).map_err(|error| self.error(error))?;
         each_row(&mut prepared, &statement.params, each).map_err(|error| self.error(error))
+    }
+
+    fn flight(&mut self, statements: &[Statement]) -> Result<Vec<Answered>, StoreError> {
+        let one = |statement: &Statement| {
+            let mut prepared = self.connection.prepare_cached(&statement.sql)?;
+            let mut answered = Answered::default();
+            if prepared.column_count() == 0 {
+                answered.touched = prepared.execute(bound(&statement.params))? as u64;
+            } else {
+                each_row(&mut prepared, &statement.params, &mut |row| {
+                    answered.rows.push(row.iter_mut().map(std::mem::take).collect());
+                    ControlFlow::Continue(())
+                })?;
+            }
+            Ok(answered)
+        };
+        statements.iter().map(one).collect::<rusqlite::Result<_>>().map_err(|error| self.error(error))
     }
 
     fn quiet(&mut self) -> Duration {
@@ -152,14 +148,18 @@ impl Session for SqliteSession {
     }
 
     /// Always immediate: a deferred transaction that reads first fails at once when another one writes.
-    fn begin(&mut self, _schema: &str) -> Result<Timestamp, StoreError> {
+    fn begin(&mut self, _schema: &str) -> Result<(), StoreError> {
         self.patiently("BEGIN IMMEDIATE")?;
         let seen = self.seen.clone();
-        let begun = seen.verify(self).and_then(|()| self.enlarge_cache()).and_then(|()| self.now());
+        let begun = seen.verify(self).and_then(|()| self.enlarge_cache());
         if begun.is_err() {
             self.rollback();
         }
         begun
+    }
+
+    fn clock(&mut self) -> Result<Timestamp, StoreError> {
+        self.now()
     }
 
     fn commit(&mut self) -> Commit {
@@ -188,7 +188,7 @@ impl Session for SqliteSession {
 
     fn rollback(&mut self) {
         // If this fails, SQLite has rolled back already.
-        let _ = self.execute(&Statement::plain("ROLLBACK"));
+        let _ = self.query(&Statement::plain("ROLLBACK"));
     }
 }
 
