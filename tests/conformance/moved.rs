@@ -3,7 +3,7 @@
 use super::record::{Tape, restores};
 use crate::support::doctor::{apply, limits, look, mapping, outcomes, planned, try_resolve};
 use crate::support::labs::{SqlLab, for_each_sql_store};
-use jobdoctor::model::{Action, Batch, BatchReport, Engine, Key, Outcome, Step};
+use jobdoctor::model::{Action, Batch, BatchReport, Cell, Engine, Key, Outcome, Step};
 use jobdoctor::preset::{Place, QueueSpec};
 use jobdoctor::store::{StoreError, Unrecorded};
 
@@ -48,8 +48,16 @@ fn judged(lab: &dyn SqlLab, mapping_text: &str) -> (QueueSpec, Vec<Step>) {
     (spec, steps)
 }
 
+/// The same whether the rows are recorded or not: one look serves the check and the record.
 fn ends(lab: &dyn SqlLab, spec: &QueueSpec, steps: &[Step]) -> (Vec<Outcome>, String) {
-    let report = apply(&*lab.store(), spec, steps);
+    let store = lab.store();
+    let mut writer = store.writer(&limits()).unwrap();
+    writer.roll_back();
+    let batch = Batch { action: Action::Requeue, steps, reason: "a test", waits: &[], instead: &[] };
+    let recorded: BatchReport<StoreError> = writer.apply(spec, &batch, &mut Tape::default());
+    drop(writer);
+    let report = apply(&*store, spec, steps);
+    assert_eq!(recorded.results, report.results, "{}", lab.name());
     assert!(report.stop.is_none(), "{}: {report:?}", lab.name());
     let said = report.results[0].error.clone().map(|error| error.message).unwrap_or_default();
     (outcomes(&report), said)
@@ -164,6 +172,19 @@ fn a_claim_is_found_and_moved_by_a_key_of_any_type() {
 fn touching_any() -> String {
     let any = "[[action.requeue.step]]\nrows = \"any\"\nsql = \"UPDATE {q} SET status = 'new', worker = NULL, tries = 9 WHERE id IN :ids\"";
     MAPPING.replace(r#"clear = ["worker", "started"]"#, any)
+}
+
+#[test]
+fn a_row_that_is_not_in_the_announced_state_is_refused() {
+    for_each_sql_store(|lab| {
+        set_up(lab, &[(1, "a"), (2, "b")]);
+        let (mut spec, steps) = judged(lab, MAPPING);
+        // The action still writes `new`.
+        spec.actions.get_mut(&Action::Requeue).unwrap().to.stored = Cell::Text("odd".into());
+        let (ends, said) = ends(lab, &spec, &steps);
+        assert_eq!(ends, [REFUSED, REFUSED], "{}", lab.name());
+        assert!(said.contains("not in state new after the action"), "{}: {said}", lab.name());
+    });
 }
 
 /// The statement may touch any number of rows, so that no count tells that it wrote to a job that waits.

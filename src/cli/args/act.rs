@@ -90,7 +90,7 @@ impl ActArgs {
 #[command(next_help_heading = "How gently")]
 pub struct FastArgs {
     /// Write without pauses, for when all workers are stopped. Otherwise workers on SQLite, where one writer keeps all
-    /// others out, get the lock for 20 to 40 ms after every 5 ms (10 ms after every 50 while no other process has
+    /// others out, get the lock for 20 to 40 ms after every 5 ms (10 to 15 ms after every 50 while no other process has
     /// written for two seconds), and those on Postgres a pause after a batch that locked the rows of owners for over
     /// 50 ms
     #[arg(long, requires = "apply")]

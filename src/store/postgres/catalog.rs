@@ -1,6 +1,7 @@
 //! Reads the live schema from `pg_catalog`; `information_schema` would hide tables on which the role has no rights.
 
-use super::session::{Answer, PostgresSession, is_true};
+use super::driver::Answer;
+use super::session::{PostgresSession, is_true};
 use crate::model::{Cell, Engine};
 use crate::preset::ident::literal;
 use crate::preset::{LiveColumn, LiveIndex, LiveSchema, LiveTable};

@@ -3,16 +3,15 @@
 use super::connect::{Connected, connect};
 use super::connect_error::{is_an_answer, store_error};
 use super::connection_thread::{Cancel, ConnectionThread, NoAnswer, for_at_most};
+use super::driver::{Answer, answered, answers, cells, rows};
 use super::settings::{BEGAN, PROCESS, first};
-use super::value::{Bound, Raw};
 use crate::model::{Cell, Timestamp};
 use crate::preset::ident::quoted;
 use crate::store::conninfo::PostgresAddress;
 use crate::store::session::{Answered, Commit, Session};
 use crate::store::sql::{Dialect, Postgres, Statement};
 use crate::store::{Limits, ServerVersion, StoreError, StoreErrorKind};
-use ::postgres::types::{ToSql, Type};
-use ::postgres::{Error, Row, SimpleQueryMessage, SimpleQueryRow};
+use ::postgres::Error;
 use futures_util::TryStreamExt as _;
 use futures_util::future::{join, join_all};
 use std::cell::OnceCell;
@@ -66,8 +65,6 @@ pub(super) struct PostgresSession {
     /// Dropped with the session, which ends its registration with the interrupt.
     alive: Arc<()>,
 }
-
-pub(super) type Answer = Vec<Vec<Cell>>;
 
 /// Statements that are on their way at once.
 const TOGETHER: usize = 16;
@@ -293,8 +290,7 @@ impl Session for PostgresSession {
         let streamed = self.connection.stream(
             keep_waiting,
             async move |client, take: &dyn Fn(Vec<Vec<Cell>>) -> bool| {
-                let bound: Vec<Bound<'_>> = statement.params.iter().map(Bound).collect();
-                let mut rows = pin!(client.query_typed_raw(&statement.sql, typed(&bound)).await?);
+                let mut rows = pin!(rows(client, &statement).await?);
                 let mut part = Vec::new();
                 while let Some(row) = rows.try_next().await? {
                     part.push(cells(&row)?);
@@ -338,7 +334,6 @@ impl Session for PostgresSession {
         Ok(())
     }
 
-    /// Uses the unnamed statement: poolers keep no others.
     fn flight(&mut self, statements: &[Statement]) -> Result<Vec<Answered>, StoreError> {
         let mut answers = Vec::with_capacity(statements.len());
         for some in statements.chunks(TOGETHER) {
@@ -413,30 +408,6 @@ pub(super) fn is_true(row: &[Cell], n: usize) -> bool {
     matches!(row.get(n), Some(Cell::Text(text)) if text == "t")
 }
 
-/// A value that arrived as text. In a database without an encoding it need not be UTF-8.
-fn text(row: &SimpleQueryRow, n: usize) -> Cell {
-    match row.try_get(n) {
-        Ok(Some(text)) => Cell::Text(text.to_owned()),
-        Ok(None) => Cell::Null,
-        Err(_) => Cell::BrokenText(Vec::new()),
-    }
-}
-
-/// The rows of each statement that has any.
-async fn answers(client: &Client, sql: &str) -> Result<Vec<Answer>, Error> {
-    let mut answers: Vec<Answer> = Vec::new();
-    for message in client.simple_query(sql).await? {
-        match (message, answers.last_mut()) {
-            (SimpleQueryMessage::RowDescription(_), _) => answers.push(Vec::new()),
-            (SimpleQueryMessage::Row(row), Some(answer)) => {
-                answer.push((0..row.len()).map(|n| text(&row, n)).collect());
-            }
-            _ => {}
-        }
-    }
-    Ok(answers)
-}
-
 /// Begins a transaction; from its answer on, a statement of it can be cancelled.
 async fn begun(client: &Client, begin: &str, cancel: &Cancel) -> Result<Vec<Answer>, Error> {
     let answers = answers(client, begin).await?;
@@ -444,24 +415,6 @@ async fn begun(client: &Client, begin: &str, cancel: &Cancel) -> Result<Vec<Answ
         cancel.remember(process, began);
     }
     Ok(answers)
-}
-
-async fn answered(client: &Client, statement: &Statement) -> Result<Answered, Error> {
-    let bound: Vec<Bound<'_>> = statement.params.iter().map(Bound).collect();
-    let mut stream = pin!(client.query_typed_raw(&statement.sql, typed(&bound)).await?);
-    let mut rows = Vec::new();
-    while let Some(row) = stream.try_next().await? {
-        rows.push(cells(&row)?);
-    }
-    Ok(Answered { rows, touched: stream.rows_affected().unwrap_or(0) })
-}
-
-fn cells(row: &Row) -> Result<Vec<Cell>, Error> {
-    (0..row.len()).map(|n| row.try_get::<_, Raw>(n).map(|raw| raw.0)).collect()
-}
-
-fn typed<'p>(bound: &'p [Bound<'_>]) -> Vec<(&'p (dyn ToSql + Sync), Type)> {
-    bound.iter().map(|param| (param as &(dyn ToSql + Sync), param.declared())).collect()
 }
 
 /// How long a statement of an action may wait for a lock.

@@ -1,6 +1,7 @@
 //! The settings of a transaction, made inside it and for it alone: poolers keep no session state.
 
-use super::session::{Answer, PostgresSession, lock_wait};
+use super::driver::Answer;
+use super::session::{PostgresSession, lock_wait};
 use super::snapshot::server_version;
 use crate::model::{Cell, Timestamp};
 use crate::preset::ident::quoted;

@@ -97,8 +97,8 @@ impl DatabaseFile {
         &self.real
     }
 
-    /// How long ago the file or the log beside it was written; no time at all if that does not show. SQLite makes an empty
-    /// log to read.
+    /// How long ago the file or its log was written; zero if the file system does not say. A log is empty until somebody
+    /// writes.
     pub(super) fn age(&self) -> Duration {
         let files = [self.real.clone(), self.sidecar("-wal")].map(|path| fs::metadata(path).ok());
         let written = files.into_iter().flatten().filter(|file| file.len() > 0).map(|file| file.modified());
