@@ -366,8 +366,8 @@ mod tests {
     fn what_tables_may_be_called_is_known_before_a_preset_is_parsed() {
         let (catalog, none) = (Catalog::built_in(), BTreeMap::new());
         for engine in Engine::ALL {
-            let listed = catalog.table_names(engine, &none);
-            for preset in catalog.iter().filter(|preset| preset.is_detectable()) {
+            for entry in catalog.presets.iter().filter(|entry| entry.is_detectable) {
+                let (listed, preset) = (entry.table_names(engine, &none), entry.preset().unwrap());
                 let names = preset.table_names(engine, &none);
                 let unlisted: Vec<&String> = names.iter().filter(|name| !listed.contains(name)).collect();
                 assert!(!names.is_empty() && unlisted.is_empty(), "{} on {engine}: {unlisted:?}", preset.name);

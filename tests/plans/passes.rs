@@ -50,6 +50,16 @@ fn a_limit_is_for_all_passes() {
     assert_eq!(doctor.rows("SELECT count(*) FROM jobs WHERE status = 'RUNNING'"), ["99"]);
 }
 
+/// The third pass has room for all that is left, the second must choose; the higher its id, the longer a job is silent.
+#[test]
+fn jobs_that_run_later_keep_their_order_in_all_passes() {
+    let doctor = orphans(10_200);
+    let spread = ["reclaim", "--apply", "--fast", "--max-jobs", "10200", "--jitter", "1h"];
+    doctor.on_queue(&spread).exits(0);
+    let last = "SELECT count(*), max(id) <= 200 FROM (SELECT id FROM jobs WHERE status = 'QUEUED' ORDER BY run_at DESC LIMIT 150)";
+    assert_eq!(doctor.rows(last), ["150 1"]);
+}
+
 /// Once job 2000 goes back, workers of the same name claim others: one that waited, and one that was requeued,
 /// by the very owner that it had.
 const WORKERS: &str = "CREATE TRIGGER workers AFTER UPDATE ON jobs WHEN new.id = 2000 AND new.status = 'QUEUED' BEGIN
