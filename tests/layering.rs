@@ -195,7 +195,7 @@ const BUDGETS: [(&str, usize, usize); 8] = [
     ("history", 875, 5),
     ("model", 1_350, 9),
     ("ops", 10_675, 60),
-    ("output", 6_650, 39),
+    ("output", 6_690, 39),
     ("policy", 3_625, 19),
     ("preset", 6_875, 29),
     ("store", 12_625, 63),

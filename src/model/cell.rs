@@ -145,7 +145,11 @@ pub fn from_json(value: &Value) -> Option<Cell> {
 
 impl Serialize for Cell {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        to_json(self).serialize(serializer)
+        match self {
+            Cell::Text(text) => serializer.serialize_str(text),
+            Cell::Integer(n) => serializer.serialize_i64(*n),
+            other => to_json(other).serialize(serializer),
+        }
     }
 }
 
@@ -158,7 +162,8 @@ impl<'de> Deserialize<'de> for Cell {
 
 /// The bytes as hexadecimal digits in lower case, two a byte.
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or_default();
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// The bytes of hexadecimal digits in either case, two a byte; `None` if it is anything else.

@@ -1,6 +1,6 @@
 //! What identifies a job, and how that is spelled.
 
-use super::cell::{Cell, hex, to_json};
+use super::cell::{Cell, hex};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
@@ -27,7 +27,8 @@ impl Key {
     /// The key as a text that no other key has: 42 and '42' differ, and so do the pairs a/b, c and a, b/c. For people
     /// there is [`Display`](std::fmt::Display).
     pub fn exact(&self) -> String {
-        serde_json::Value::Array(self.0.iter().map(to_json).collect()).to_string()
+        // Cells are always JSON.
+        serde_json::to_string(&self.0).unwrap_or_default()
     }
 }
 
@@ -72,7 +73,8 @@ pub fn read_id(id: &str, columns: usize) -> Option<Vec<String>> {
 /// JSON in which nothing deceives; it means the same. Line breaks stand between its values.
 pub fn escaped_json(json: &str) -> Cow<'_, str> {
     let acts = |c: char| c != '\n' && deceives(c);
-    if !json.contains(acts) {
+    // Nearly all is ASCII, which is told at once.
+    if json.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n')) || !json.contains(acts) {
         return Cow::Borrowed(json);
     }
     let escape = |c: char| c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect();

@@ -3,11 +3,12 @@
 use super::Listing;
 use super::columns::Columns;
 use super::format::{Format, Inert, Page, Screen, Table, Times, csv_line, inert, json};
-use serde::Serialize;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::fmt;
 use std::io::{self, Write};
 
 /// The default limit of a table.
@@ -52,7 +53,7 @@ pub trait Document: Serialize {
         let mut lists = self.lists(Format::Csv, Times::default());
         let fields = lists.iter().map(|list| list.shape.fields.clone()).find(|fields| !fields.is_empty());
         lists.retain(|list| fields.as_ref() == Some(&list.shape.fields));
-        csv_line(fields.iter().flatten().map(|field| path_of(field).0), out)?;
+        csv_line(fields.iter().flatten().map(|(name, _)| name), out)?;
         lists.into_iter().try_for_each(|list| list.write(Format::Csv, out))
     }
 
@@ -76,15 +77,16 @@ pub trait Document: Serialize {
 pub struct Shape {
     /// The `type` of its JSON lines.
     kind: &'static str,
-    /// The fields of csv. A field `rule=/reasons/0/rule` is called `rule` and has a value from inside a field.
-    fields: Vec<&'static str>,
+    /// The fields of csv, each with its path. A field `rule=/reasons/0/rule` is called `rule` and lies inside a field.
+    fields: Vec<(&'static str, &'static str)>,
     /// The field that names an item: the first one of the first column that is shown.
     name: &'static str,
 }
 
 impl Shape {
     pub(super) fn of<T>(kind: &'static str, columns: &Columns<'_, T>) -> Shape {
-        Shape { kind, fields: columns.fields(), name: columns.name() }
+        let fields = columns.fields().into_iter().map(|field| field.split_once("=/").unwrap_or((field, field)));
+        Shape { kind, fields: fields.collect(), name: columns.name() }
     }
 
     /// Writes the line of an item that is JSON already. Unknown values of csv are empty, and the texts of a list are
@@ -93,13 +95,13 @@ impl Shape {
         match format {
             Format::Csv => {
                 // Only what has a column is decoded.
-                let fields: BTreeMap<&str, &RawValue> = serde_json::from_slice(json)?;
-                let values = self.fields.iter().map(|field| csv_field(&fields, path_of(field).1));
+                let fields: Fields<'_> = serde_json::from_slice(json)?;
+                let values = self.fields.iter().map(|(_, path)| csv_field(fields.at(path)?));
                 csv_line(values.collect::<serde_json::Result<Vec<_>>>()?.iter().map(|value| value.as_bytes()), out)
             }
             Format::Name => {
-                let fields: BTreeMap<&str, &RawValue> = serde_json::from_slice(json)?;
-                let name = fields.get(self.name).map(|name| serde_json::from_str::<Option<String>>(name.get()));
+                let fields: Fields<'_> = serde_json::from_slice(json)?;
+                let name = fields.get(self.name).map(serde_json::from_str::<Option<String>>);
                 name.transpose()?.flatten().map_or(Ok(()), |name| writeln!(out, "{name}"))
             }
             // The type comes first, as in every line.
@@ -190,25 +192,61 @@ pub fn write<D: Document>(
     .map(|()| None)
 }
 
-/// The name of a field of csv, and the path to its value.
-fn path_of(field: &'static str) -> (&'static str, &'static str) {
-    field.split_once("=/").unwrap_or((field, field))
+/// The fields of a JSON object as they are spelled: a map of so few would cost more than to look for one.
+struct Fields<'j>(Vec<(&'j str, &'j RawValue)>);
+
+impl<'j> Deserialize<'j> for Fields<'j> {
+    fn deserialize<D: Deserializer<'j>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Fields(Vec::with_capacity(32)))
+    }
 }
 
-/// The field at that path, as CSV has it.
-fn csv_field<'j>(fields: &BTreeMap<&str, &'j RawValue>, path: &str) -> serde_json::Result<Cow<'j, str>> {
-    let (name, below) = path.split_once('/').map_or((path, None), |(name, below)| (name, Some(below)));
-    let json = fields.get(name).map_or("null", |field| field.get());
-    let plain = json.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
-    match (plain.filter(|text| !text.contains('\\')), below) {
-        (Some(text), None) => Ok(text.into()),
-        (None, None) if json == "null" => Ok("".into()),
-        (None, None) if json.bytes().all(|byte| byte.is_ascii_digit()) => Ok(json.into()),
-        _ => {
-            let value: Value = serde_json::from_str(json)?;
-            let value = below.map_or(Some(&value), |below| value.pointer(&format!("/{below}")));
-            Ok(value.map(csv_value).unwrap_or_default().into())
+impl<'j> Visitor<'j> for Fields<'j> {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'j>>(mut self, mut map: A) -> Result<Self, A::Error> {
+        while let Some(field) = map.next_entry()? {
+            self.0.push(field);
         }
+        Ok(self)
+    }
+}
+
+impl<'j> Fields<'j> {
+    fn get(&self, name: &str) -> Option<&'j str> {
+        self.0.iter().find(|(known, _)| *known == name).map(|(_, json)| json.get())
+    }
+
+    /// What is at that path; `null` if nothing is.
+    fn at(&self, path: &str) -> serde_json::Result<&'j str> {
+        let (name, below) = path.split_once('/').unwrap_or((path, ""));
+        let mut json = self.get(name);
+        for name in below.split('/').filter(|name| !name.is_empty()) {
+            json = match json {
+                Some(list) if list.starts_with('[') => {
+                    let items: Vec<&RawValue> = serde_json::from_str(list)?;
+                    name.parse().ok().and_then(|n: usize| items.get(n).map(|item| item.get()))
+                }
+                Some(object) if object.starts_with('{') => serde_json::from_str::<Fields<'_>>(object)?.get(name),
+                _ => None,
+            };
+        }
+        Ok(json.unwrap_or("null"))
+    }
+}
+
+/// A value as CSV has it. Only what is spelled otherwise there is decoded.
+fn csv_field(json: &str) -> serde_json::Result<Cow<'_, str>> {
+    let plain = json.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    match plain.filter(|text| !text.contains('\\')) {
+        Some(text) => Ok(text.into()),
+        None if json == "null" => Ok("".into()),
+        None if json.bytes().all(|byte| byte.is_ascii_digit()) => Ok(json.into()),
+        None => Ok(csv_value(&serde_json::from_str(json)?).into()),
     }
 }
 
