@@ -193,12 +193,12 @@ fn an_upward_arrow_is_caught() {
 const BUDGETS: [(&str, usize, usize); 8] = [
     ("cli", 9_975, 65),
     ("history", 875, 5),
-    ("model", 1_350, 9),
-    ("ops", 10_675, 60),
+    ("model", 1_360, 9),
+    ("ops", 10_700, 60),
     ("output", 6_690, 39),
     ("policy", 3_625, 19),
     ("preset", 6_875, 29),
-    ("store", 12_625, 63),
+    ("store", 12_750, 63),
 ];
 
 /// How a layer of so many lines and files exceeds its budget.

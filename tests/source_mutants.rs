@@ -18,7 +18,7 @@ const GROUPS: [(&str, &str, &[Mutant]); 4] = [
 ];
 
 /// Shortcuts of the one pass that reads, and of the one look that checks and records.
-const OF_STORE: [Mutant; 7] = [
+const OF_STORE: [Mutant; 10] = [
     ("an owner is counted twice", "port.rs", "*claims += 1;", "*claims += 2;"),
     ("only suspects are counted", "reader.rs", "                holders.add(&owner);\n", ""),
     ("a page order skips a row", "sql/listing.rs", "GROUP BY 1) AS", "GROUP BY 1 LIMIT -1 OFFSET 1) AS"),
@@ -36,18 +36,32 @@ const OF_STORE: [Mutant; 7] = [
     ),
     ("a row that is still held is moved", "batch/execute.rs", "in_flight += *is_held;", ""),
     ("a row in another state is moved", "batch/execute.rs", "elsewhere += 1 - *is_there;", ""),
+    (
+        "what returns is true under a trigger",
+        "sql/act.rs",
+        "WHERE g.tgrelid = c.oid AND NOT g.tgisinternal",
+        "WHERE false",
+    ),
+    ("what returns is true in any collation", "sql/act.rs", "coalesce(o.collisdeterministic, true)", "true"),
+    (
+        "what returns is in the announced state",
+        "batch/execute.rs",
+        ".filter(|_| state.to_text() == moved.to.stored.to_text())",
+        "",
+    ),
 ];
 
 const OF_PRESETS: [Mutant; 1] =
     [("the tables of variants are not asked for", "build.rs", ".chain([&document])", ".take(0).chain([&document])")];
 
-const OF_PASSES: [Mutant; 2] = [
+const OF_PASSES: [Mutant; 3] = [
     (
         "a limit takes any",
         "plan/mod.rs",
         "!is_first && selection.limit.is_none() && selection",
         "!is_first && selection",
     ),
+    ("a pass looks no further", "plan/mod.rs", "*claims *= 8", "{ break holders }"),
     ("a delay takes any", "apply.rs", "let in_any_order = !order.later.is_asked();", "let in_any_order = true;"),
 ];
 

@@ -15,5 +15,5 @@ pub use engine::{Engine, Standby, Target};
 pub use key::{Key, deceives, escaped_json, is_blank, read_id, spell_id};
 pub use record::{Actor, Fingerprint, LedgerRow, LedgerRun, Loss, RowChange, RowImage, RunHead, ValueChange};
 pub use remedy::Remedy;
-pub use step::{Action, AttemptsChange, Batch, BatchReport, End, Outcome, RowError, Step, Write};
+pub use step::{Action, AttemptsChange, Batch, BatchReport, Cost, End, Outcome, RowError, Step, Write};
 pub use time::{Clocks, FUTURE_TOLERANCE, LONGEST_THRESHOLD, Timestamp, age, is_threshold, parse_duration};

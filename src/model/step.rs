@@ -312,8 +312,18 @@ pub struct BatchReport<E> {
     pub stop: Option<E>,
     /// Things that went wrong after the commit and change nothing about it (a wake-up that failed).
     pub warnings: Vec<String>,
-    /// How long its statements took in the transaction that ended it, without the beginning and the commit.
+    pub cost: Cost,
+}
+
+/// What the statements of a batch cost in the transaction that ended it, without the beginning and the commit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// How long they took, and held locks.
     pub took: Duration,
+    /// How long of that they kept the database busy.
+    pub busy: Duration,
+    /// The bytes of its log that a server wrote meanwhile; 0 where it does not say.
+    pub logged: u64,
 }
 
 impl<E> BatchReport<E> {

@@ -212,7 +212,7 @@ impl<'a> BatchRunner<'a> {
         let again = done.results.iter().enumerate().filter(|(_, end)| is_to_be_split || tried_again(end));
         let again = again.map(|(n, _)| n).collect();
         recorder.ended(in_batch.iter().zip(&done.results).map(|(step, end)| step.at(end.clone())).collect(), again);
-        self.pace.learn(range.len(), done.took, self.locks_owners);
+        self.pace.learn(range.len(), done.cost, self.locks_owners);
         if is_to_be_split {
             let half = range.start + range.len() / 2;
             self.pause();

@@ -1,6 +1,6 @@
 //! How far a use case is, and at which pace a run goes on.
 
-use crate::model::Engine;
+use crate::model::{Cost, Engine};
 use crate::store::chance;
 use std::cell::Cell;
 use std::ops::Range;
@@ -104,6 +104,9 @@ pub(super) struct Pace {
 const BUSY_BUDGET: Duration = Duration::from_millis(5);
 const QUIET_BUDGET: Duration = Duration::from_millis(50);
 
+/// How much a server may log for a batch, in bytes: the commit of a worker waits until all before it is on the disk.
+const MOST_LOGGED: f64 = 2.0 * 1024.0 * 1024.0;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pauses {
     Always,
@@ -156,14 +159,15 @@ impl Pace {
         self.rows
     }
 
-    /// Takes in how long the statements of a batch took, and whether it locked the rows of owners; no time at all means
-    /// that it was not carried out.
-    pub(super) fn learn(&mut self, rows: usize, took: Duration, locks_owners: bool) {
-        if took.is_zero() {
+    /// Takes in what a batch cost, and whether it locked the rows of owners; no time at all means that it was not carried
+    /// out.
+    pub(super) fn learn(&mut self, rows: usize, cost: Cost, locks_owners: bool) {
+        if cost.took.is_zero() {
             return;
         }
-        self.has_locked_long = locks_owners && took > self.budget;
-        let (budget, took, count) = (self.budget.as_secs_f64(), took.as_secs_f64(), rows as f64);
+        self.has_locked_long = locks_owners && cost.took > self.budget;
+        let (budget, count) = (self.budget.as_secs_f64(), rows as f64);
+        let took = cost.busy.as_secs_f64().max(budget * cost.logged as f64 / MOST_LOGGED);
         let mut fixed = 0.0;
         // What a statement trigger or a distant server adds to every batch is no reason for smaller ones. Two sizes
         // that differ little show only noise.
@@ -175,8 +179,10 @@ impl Pace {
         }
         let room = if fixed < budget / 2.0 { budget - fixed } else { budget };
         let fitting = count * room / (took - fixed);
-        // One quick batch proves little.
-        self.rows = (fitting as usize).min(self.rows.saturating_mul(2)).clamp(1, self.most);
+        // One quick batch proves little, and nothing where workers would wait for a slow one.
+        let proven = if locks_owners || self.heeds_others() { 0.0 } else { fitting / 3.0 };
+        let more = self.rows.saturating_mul(2).max(proven as usize);
+        self.rows = (fitting as usize).min(more).clamp(1, self.most);
     }
 
     /// The pause before the next batch, of another length each time, so that it keeps step with no worker.
@@ -229,12 +235,31 @@ mod tests {
         );
     }
 
+    fn of(took: Duration) -> Cost {
+        Cost { took, busy: took, logged: 0 }
+    }
+
+    /// The way to the server is no reason for smaller batches, and what it logs is one.
+    #[test]
+    fn a_batch_is_sized_by_what_the_server_does() {
+        let cost = |rows: usize, bytes| Cost {
+            took: Duration::from_millis(90),
+            busy: Duration::from_micros(20) * rows as u32,
+            logged: bytes * rows as u64,
+        };
+        for (bytes, expected) in [(500, MOST..=MOST), (8_192, 200..=256)] {
+            let mut pace = Pace::new(Engine::Postgres, false);
+            (0..12).for_each(|_| pace.learn(pace.rows(), cost(pace.rows(), bytes), false));
+            assert!(expected.contains(&pace.rows()), "{bytes}: {pace:?}");
+        }
+    }
+
     /// The rows of the batches of a run in which a row takes that long, and each batch a millisecond more.
     fn batches(pace: &mut Pace, row: Duration) -> Vec<usize> {
         let mut batches = Vec::new();
         for _ in 0..12 {
             let rows = pace.rows();
-            pace.learn(rows, Duration::from_millis(1) + row * rows as u32, false);
+            pace.learn(rows, of(Duration::from_millis(1) + row * rows as u32), false);
             batches.push(rows);
         }
         batches
@@ -269,7 +294,9 @@ mod tests {
                     batches[1..].iter().all(|rows| row * (*rows as u32) <= pace.budget.max(row)),
                     "{row:?}: {batches:?}"
                 );
-                assert!(batches.windows(2).all(|pair| pair[1] <= 2 * pair[0]), "{batches:?}");
+                let fits = (pace.budget.as_secs_f64() / row.as_secs_f64()) as usize;
+                let is_slow = |pair: &[usize]| pair[1] <= (2 * pair[0]).max(fits / 3 + 1);
+                assert!(batches.windows(2).all(is_slow), "{batches:?}");
             }
         }
         let mut postgres = Pace::new(Engine::Postgres, false);
@@ -279,13 +306,13 @@ mod tests {
         let mut largest = 0;
         for _ in 0..12 {
             let rows = slow_statement.rows();
-            slow_statement.learn(rows, Duration::from_millis(500) + Duration::from_micros(10) * rows as u32, false);
+            slow_statement.learn(rows, of(Duration::from_millis(500) + Duration::from_micros(10) * rows as u32), false);
             largest = largest.max(rows);
         }
         assert_eq!(largest, MOST, "half a second a batch, whatever its rows: {slow_statement:?}");
         // Nothing was carried out, so nothing is learnt.
         let rows = postgres.rows();
-        postgres.learn(1, Duration::ZERO, false);
+        postgres.learn(1, of(Duration::ZERO), false);
         assert_eq!(postgres.rows(), rows);
     }
 
@@ -312,14 +339,14 @@ mod tests {
         assert!(pauses.len() > 5, "{pauses:?}");
         for engine in [Engine::Sqlite, Engine::Postgres] {
             let mut fast = Pace::new(engine, true);
-            fast.learn(100, Duration::from_secs(1), true);
+            fast.learn(100, of(Duration::from_secs(1)), true);
             assert_eq!(fast.pause(), Duration::ZERO);
         }
         let mut postgres = Pace::new(Engine::Postgres, false);
         assert_eq!(postgres.pause(), Duration::ZERO);
-        postgres.learn(100, Duration::from_millis(51), false);
+        postgres.learn(100, of(Duration::from_millis(51)), false);
         assert_eq!(postgres.pause(), Duration::ZERO, "only a worker that wants one of these jobs waits");
-        postgres.learn(100, Duration::from_millis(51), true);
+        postgres.learn(100, of(Duration::from_millis(51)), true);
         assert!(PAUSE.contains(&postgres.pause()));
     }
 }

@@ -39,12 +39,12 @@ pub(super) struct Scanned {
 }
 
 /// Judges the whole queue and hands over every claim that is stuck or unknown, selected or not; with ids, only the
-/// named claims.
+/// named claims. What it reads of each claim, and how many it may be content with: [`Reader::scan_until`].
 pub(super) fn judged(
     snapshot: &mut Snapshot,
     selection: &Selection,
     policy: &Policy,
-    detail: Detail,
+    read: (Detail, Option<u64>),
     each: Each<'_>,
 ) -> Result<Scanned, OpsError> {
     selection.check(&snapshot.spec, policy)?;
@@ -70,7 +70,7 @@ pub(super) fn judged(
     };
     let Snapshot { reader, spec, losses, .. } = snapshot;
     let mut one = |claim| consider(spec, &with_losses(losses.as_ref(), claim));
-    let holders = reader.scan_until(spec, &wanted, detail, &mut one)?;
+    let holders = reader.scan_until(spec, &wanted, read, &mut one)?;
     Ok(Scanned { not_found: Vec::new(), holders: Some(holders) })
 }
 

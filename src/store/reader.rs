@@ -79,14 +79,12 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         &mut self,
         spec: &QueueSpec,
         wanted: &Wanted,
-        detail: Detail,
+        (detail, most): (Detail, Option<u64>),
         each: &mut dyn FnMut(Claim) -> ControlFlow<()>,
     ) -> Result<Holders, StoreError> {
         let mut holders = Holders::default();
-        let Some(sql::Listing { statement, projection }) = sql::listing(spec, self.session.dialect(), wanted, detail)
-        else {
-            return Ok(holders);
-        };
+        let listing = sql::listing(spec, self.session.dialect(), wanted, detail, most);
+        let Some(sql::Listing { statement, projection }) = listing else { return Ok(holders) };
         let mut one = |row: &mut [Cell]| match projection.seen(row) {
             Ok(claim) => {
                 holders.add(&claim.owner);
@@ -281,7 +279,7 @@ impl<S: ReadSession> SqlReader<S> {
     /// read from end to end: a time further ahead in an old row that is not in flight is not seen.
     fn zones_seen(&mut self, spec: &QueueSpec) -> Result<UtcEvidence, StoreError> {
         let (mut evidence, now) = (UtcEvidence::default(), self.now);
-        let listing = sql::listing(spec, self.session.dialect(), &Wanted::All, Detail::ForListing);
+        let listing = sql::listing(spec, self.session.dialect(), &Wanted::All, Detail::ForListing, None);
         let Some(sql::Listing { statement, projection }) = listing else { return Ok(evidence) };
         self.stream(spec, &statement, &mut |row| {
             let claim = projection.claim(&mut row.to_vec()).0;

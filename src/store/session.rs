@@ -58,11 +58,10 @@ pub(super) trait Session {
     /// The database's clock in the transaction.
     fn clock(&mut self) -> Result<Timestamp, StoreError>;
 
-    /// Fails unless every name in a statement of an action is found with only the system's names on the search path.
-    /// Postgres takes `x.name` for a call `name(x)` where the column is missing: with the queue's schema on the path,
-    /// that may be another role's function. Waits for locks as [`Session::act`] does. SQLite has no search path.
-    fn names_are_found(&mut self, _act: &Statement, _again: bool) -> Result<(), StoreError> {
-        Ok(())
+    /// How long the statements of the transaction kept a server busy, without the way there, and the bytes that it logged
+    /// meanwhile, as far as it says; `None` where there is no server.
+    fn load(&self) -> Option<(Duration, u64)> {
+        None
     }
 
     /// Runs statements of the transaction one after the other, on a server in one round trip. None is run behind one
@@ -103,7 +102,7 @@ pub(super) trait Session {
 
 /// A connection that a snapshot reads through.
 pub(super) trait ReadSession: Session {
-    /// Limits the statements that follow to this time, until [`ReadSession::end_short`].
+    /// Limits the next statements to this time, until [`ReadSession::end_short`].
     fn begin_short(&mut self, time: Duration) -> Result<(), StoreError>;
 
     /// Lifts the limit again. The snapshot continues, even if a statement has failed meanwhile.

@@ -187,6 +187,42 @@ fn a_row_that_is_not_in_the_announced_state_is_refused() {
     });
 }
 
+/// What the UPDATE itself returns does not show it.
+#[test]
+fn a_row_that_a_trigger_takes_back_is_refused() {
+    for_each_sql_store(|lab| {
+        set_up(lab, &[(1, "a"), (2, "b")]);
+        lab.run(lab.pick(
+            "CREATE TRIGGER t AFTER UPDATE ON q WHEN NEW.id = 2 AND NEW.status = 'new' BEGIN \
+             UPDATE q SET status = 'working' WHERE id = 2; END",
+            "CREATE OR REPLACE FUNCTION takes_back() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+             UPDATE q SET status = 'working' WHERE NEW.id = 2 AND NEW.status = 'new' AND id = 2; RETURN NULL; END $$; \
+             CREATE TRIGGER t AFTER UPDATE ON q FOR EACH ROW EXECUTE FUNCTION takes_back()",
+        ));
+        let (spec, steps) = judged(lab, MAPPING);
+        assert_eq!(ends(lab, &spec, &steps).0, [MOVED, REFUSED], "{}", lab.name());
+    });
+}
+
+/// Two spellings that the column's collation takes for one state.
+#[test]
+fn a_row_in_a_state_that_equals_one_in_flight_is_refused() {
+    let text = MAPPING.replace(r#"["new"]"#, r#"["Working"]"#).replace(r#""new""#, r#""Working""#);
+    for_each_sql_store(|lab| {
+        set_up(lab, &[(1, "a")]);
+        if lab.engine() == Engine::Postgres {
+            lab.run(
+                "CREATE COLLATION IF NOT EXISTS any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false); \
+                 ALTER TABLE q ALTER status TYPE text COLLATE any_case",
+            );
+            let (spec, steps) = judged(lab, &text);
+            let (ends, said) = ends(lab, &spec, &steps);
+            assert_eq!(ends, [REFUSED]);
+            assert!(said.contains("still in flight after the action"), "{said}");
+        }
+    });
+}
+
 /// The statement may touch any number of rows, so that no count tells that it wrote to a job that waits.
 #[test]
 fn a_key_that_a_job_beside_the_claim_has_too_is_refused() {
@@ -302,5 +338,25 @@ fn an_action_that_writes_nothing_is_refused_where_it_is_read() {
         set_up(lab, &[]);
         let refused = try_resolve(&*lab.store(), &mapping(&text), &Place::default()).unwrap_err().to_string();
         assert!(refused.contains("line 18, key `action.requeue.to`: the action writes nothing"), "{refused}");
+    });
+}
+
+/// What sizes the next batch.
+#[test]
+fn a_batch_tells_what_it_cost() {
+    for_each_sql_store(|lab| {
+        set_up(lab, &[(1, "a"), (2, "b")]);
+        let (spec, steps) = judged(lab, MAPPING);
+        let store = lab.store();
+        let mut writer = store.writer(&limits()).unwrap();
+        let mut cost = |steps: &[Step]| {
+            let batch = Batch { action: Action::Requeue, steps, reason: "a test", waits: &[], instead: &[] };
+            writer.apply(&spec, &batch, &mut Unrecorded).cost
+        };
+        // A server says where its log ends from the second batch on.
+        let [first, second] = [cost(&steps[..1]), cost(&steps[1..])];
+        let is_server = lab.engine() == Engine::Postgres;
+        assert_eq!((first.logged > 0, second.logged > 0), (false, is_server), "{}: {second:?}", lab.name());
+        assert!(second.busy <= second.took && !second.busy.is_zero(), "{}: {second:?}", lab.name());
     });
 }

@@ -18,13 +18,14 @@ fn batches(doctor: &Doctor) -> Vec<usize> {
 }
 
 #[test]
-fn batches_begin_small_and_at_most_double() {
+fn batches_begin_small_and_at_most_double_where_workers_would_wait() {
     for fast in [&[][..], &["--fast"]] {
         let doctor = orphans(300);
         doctor.run(&[&APPLY[..], fast].concat()).exits(0);
         let batches = batches(&doctor);
         assert_eq!((batches[0], batches.iter().sum::<usize>()), (20, 300), "{batches:?}");
-        assert!(batches.windows(2).all(|pair| pair[1] <= 2 * pair[0]), "{batches:?}");
+        let doubles = batches.windows(2).all(|pair| pair[1] <= 2 * pair[0]);
+        assert!(doubles || !fast.is_empty(), "{batches:?}");
     }
 }
 

@@ -2,7 +2,8 @@
 
 use crate::cli::scene::orphans;
 use crate::support::cli::Doctor;
-use crate::support::shop::on_both;
+use crate::support::labs::without_server;
+use crate::support::shop::{Shop, on_both};
 use serde_json::{Value, json};
 
 const JOBS: u32 = 5_200;
@@ -189,4 +190,20 @@ fn ten_thousand_unreclaimable_rows_are_sorted_before_one_reclaimable_row() {
         assert_eq!(steps.iter().find(moved).expect("one")["id"], "10001");
         assert_eq!(shop.rows("SELECT id FROM jobs WHERE status = 'QUEUED' ORDER BY id"), ["10001", "20000"]);
     });
+}
+
+/// A later pass asks the server for some claims, and for more where all of these were tried.
+#[test]
+fn claims_behind_many_that_stay_are_reached() {
+    if without_server() {
+        return;
+    }
+    let shop = Shop::empty_on_postgres();
+    shop.in_flight(1, 7_000, "'web1:7'", 600);
+    let mut other = shop.client();
+    let mut locks = other.transaction().unwrap();
+    locks.execute("SELECT id FROM jobs WHERE id <= 6500 FOR UPDATE", &[]).unwrap();
+    let done = shop.run(&["reclaim", "--apply", "--max-jobs", "7000", "--json"]).exits(3).json();
+    let outcomes = &done["summary"]["outcomes"];
+    assert_eq!((&outcomes["moved"], &outcomes["locked"]), (&json!(500), &json!(6_500)));
 }

@@ -7,7 +7,7 @@ use super::practice::{Plan, Practice};
 use super::queue::{FIRST_TOKEN, name};
 use super::world::{CutOff, World, doctor_name, limits};
 use crate::support::doctor::REASON;
-use jobdoctor::model::{Batch, BatchReport, End, Outcome, RunHead, Step, Timestamp};
+use jobdoctor::model::{Batch, BatchReport, Cost, End, Outcome, RunHead, Step, Timestamp};
 use jobdoctor::preset::QueueSpec;
 use jobdoctor::store::{Recorder, StoreError, StoreErrorKind, Unrecorded};
 use std::cell::Cell;
@@ -247,7 +247,7 @@ fn unheard(results: Vec<End>) -> BatchReport<StoreError> {
         results: results.into_iter().map(unknown).collect(),
         stop: Some(error),
         warnings: Vec::new(),
-        took: Duration::ZERO,
+        cost: Cost::default(),
     }
 }
 

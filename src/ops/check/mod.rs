@@ -119,7 +119,7 @@ pub fn check(
                 "an action whose statement a rule swallows is refused; a dry run on the server shows it".to_owned();
             findings.add(Severity::Warning, "rules", detail, Some(fix));
         }
-        for detail in cascades(snapshot, Action::ALL.iter())? {
+        for detail in cascades(snapshot, Action::ALL.iter(), true)? {
             findings.add(Severity::Warning, "cascades", detail, None);
         }
     }

@@ -149,6 +149,9 @@ impl Plan {
     }
 }
 
+/// The claims that a later pass asks a server for at first: some were tried before.
+const ASKED_FOR: u64 = STEPS as u64 / 4 * 5;
+
 /// Drafts what to do about the selected claims. The dry run and the apply use the same plan.
 pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<Plan, OpsError> {
     if let Some(restart) = &policy.restart {
@@ -175,15 +178,17 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
     let is_first = selection.bound.passes == 0;
     // Where all are done in the end, a later pass need not find the longest silent first.
     let is_any = !is_first && selection.limit.is_none() && selection.bound.in_any_order;
-    let mut room = most.max(1);
-    let scanned =
-        judged(snapshot, selection, policy, Detail::ForAction, &mut |spec, claim, judgement, is_asked_for| {
+    let full = most.max(1);
+    let mut room = full;
+    let mut asked_for = is_any.then_some(ASKED_FOR);
+    let holders = loop {
+        let mut each = |spec: &QueueSpec, claim: &Claim, judgement: Judgement, is_admitted: bool| {
             // Of a later pass nothing is counted but what it does.
             let place = order(judgement.last_seen_at);
             if !is_first && !drafts.steps.wants(place) {
                 return ControlFlow::Continue(());
             }
-            let draft = is_asked_for.then(|| draft(spec, claim, &judgement, policy));
+            let draft = is_admitted.then(|| draft(spec, claim, &judgement, policy));
             let is_step = draft.is_some_and(|draft| drafts.add(spec, claim, &judgement, policy, draft));
             if is_first {
                 gauge.note(claim, &judgement, policy);
@@ -195,8 +200,15 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
             }
             room -= usize::from(is_step && is_any);
             if room == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })?;
-    let holders = scanned.holders.unwrap_or_default();
+        };
+        let scanned = judged(snapshot, selection, policy, (Detail::ForAction, asked_for), &mut each)?;
+        let holders = scanned.holders.unwrap_or_default();
+        match &mut asked_for {
+            // All of them were tried before.
+            Some(claims) if *claims == holders.claims() && room == full => *claims *= 8,
+            _ => break holders,
+        }
+    };
     let plan = finish(snapshot, selection, policy, drafts, Some((gauge, &holders)), Vec::new())?;
     if !is_first {
         return Ok(plan);
@@ -267,7 +279,7 @@ fn finish(
         warnings.extend(lost_before);
         warnings.extend(forecast);
         warnings.extend(final_actions.iter().cloned());
-        warnings.extend(cascades(snapshot, by_action.keys())?);
+        warnings.extend(cascades(snapshot, by_action.keys(), false)?);
     }
     Ok(Plan {
         claims: part,

@@ -81,7 +81,7 @@ fn warn_of_actions(snapshot: &mut Snapshot, part: &Part, plan: &mut Plan) -> Res
     let tally = Tally::of(part.steps.iter());
     let final_actions = final_actions(&part.spec, tally.by_action.keys());
     plan.undoable &= final_actions.is_empty();
-    let cascades = cascades(snapshot, tally.by_action.keys())?;
+    let cascades = cascades(snapshot, tally.by_action.keys(), false)?;
     final_actions.into_iter().chain(cascades).for_each(|why| plan.warn(why));
     Ok(())
 }

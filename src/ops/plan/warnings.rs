@@ -144,13 +144,15 @@ pub(super) fn final_actions<'a>(spec: &QueueSpec, actions: impl Iterator<Item = 
 /// What an action does to a table: rows are deleted, or these columns changed; any column, where none is named.
 type Change = (Touch, String, BTreeSet<String>);
 
-/// What follows from the deletes and changes of these actions, a sentence for each of their tables.
+/// What follows from the deletes and changes of these actions, a sentence for each of their tables; also of the actions
+/// on jobs that wait, if these are `of_both`.
 pub(in crate::ops) fn cascades<'a>(
     snapshot: &mut Snapshot,
     actions: impl Iterator<Item = &'a Action>,
+    of_both: bool,
 ) -> Result<Vec<String>, OpsError> {
-    let changes: BTreeSet<(Action, Change)> =
-        actions.flat_map(|action| changes_of(&snapshot.spec, *action).map(|change| (*action, change))).collect();
+    let of = |action: &'a Action| changes_of(&snapshot.spec, *action, of_both).map(move |change| (*action, change));
+    let changes: BTreeSet<(Action, Change)> = actions.flat_map(of).collect();
     let mut sentences = Vec::new();
     for (action, change) in changes {
         let Some(table) = snapshot.spec.tables.get(&change.1) else { continue };
@@ -170,10 +172,11 @@ pub(in crate::ops) fn cascades<'a>(
     Ok(sentences)
 }
 
-/// What an action changes, of jobs in flight and of those that wait; the tables by their logical names.
-fn changes_of(spec: &QueueSpec, action: Action) -> impl Iterator<Item = Change> {
-    let of_both = [&spec.actions, &spec.waiting].into_iter().filter_map(move |actions| actions.get(&action));
-    of_both.flat_map(|action| &action.steps).flat_map(|step| match step {
+/// What an action changes; the tables by their logical names.
+fn changes_of(spec: &QueueSpec, action: Action, of_both: bool) -> impl Iterator<Item = Change> {
+    let waiting = Some(&spec.waiting).filter(|_| of_both);
+    let of_all = std::iter::once(&spec.actions).chain(waiting).filter_map(move |actions| actions.get(&action));
+    of_all.flat_map(|action| &action.steps).flat_map(|step| match step {
         StepSpec::Update(assignments) => {
             let columns = assignments.iter().map(|assignment| assignment.column.name.clone()).collect();
             vec![(Touch::Update, spec.claim.lock_table.clone(), columns)]

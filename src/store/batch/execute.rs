@@ -4,9 +4,9 @@ use super::record::images;
 use super::verify::set;
 use crate::model::{Batch, Cell, End, Key, Outcome, RowChange, RowError, RowImage, Timestamp};
 use crate::preset::{ActionSpec, Column, QueueSpec, Rows};
-use crate::store::session::Session;
+use crate::store::session::{Answered, Session};
 use crate::store::{StoreError, StoreErrorKind, sql};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 /// What the statements of an action write besides their own values.
@@ -42,16 +42,17 @@ pub(super) fn act_on<S: Session>(
     rows.iter().zip(&keys).for_each(|(n, key)| by_wait.entry(wait(batch, *n)).or_default().push(key));
     let dialect = session.dialect();
     let (mut acts, mut fits) = (Vec::new(), Vec::new());
+    let returning = context.recorded.and_then(|columns| sql::returning(spec, dialect, moved, columns));
     for (wait, keys) in &by_wait {
         let clock = (context.now, context.now.plus(*wait));
-        let of_slice = sql::acts(spec, dialect, moved, keys, clock, context.reason);
-        for act in of_slice {
-            session.names_are_found(&act.statement, context.again).map_err(|error| placed(error, moved))?;
+        for mut act in sql::acts(spec, dialect, moved, keys, clock, context.reason) {
+            act.statement.sql.push_str(returning.as_deref().unwrap_or_default());
             fits.push((act.rows, keys.len() as u64));
             acts.push(act.statement);
         }
     }
     let look = match context.recorded {
+        Some(_) if returning.is_some() => Some(sql::is_told(spec, dialect)),
         Some(columns) => Some(sql::after(spec, dialect, moved, columns, &keys)),
         None => sql::left_behind(spec, dialect, moved, &keys),
     };
@@ -59,12 +60,40 @@ pub(super) fn act_on<S: Session>(
     for (acted, (rows, each)) in acted.iter().zip(fits) {
         must_fit(acted.touched, rows, each)?;
     }
-    match (looked, context.recorded) {
-        (None, _) => Ok(BTreeMap::new()),
-        (Some(looked), None) => nothing_is_left(looked.rows.first().map(Vec::as_slice), &moved.to.name, keys.len())
-            .map(|()| BTreeMap::new()),
-        (Some(looked), Some(columns)) => effect(spec, moved, columns, &looked.rows, keys.len()),
+    let Some(Answered { rows: looked, .. }) = looked else { return Ok(BTreeMap::new()) };
+    let first = looked.first().map(Vec::as_slice);
+    let Some(columns) = context.recorded else {
+        return nothing_is_left(first, &moved.to.name, keys.len()).map(|()| BTreeMap::new());
+    };
+    if returning.is_none() {
+        return effect(spec, moved, columns, &looked, keys.len());
     }
+    let is_told = matches!(first, Some([Cell::Integer(1)]));
+    match returned(spec, moved, columns, &keys, acted.iter().flat_map(|acted| &acted.rows)).filter(|_| is_told) {
+        Some(images) => Ok(images),
+        None => {
+            effect(spec, moved, columns, &session.query(&sql::after(spec, dialect, moved, columns, &keys))?, keys.len())
+        }
+    }
+}
+
+/// The images in the rows of [`sql::returning`], if each job is among them in the announced state.
+fn returned<'r>(
+    spec: &QueueSpec,
+    moved: &ActionSpec,
+    columns: &[&Column],
+    keys: &[&Key],
+    rows: impl Iterator<Item = &'r Vec<Cell>>,
+) -> Option<BTreeMap<usize, RowImage>> {
+    let places: HashMap<String, usize> = keys.iter().enumerate().map(|(n, key)| (key.exact(), n)).collect();
+    let one = |row: &'r Vec<Cell>| {
+        let (key, rest) = row.split_at_checked(spec.claim.key.len())?;
+        let (state, image) = rest.split_first()?;
+        let place = places.get(&Key(key.to_vec()).exact()).filter(|_| state.to_text() == moved.to.stored.to_text());
+        Some((*place?, super::record::image(spec, columns, image)?))
+    };
+    let images: BTreeMap<usize, RowImage> = rows.map(one).collect::<Option<_>>()?;
+    (images.len() == keys.len()).then_some(images)
 }
 
 /// The images in the rows of [`sql::after`], once it is checked that none of so many jobs is left behind.

@@ -2,7 +2,7 @@
 
 use super::execute::row_error;
 use super::savepoints::{BatchMode, Failure};
-use crate::model::{BatchReport, End, Outcome};
+use crate::model::{BatchReport, Cost, End, Outcome};
 use crate::store::session::{Commit, Session};
 use crate::store::{StoreError, StoreErrorKind, random};
 use std::time::{Duration, Instant};
@@ -46,7 +46,7 @@ pub(super) fn stopped(rows: usize, error: StoreError) -> BatchReport<StoreError>
 }
 
 fn report(results: Vec<End>, stop: Option<StoreError>) -> BatchReport<StoreError> {
-    BatchReport { results, stop, warnings: Vec::new(), took: Duration::ZERO }
+    BatchReport { results, stop, warnings: Vec::new(), cost: Cost::default() }
 }
 
 /// The pause after so many retries, from half to one and a half of the usual by a random number, so that two sweepers
@@ -77,15 +77,17 @@ pub(super) fn in_transaction<S: Session>(
         Ending::RollBack => checked(session, work),
     };
     let took = begun.elapsed();
+    let (busy, logged) = session.load().unwrap_or((took, 0));
+    let cost = Cost { took, busy, logged };
     let (results, warnings) = match done {
         Ok(done) if ending == Ending::Commit => done,
         rolled_back => {
             session.rollback();
-            return rolled_back.map(|(results, warnings)| BatchReport { results, stop: None, warnings, took });
+            return rolled_back.map(|(results, warnings)| BatchReport { results, stop: None, warnings, cost });
         }
     };
     match session.commit() {
-        Commit::Done => Ok(BatchReport { results, stop: None, warnings, took }),
+        Commit::Done => Ok(BatchReport { results, stop: None, warnings, cost }),
         Commit::Failed(error) => {
             session.rollback();
             Err(Failure::of_commit(error))

@@ -4,12 +4,12 @@ use super::connect::{Connected, connect};
 use super::connect_error::is_an_answer;
 use super::connection_thread::for_at_most;
 use super::session::PostgresSession;
-use crate::model::Cell;
 use crate::store::StoreError;
-use crate::store::session::{Commit, Session};
-use crate::store::sql::Statement;
+use crate::store::session::Commit;
+use ::postgres::Error;
 use ::postgres::types::Type;
 use std::time::{Duration, Instant};
+use tokio_postgres::Client;
 
 /// How long the server is asked.
 const RESOLVE: Duration = Duration::from_secs(10);
@@ -17,16 +17,15 @@ const RESOLVE: Duration = Duration::from_secs(10);
 /// Cluster and timeline. After a failover one of them differs, and a transaction id may mean another transaction. Fails
 /// on a standby.
 const TIMELINE: &str = "SELECT system_identifier::pg_catalog.text OPERATOR(pg_catalog.||) '/'::pg_catalog.text \
-    OPERATOR(pg_catalog.||) pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8) FROM pg_catalog.pg_control_system()";
+    OPERATOR(pg_catalog.||) pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 8) FROM pg_catalog.pg_control_system()";
+
+/// Asks for the server's timeline, which the role may not do everywhere. Without it, a lost commit stays unknown.
+pub(super) async fn timeline(client: &Client) -> Result<Option<String>, Error> {
+    let rows = client.query_typed(TIMELINE, &[]).await?;
+    rows.first().map_or(Ok(None), |row| row.try_get(0))
+}
 
 impl PostgresSession {
-    /// Remembers the server's timeline, if the role may ask. Without it, a lost commit stays unknown.
-    pub(super) fn remember_timeline(&mut self) {
-        if self.timeline.is_none() {
-            self.timeline = self.value(&Statement::plain(TIMELINE)).ok().flatten().and_then(Cell::into_text);
-        }
-    }
-
     /// Asks the server about a transaction until it answers or the time is up.
     pub(super) fn resolve(&mut self, xid: &str, lost: StoreError) -> Commit {
         let end = Instant::now() + RESOLVE.min(self.limits.left()).max(Duration::from_secs(1));
@@ -52,13 +51,13 @@ impl PostgresSession {
         }
         let (xid, known) = (xid.to_owned(), self.timeline.clone());
         let asked = self.connection.run(for_at_most(time), async move |client| {
-            let text =
-                |rows: &[::postgres::Row]| rows.first().map_or(Ok(None), |row| row.try_get::<_, Option<String>>(0));
-            if known.is_none() || text(&client.query_typed(TIMELINE, &[]).await?)? != known {
+            let known = known.filter(|known| !known.is_empty());
+            if known.is_none() || timeline(client).await? != known {
                 return Ok(None);
             }
             let status = "SELECT pg_catalog.pg_xact_status($1::pg_catalog.xid8)";
-            text(&client.query_typed(status, &[(&xid, Type::TEXT)]).await?)
+            let rows = client.query_typed(status, &[(&xid, Type::TEXT)]).await?;
+            rows.first().map_or(Ok(None), |row| row.try_get::<_, Option<String>>(0))
         });
         match asked {
             Ok(Ok(status)) => Ok(status.unwrap_or_default()),

@@ -4,7 +4,9 @@ use super::connect::{Connected, connect};
 use super::connect_error::{is_an_answer, store_error};
 use super::connection_thread::{Cancel, ConnectionThread, NoAnswer, for_at_most};
 use super::driver::{Answer, answered, answers, cells, rows};
-use super::settings::{BEGAN, PROCESS, first};
+use super::lost_commit::timeline;
+use super::settings::{BEGAN, PROCESS, first, setting};
+use super::snapshot::CLUSTER;
 use crate::model::{Cell, Timestamp};
 use crate::preset::ident::quoted;
 use crate::store::conninfo::PostgresAddress;
@@ -13,9 +15,9 @@ use crate::store::sql::{Dialect, Postgres, Statement};
 use crate::store::{Limits, ServerVersion, StoreError, StoreErrorKind};
 use ::postgres::Error;
 use futures_util::TryStreamExt as _;
-use futures_util::future::{join, join_all};
+use futures_util::future::{join, join_all, join3};
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::pin::pin;
 use std::sync::Arc;
@@ -38,6 +40,14 @@ pub(super) struct PostgresSession {
     pub(super) in_transaction: bool,
     /// The queue's schema, while the server has not heard yet that a write transaction begins.
     unsent: Option<String>,
+    /// Statements without parameters that go ahead of the next one, in its round trip.
+    pub(super) ahead: String,
+    /// How long the server has worked on the transaction, as far as its round trips took longer than the shortest did.
+    busy: Duration,
+    shortest: Duration,
+    /// Where the server's log ended as the transaction began, if it says, and the bytes that came until it had acted.
+    pub(super) log_end: Option<String>,
+    logged: u64,
     /// The server's clock in the transaction.
     now: Option<Timestamp>,
     /// The transaction's id, once an action has written.
@@ -46,12 +56,11 @@ pub(super) struct PostgresSession {
     pub(super) is_reader: bool,
     /// True once the connection is lost, so that the outcome of a commit must be asked on another.
     pub(super) must_reconnect: bool,
-    /// Cluster and timeline of the server; `None` before a writer asks, or if its role may not.
+    /// Cluster and timeline of the server; `None` before a writer asks, and empty if its role may not.
     pub(super) timeline: Option<String>,
     /// What answered, from the first transaction on.
     pub(super) server_version: ServerVersion,
-    pub(super) may_ask_for_cluster: bool,
-    /// The cluster and the database in it, once that was asked.
+    /// The cluster and the database in it; `None` before a snapshot begins, or if its role may not ask.
     pub(super) identity: Option<String>,
     /// Names of tables, and what the catalog said of them as the snapshot began.
     pub(super) catalog: (Vec<String>, Vec<Answer>),
@@ -60,7 +69,7 @@ pub(super) struct PostgresSession {
     pub(super) own_path: String,
     /// The search path of the queue's triggers and functions, in the current transaction.
     pub(super) path_of_queue: String,
-    /// The statements of actions that were explained under the bare search path.
+    /// The statements that were explained under the bare search path before they ran under the queue's.
     names_found: BTreeSet<String>,
     /// Dropped with the session, which ends its registration with the interrupt.
     alive: Arc<()>,
@@ -88,13 +97,17 @@ impl PostgresSession {
             limits: limits.clone(),
             in_transaction: false,
             unsent: None,
+            ahead: String::new(),
+            busy: Duration::ZERO,
+            shortest: Duration::MAX,
+            log_end: None,
+            logged: 0,
             now: None,
             transaction_id: None,
             is_reader: false,
             must_reconnect: false,
             timeline: None,
             server_version: ServerVersion::default(),
-            may_ask_for_cluster: false,
             identity: None,
             catalog: Default::default(),
             visible: Vec::new(),
@@ -113,7 +126,7 @@ impl PostgresSession {
 
     /// Runs statements that create things, all in one transaction.
     pub(super) fn create(&mut self, statements: &[String]) -> Result<(), StoreError> {
-        self.remember_timeline();
+        self.timeline = self.send(async |client| timeline(client).await).ok().flatten();
         self.batch("BEGIN")?;
         self.in_transaction = true;
         self.create_settings()?;
@@ -154,35 +167,59 @@ impl PostgresSession {
         if self.in_transaction && self.rolls_back() {
             return Err(StoreError::rolled_back());
         }
-        let keep_waiting = self.keep_waiting();
+        let ahead = std::mem::take(&mut self.ahead);
         let Some(schema) = self.unsent.take() else {
-            let answered = self.connection.run(keep_waiting, work);
-            return self.answer(answered);
+            return self.send(async move |client: &Client| {
+                if ahead.is_empty() {
+                    return work(client).await;
+                }
+                let (sent, worked) = join(client.batch_execute(&ahead), work(client)).await;
+                sent.and(worked)
+            });
         };
         // A deferred constraint would refuse the whole batch at its commit, without naming the row.
         let begin = self.begin_with("ISOLATION LEVEL READ COMMITTED", true, "SET CONSTRAINTS ALL IMMEDIATE");
-        let cancel = self.cancel.clone();
+        let (cancel, is_asked) = (self.cancel.clone(), self.timeline.is_some());
         // What fails behind BEGIN aborts the transaction, so that `work` never runs outside of it.
-        let both = async move |client: &Client| Ok(join(begun(client, &begin, &cancel), work(client)).await);
-        let answered = self.connection.run(keep_waiting, both);
-        let (begun, worked) = self.answer(answered)?;
+        let (timeline, begun, worked) = self.send(async move |client: &Client| {
+            let timeline = async { if is_asked { None } else { timeline(client).await.ok().flatten() } };
+            Ok(join3(timeline, begun(client, &begin, &cancel), work(client)).await)
+        })?;
+        self.timeline.get_or_insert_with(|| timeline.unwrap_or_default());
         let begun = begun.map_err(|error| self.error(&error))?;
         self.now = Some(self.remember(begun, Some(&schema))?.0);
         self.server_version.may_be_written()?;
         worked.map_err(|error| self.error(&error))
     }
 
+    /// Runs `work` in a round trip.
+    fn send<T: Send + 'static>(
+        &mut self,
+        work: impl AsyncFnOnce(&Client) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let sent = Instant::now();
+        let answered = self.connection.run(self.keep_waiting(), work);
+        let took = sent.elapsed();
+        self.shortest = self.shortest.min(took);
+        self.busy += took - self.shortest;
+        self.answer(answered)
+    }
+
     /// Begins a transaction of that mode, and gives the clock and the answers to `further`.
     pub(super) fn begin_reader(&mut self, mode: &str, further: &str) -> Result<(Timestamp, Vec<Answer>), StoreError> {
         (self.in_transaction, self.transaction_id) = (true, None);
         let (begin, cancel) = (self.begin_with(mode, false, further), self.cancel.clone());
-        let begun = self.run(async move |client| begun(client, &begin, &cancel).await)?;
+        let (cluster, begun) = self.run(async move |client| {
+            let (cluster, begun) = join(answers(client, CLUSTER), begun(client, &begin, &cancel)).await;
+            Ok((cluster.unwrap_or_default(), begun?))
+        })?;
+        self.identity = first(&cluster, (0, 0));
         self.remember(begun, None)
     }
 
-    /// Begins the transaction, unless a statement has.
-    fn send_begin(&mut self) -> Result<(), StoreError> {
-        if self.unsent.is_none() { Ok(()) } else { self.run(async |_| Ok(())) }
+    /// Sends what was to go with the next statement, such as the beginning of the transaction.
+    fn send_ahead(&mut self) -> Result<(), StoreError> {
+        if self.unsent.is_none() && self.ahead.is_empty() { Ok(()) } else { self.run(async |_| Ok(())) }
     }
 
     fn answer<T>(&self, answered: Result<Result<T, Error>, NoAnswer>) -> Result<T, StoreError> {
@@ -284,7 +321,7 @@ impl Session for PostgresSession {
         if self.rolls_back() {
             return Err(StoreError::rolled_back());
         }
-        self.send_begin()?;
+        self.send_ahead()?;
         let (statement, keep_waiting, is_reader) = (statement.clone(), self.keep_waiting(), self.is_reader);
         let interrupt = self.limits.interrupt.clone();
         let streamed = self.connection.stream(
@@ -314,24 +351,19 @@ impl Session for PostgresSession {
     }
 
     fn begin(&mut self, schema: &str) -> Result<(), StoreError> {
-        self.remember_timeline();
         (self.in_transaction, self.transaction_id, self.now) = (true, None, None);
+        (self.busy, self.logged) = (Duration::ZERO, 0);
         self.unsent = Some(schema.to_owned());
         Ok(())
     }
 
     fn clock(&mut self) -> Result<Timestamp, StoreError> {
-        self.send_begin()?;
+        self.send_ahead()?;
         self.now.ok_or_else(|| StoreError::new(StoreErrorKind::Other, "no transaction has begun"))
     }
 
-    fn names_are_found(&mut self, act: &Statement, again: bool) -> Result<(), StoreError> {
-        if !self.names_found.contains(&act.sql) {
-            self.set(&[("lock_timeout", lock_wait(again))])?;
-            self.query(&Statement { sql: format!("EXPLAIN {}", act.sql), params: act.params.clone() })?;
-            self.names_found.insert(act.sql.clone());
-        }
-        Ok(())
+    fn load(&self) -> Option<(Duration, u64)> {
+        Some((self.busy.max(Duration::from_micros(1)), self.logged))
     }
 
     fn flight(&mut self, statements: &[Statement]) -> Result<Vec<Answered>, StoreError> {
@@ -356,11 +388,21 @@ impl Session for PostgresSession {
     ) -> Result<(Vec<Answered>, Option<Answered>), StoreError> {
         let (begin, end) = (self.begin_acting(again), self.end_acting());
         let (count, has_looks) = (acts.len(), looks.is_some());
-        let flight: Vec<Statement> = std::iter::once(begin).chain(acts).chain([end]).chain(looks).collect();
-        let mut answers = self.flight(&flight)?;
+        // Postgres takes `x.name` for a call `name(x)` where the column is missing, and with the queue's schema on the
+        // path that may be another role's function. Where a name is not found without it, nothing else is run.
+        let new = acts.iter().filter(|act| !self.names_found.contains(&act.sql));
+        let explain = |act: &Statement| Statement { sql: format!("EXPLAIN {}", act.sql), ..act.clone() };
+        let new: BTreeMap<String, Statement> = new.map(|act| (act.sql.clone(), explain(act))).collect();
+        let wait = Some(setting(&[("lock_timeout", lock_wait(again))])).filter(|_| !new.is_empty());
+        let explained = wait.into_iter().chain(new.values().cloned());
+        let flight = explained.chain([begin]).chain(acts).chain([end]).chain(looks);
+        let mut answers = self.flight(&flight.collect::<Vec<_>>())?;
+        self.names_found.extend(new.into_keys());
         let looked = if has_looks { answers.pop() } else { None };
-        self.transaction_id = answers.last().and_then(|end| end.rows.first()?.last()?.to_text());
-        Ok((answers.drain(1..).take(count).collect(), looked))
+        let end = answers.pop().and_then(|end| end.rows.into_iter().next()).unwrap_or_default();
+        self.logged = end.iter().rev().nth(1).and_then(Cell::as_count).unwrap_or(0);
+        self.transaction_id = end.last().and_then(Cell::to_text);
+        Ok((answers.split_off(answers.len() - count), looked))
     }
 
     fn commit(&mut self) -> Commit {

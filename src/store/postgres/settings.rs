@@ -4,8 +4,7 @@ use super::driver::Answer;
 use super::session::{PostgresSession, lock_wait};
 use super::snapshot::server_version;
 use crate::model::{Cell, Timestamp};
-use crate::preset::ident::quoted;
-use crate::store::session::Session;
+use crate::preset::ident::{literal, quoted};
 use crate::store::sql::{Param, Statement};
 use crate::store::{StoreError, StoreErrorKind};
 use std::time::Duration;
@@ -77,13 +76,16 @@ impl PostgresSession {
         let settings: Vec<String> = FORMATS.into_iter().chain(settings).chain(TCP).map(set).collect();
         let settings = settings.join(", ");
         let now = epoch_micros("pg_catalog.now()");
+        // Whoever may ask for the timeline may ask for this too, and no other server has it.
+        let has_log = writes && self.timeline.as_ref().is_some_and(|timeline| !timeline.is_empty());
+        let log_end = if has_log { "pg_catalog.pg_current_wal_insert_lsn()::pg_catalog.text" } else { "NULL" };
         format!(
             "BEGIN TRANSACTION {mode}; \
              SELECT pg_catalog.current_setting('search_path'); \
              SELECT pg_catalog.unnest(pg_catalog.current_schemas(false)); \
              SELECT {ENCODING}, {SYNCHRONOUS_COMMIT}, {settings}; \
              SELECT {now}, pg_catalog.pg_backend_pid(), pg_catalog.now()::pg_catalog.text, pg_catalog.version(), \
-             pg_catalog.current_setting('session_replication_role'); \
+             pg_catalog.current_setting('session_replication_role'), {log_end}; \
              {further}"
         )
     }
@@ -99,6 +101,7 @@ impl PostgresSession {
         self.own_path = first(&answers, (0, 0)).unwrap_or_default();
         self.visible = answers.get(1).into_iter().flatten().filter_map(|row| row.first()?.to_text()).collect();
         self.server_version = server_version(&first(&answers, (3, 3)).unwrap_or_default());
+        self.log_end = first(&answers, (3, 5));
         self.path_of_queue = self.path_of(schema.unwrap_or_default());
         if schema.is_some() && first(&answers, (3, 4)).as_deref() == Some("replica") {
             let what = "session_replication_role is replica: Postgres would fire no trigger and check no foreign key or deferrable key";
@@ -127,14 +130,17 @@ impl PostgresSession {
         // A commit that sends notifications may have to wait for a lock.
         let wait = self.lock_timeout();
         let mut unset = setting(&[&FORMATS[..], &[("search_path", PATH), ("lock_timeout", &wait)]].concat());
-        unset.sql.push_str(&format!(", {SYNCHRONOUS_COMMIT}, pg_catalog.pg_current_xact_id()::text"));
+        let log_end = self.log_end.as_ref().map(|end| {
+            format!("pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_insert_lsn(), {})::bigint", literal(end))
+        });
+        let log_end = log_end.as_deref().unwrap_or("0::bigint");
+        unset.sql.push_str(&format!(", {SYNCHRONOUS_COMMIT}, {log_end}, pg_catalog.pg_current_xact_id()::text"));
         unset
     }
 
     /// Limits the statements that follow to this time, until the savepoint before it is rolled back to.
-    pub(super) fn set_statement_timeout(&mut self, time: Duration) -> Result<(), StoreError> {
-        let time = milliseconds(time.min(self.limits.left()));
-        self.set(&[("statement_timeout", &time)])
+    pub(super) fn statement_timeout(&self, time: Duration) -> String {
+        format!("SET LOCAL statement_timeout = {}", milliseconds(time.min(self.limits.left())))
     }
 
     /// The search path while an action on a queue in that schema runs.
@@ -149,10 +155,6 @@ impl PostgresSession {
     fn lock_timeout(&self) -> String {
         milliseconds(self.limits.lock.min(self.limits.left().min(LONGEST).mul_f32(0.9)))
     }
-
-    pub(super) fn set(&mut self, settings: &[(&str, &str)]) -> Result<(), StoreError> {
-        self.query(&setting(settings)).map(|_| ())
-    }
 }
 
 /// The value of the first row in that answer and column.
@@ -161,7 +163,7 @@ pub(super) fn first(answers: &[Answer], (answer, column): (usize, usize)) -> Opt
 }
 
 /// The statement that changes settings for the rest of the transaction.
-fn setting(settings: &[(&str, &str)]) -> Statement {
+pub(super) fn setting(settings: &[(&str, &str)]) -> Statement {
     let mut params = Vec::new();
     let mut calls = Vec::new();
     for (name, value) in settings {

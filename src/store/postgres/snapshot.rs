@@ -12,9 +12,8 @@ use std::time::Duration;
 
 /// What a snapshot asks of the server: whether it is a standby; when the last transaction that it replayed was
 /// committed; whether it has replayed all that a primary which still sends has sent, as far as the role may see that;
-/// since when it is up; whether the role may ask for the [`CLUSTER`], where a refusal would abort the snapshot's
-/// transaction. Only the third one means up to date: an idle primary commits nothing for hours. The receiver asks the
-/// primary for a sign of life after half a minute of silence.
+/// since when it is up. Only the third one means up to date: an idle primary commits nothing for hours. The receiver asks
+/// the primary for a sign of life after half a minute of silence.
 fn server() -> String {
     let replayed = epoch_micros("pg_catalog.pg_last_xact_replay_timestamp()");
     let started = epoch_micros("pg_catalog.pg_postmaster_start_time()");
@@ -24,13 +23,14 @@ fn server() -> String {
          THEN pg_catalog.pg_last_wal_receive_lsn() = pg_catalog.pg_last_wal_replay_lsn() \
          AND EXISTS (SELECT FROM pg_catalog.pg_stat_wal_receiver WHERE status IS NULL \
          OR status = 'streaming' AND last_msg_receipt_time > pg_catalog.clock_timestamp() - interval '1 minute') END, \
-         {started}, pg_catalog.has_function_privilege('pg_catalog.pg_control_system()', 'EXECUTE')"
+         {started}"
     )
 }
 
 /// The number that `initdb` gives a cluster, and the database. Standbys share it, so a failover does not change it.
-pub(super) const CLUSTER: &str = "SELECT system_identifier::text || '/' || pg_catalog.current_database() \
-    FROM pg_catalog.pg_control_system()";
+/// Asked outside of the transaction, which a role that may not ask would abort, and so under its own search path.
+pub(super) const CLUSTER: &str = "SELECT system_identifier::pg_catalog.text OPERATOR(pg_catalog.||) '/'::pg_catalog.text \
+    OPERATOR(pg_catalog.||) pg_catalog.current_database()::pg_catalog.text FROM pg_catalog.pg_control_system()";
 
 impl PostgresSession {
     /// Begins the transaction of a snapshot and reads the clock. On a standby `now` is the moment up to which it has
@@ -47,7 +47,6 @@ impl PostgresSession {
         }
         let server = further.first().and_then(|rows| rows.first()).map(Vec::as_slice).unwrap_or_default();
         let at = |n: usize| server.get(n).and_then(Cell::to_text).as_deref().and_then(instant);
-        self.may_ask_for_cluster = is_true(server, 4);
         let lag = || if is_true(server, 2) { Some(Duration::ZERO) } else { at(1).map(|replayed| now.since(replayed)) };
         let standby = is_true(server, 0).then(|| Standby { lag: lag() });
         let lag = standby.and_then(|standby| standby.lag).unwrap_or_default();
@@ -58,22 +57,24 @@ impl PostgresSession {
 
 impl ReadSession for PostgresSession {
     fn begin_short(&mut self, time: Duration) -> Result<(), StoreError> {
-        self.batch("SAVEPOINT jobdoctor_short")?;
-        self.set_statement_timeout(time)
+        let limit = self.statement_timeout(time);
+        self.ahead.push_str(&format!("SAVEPOINT jobdoctor_short; {limit};"));
+        Ok(())
     }
 
     fn end_short(&mut self) -> Result<(), StoreError> {
         // This undoes the setting too.
-        self.batch("ROLLBACK TO SAVEPOINT jobdoctor_short; RELEASE SAVEPOINT jobdoctor_short")
+        self.ahead.push_str("ROLLBACK TO SAVEPOINT jobdoctor_short; RELEASE SAVEPOINT jobdoctor_short;");
+        Ok(())
     }
 
     fn explain(&mut self, _spec: &QueueSpec, statement: &Statement) -> Result<(), StoreError> {
         // The search path is the snapshot's: no name may lead to a function or operator that another role made in the
         // queue's schema. A failure must not abort the snapshot, hence the savepoint.
-        self.batch("SAVEPOINT jobdoctor_explain")?;
+        self.ahead.push_str("SAVEPOINT jobdoctor_explain;");
         let explained =
             self.query(&Statement { sql: format!("EXPLAIN {}", statement.sql), params: statement.params.clone() });
-        self.batch("ROLLBACK TO SAVEPOINT jobdoctor_explain; RELEASE SAVEPOINT jobdoctor_explain")?;
+        self.ahead.push_str("ROLLBACK TO SAVEPOINT jobdoctor_explain; RELEASE SAVEPOINT jobdoctor_explain;");
         explained.map(drop).map_err(|error| match error.kind {
             StoreErrorKind::Denied => {
                 error.hint("this role lacks a right that the action takes: grant it on what the message names")
@@ -84,9 +85,6 @@ impl ReadSession for PostgresSession {
 
     /// The cluster and the database in it; `None` if the role may not ask.
     fn identity(&mut self) -> Result<Option<String>, StoreError> {
-        if self.identity.is_none() && self.may_ask_for_cluster {
-            self.identity = self.value(&Statement::plain(CLUSTER))?.and_then(Cell::into_text);
-        }
         Ok(self.identity.clone())
     }
 

@@ -4,7 +4,7 @@
 use super::builder::{Param, Sql, Statement, Values, column_sql, literal_sql};
 use super::dialect::Dialect;
 use crate::model::{Cell, Engine, Key, RowChange, Timestamp};
-use crate::preset::ident::quoted;
+use crate::preset::ident::{literal, quoted};
 use crate::preset::{ActionSpec, Column, QueueSpec, Rows, StateSource, StepSpec};
 
 /// A statement of an action and the number of rows that it must touch.
@@ -127,6 +127,40 @@ pub fn after(
     let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (*key, "")).collect();
     sql.wanted_rows(spec, &rows);
     sql.finish()
+}
+
+/// What an UPDATE returns instead of a second look at the rows, where [`is_told`] holds: each row's key and state, then
+/// its image. `None` where an action is no single UPDATE on Postgres, or where its state alone does not tell that a row is
+/// no longer in flight.
+pub fn returning(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec, columns: &[&Column]) -> Option<String> {
+    let is_update = matches!(action.steps.as_slice(), [StepSpec::Update(_)]) && !action.locks_for_update;
+    let in_flight = &spec.states.in_flight;
+    let ends = spec.waits || !in_flight.is_empty() && in_flight.iter().all(|state| state.stored != action.to.stored);
+    let state = spec.claim.own_state().filter(|_| is_update && ends && dialect.engine() == Engine::Postgres)?;
+    let mut sql = Sql::new(dialect);
+    sql.push(" RETURNING ");
+    let told = spec.claim.key.iter().chain([state]).map(|column| dialect.as_text(&column_sql(column)));
+    sql.push(&told.collect::<Vec<_>>().join(", "));
+    image_items(&mut sql, spec, columns);
+    Some(sql.finish().sql)
+}
+
+/// Postgres: 1 if what an UPDATE of the claim's own table returned is what became of the rows: nothing else writes to
+/// them, and their states are equal only if they are spelled alike. Asked behind the UPDATE, whose lock keeps both so.
+pub fn is_told(spec: &QueueSpec, dialect: &dyn Dialect) -> Statement {
+    let table = spec.tables.get(&spec.claim.lock_table).map(|table| dialect.table(table)).unwrap_or_default();
+    let state = spec.claim.own_state().map(|state| state.name.as_str()).unwrap_or_default();
+    Statement::plain(format!(
+        "SELECT count(*) FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid \
+         AND a.attname = {} JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid \
+         LEFT JOIN pg_catalog.pg_collation AS o ON o.oid = a.attcollation \
+         WHERE c.oid = {}::regclass AND c.relkind = 'r' AND NOT c.relhasrules AND NOT c.relhassubclass \
+         AND NOT EXISTS (SELECT FROM pg_catalog.pg_trigger AS g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal) \
+         AND (t.typtype = 'e' OR coalesce(o.collisdeterministic, true) \
+         AND t.oid IN ('text'::regtype, 'varchar'::regtype, 'int2'::regtype, 'int4'::regtype, 'int8'::regtype))",
+        literal(state),
+        literal(&table),
+    ))
 }
 
 pub fn notifications(spec: &QueueSpec, dialect: &dyn Dialect, queue: Option<&str>, moved: usize) -> Vec<Statement> {

@@ -20,8 +20,8 @@ pub struct Statement {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Param {
     Cell(Cell),
-    /// An array of texts as bytes, which need not be UTF-8. On Postgres only.
-    Texts(Arc<Vec<Vec<u8>>>),
+    /// An array of texts as bytes, which need not be UTF-8, and NULLs. On Postgres only.
+    Texts(Arc<Vec<Option<Vec<u8>>>>),
 }
 
 impl Statement {

@@ -153,8 +153,8 @@ impl Dialect for Postgres {
         sql.push("unnest(");
         arrays(sql, columns, rows.iter().map(|(key, _)| &key.0));
         sql.push(", ");
-        let preconditions: Vec<Vec<u8>> = rows.iter().map(|(_, precondition)| (*precondition).into()).collect();
-        sql.bind(Param::Texts(preconditions.into()));
+        let preconditions = rows.iter().map(|(_, precondition)| Some((*precondition).into()));
+        sql.bind(Param::Texts(Arc::new(preconditions.collect())));
         sql.push(") WITH ORDINALITY AS w(");
         (1..=columns.len()).for_each(|n| sql.push(&format!("k{n}, ")));
         sql.push("precondition, n)");
@@ -169,7 +169,7 @@ fn row_bytes(values: &[String]) -> String {
 /// One array for each key column, bound as text and cast to the column's type, so that its index serves.
 fn arrays<'k>(sql: &mut Sql<'_>, columns: &[Column], keys: impl Iterator<Item = &'k Vec<Cell>> + Clone) {
     sql.joined(", ", columns.iter().enumerate(), |sql, (n, column)| {
-        let cells = keys.clone().map(|key| key.get(n).map(Cell::to_bytes).unwrap_or_default());
+        let cells = keys.clone().map(|key| Some(key.get(n).map(Cell::to_bytes).unwrap_or_default()));
         sql.bind(Param::Texts(Arc::new(cells.collect())));
         if !column.type_name.is_empty() {
             sql.push(&format!("::{}[]", column.type_name));

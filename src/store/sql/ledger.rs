@@ -6,8 +6,9 @@ use crate::model::{Actor, Cell, End, Engine, LedgerRow, LedgerRun, Loss, Outcome
 use crate::preset::ident::{qualified, quoted};
 use crate::preset::{LEDGER, LEDGER_COLUMNS, LEDGER_STEP, LedgerKind, LedgerSpec, Place};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
-/// Rows an INSERT: engines have limits on the number of bound values.
+/// Rows an INSERT on SQLite, which limits the number of bound values.
 const ROWS: usize = 100;
 
 /// The statements that make a ledger in that schema.
@@ -85,6 +86,7 @@ pub fn ledger_last(
     sql.finish()
 }
 
+/// On Postgres one statement, whose text is the same for any number of steps.
 pub fn ledger_inserts(
     dialect: &dyn Dialect,
     ledger: &LedgerSpec,
@@ -97,18 +99,36 @@ pub fn ledger_inserts(
         let mut sql = Sql::new(dialect);
         sql.push("INSERT INTO ");
         sql.table(&ledger.table);
-        sql.push(&format!(" ({}) VALUES ", names.join(", ")));
-        sql.joined(", ", steps, |sql, step| {
-            sql.push("(");
-            sql.joined(", ", cells(head, at, step).into_iter().zip(LEDGER_COLUMNS), |sql, (cell, (_, kind))| {
-                sql.bind(Param::Cell(cell));
-                sql.push(cast(dialect, kind));
-            });
-            sql.push(")");
+        sql.push(&format!(" ({}) SELECT ", names.join(", ")));
+        sql.joined(", ", of_head(head, at).into_iter().zip(LEDGER_COLUMNS), |sql, (cell, (_, kind))| {
+            sql.bind(Param::Cell(cell));
+            sql.push(cast(dialect, kind));
         });
+        let rows: Vec<Vec<Cell>> = steps.iter().map(of_step).collect();
+        match dialect.engine() {
+            Engine::Sqlite => {
+                sql.push(", s.* FROM (VALUES ");
+                sql.joined(", ", &rows, |sql, row| {
+                    sql.push("(");
+                    sql.bind_all(row);
+                    sql.push(")");
+                });
+            }
+            Engine::Postgres => {
+                sql.push(", s.* FROM unnest(");
+                sql.joined(", ", LEDGER_COLUMNS.iter().skip(LEDGER_STEP).enumerate(), |sql, (n, (_, kind))| {
+                    let texts = rows.iter().map(|row| row.get(n).filter(|cell| **cell != Cell::Null));
+                    sql.bind(Param::Texts(Arc::new(texts.map(|cell| cell.map(Cell::to_bytes)).collect())));
+                    let cast = cast(dialect, *kind);
+                    sql.push(&if cast.is_empty() { String::new() } else { format!("{cast}[]") });
+                });
+            }
+        }
+        sql.push(") AS s");
         sql.finish()
     };
-    steps.chunks(ROWS).map(insert).collect()
+    let rows = if dialect.engine() == Engine::Sqlite { ROWS } else { steps.len().max(1) };
+    steps.chunks(rows).map(insert).collect()
 }
 
 /// A NULL is bound as text.
@@ -125,10 +145,11 @@ fn instant(at: Timestamp) -> Cell {
     Cell::Text(format!("{at:.6}"))
 }
 
-fn cells(head: &RunHead, at: Timestamp, step: &Step<End>) -> Vec<Cell> {
+/// The values that all rows of a batch share.
+fn of_head(head: &RunHead, at: Timestamp) -> [Cell; LEDGER_STEP] {
     let text = |text: &str| Cell::Text(text.to_owned());
     let maybe = |text: Option<String>| text.map_or(Cell::Null, Cell::Text);
-    let of_head = [
+    [
         text(&head.run_id),
         instant(at),
         text(&head.command),
@@ -140,15 +161,18 @@ fn cells(head: &RunHead, at: Timestamp, step: &Step<End>) -> Vec<Cell> {
         text(&head.target.preset),
         text(&head.target.table),
         text(&Value::from(head.target.key.clone()).to_string()),
-    ];
+    ]
+}
+
+fn of_step(step: &Step<End>) -> Vec<Cell> {
     // A step has no map with keys that are no text, so it is always JSON.
     let json = serde_json::to_value(step).unwrap_or_default();
-    let of_step = LEDGER_COLUMNS.iter().skip(LEDGER_STEP).map(|(name, kind)| match (json.get(name), kind) {
+    let cells = LEDGER_COLUMNS.iter().skip(LEDGER_STEP).map(|(name, kind)| match (json.get(name), kind) {
         (Some(json), LedgerKind::Json) => Cell::Text(json.to_string()),
         (Some(Value::String(text)), _) => Cell::Text(text.clone()),
         (json, _) => json.and_then(Value::as_i64).map_or(Cell::Null, Cell::Integer),
     });
-    of_head.into_iter().chain(of_step).collect()
+    cells.collect()
 }
 
 /// The columns as they are read, all of them behind the alias `l`.

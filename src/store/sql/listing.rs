@@ -46,12 +46,14 @@ pub fn history(spec: &QueueSpec, dialect: &'static dyn Dialect) -> Vec<Statement
 /// `None` if it asks when claims began, and the table does not say.
 ///
 /// Of [`Wanted::Suspects`] it gives the other claims too, whose first value is 0: whatever finds the odd ones reads
-/// every claim in flight, and their owners are to be counted. On Postgres nothing else of them travels.
+/// every claim in flight, and their owners are to be counted. On Postgres nothing else of them travels; and a server sends
+/// all rows, even if they are read no further, so there it leaves them out where no more than `most` are asked for.
 pub fn listing<'s>(
     spec: &'s QueueSpec,
     dialect: &'static dyn Dialect,
     wanted: &Wanted,
     detail: Detail,
+    most: Option<u64>,
 ) -> Option<Listing<'s>> {
     let mut sql = Sql::new(dialect);
     let began = spec.claim.claimed_at.as_ref().filter(|_| matches!(wanted, Wanted::Before(_)));
@@ -95,11 +97,17 @@ pub fn listing<'s>(
             sql.push(&format!("{} = jobdoctor_k.k AND ", column_sql(rowid)));
         }
         sql.in_flight(spec, state);
+        if is_flagged && most.is_some() {
+            sql.push(" AND jobdoctor_q.suspect");
+        }
         if let (Wanted::Before(cut), Some(began)) = (wanted, began) {
             sql.push(" AND ");
             before(sql, began, *cut);
         }
     });
+    if let Some(most) = most.filter(|_| dialect.engine() == Engine::Postgres) {
+        sql.push(&format!(" LIMIT {most}"));
+    }
     let is_told = began.is_some() || !matches!(wanted, Wanted::Before(_));
     is_told.then(|| Listing { statement: sql.finish(), projection })
 }
@@ -114,8 +122,8 @@ pub fn canonical<'k>(columns: &[Column], keys: impl Iterator<Item = &'k Key> + C
     sql.push(" FROM ROWS FROM (");
     let mut names = Vec::new();
     for (n, (column, way)) in columns.iter().zip(&ways).enumerate() {
-        let texts = keys.clone().map(|key| key.0.get(n).map(Cell::to_bytes).unwrap_or_default());
-        let texts: Arc<Vec<Vec<u8>>> = Arc::new(texts.collect());
+        let texts = keys.clone().map(|key| Some(key.0.get(n).map(Cell::to_bytes).unwrap_or_default()));
+        let texts: Arc<Vec<_>> = Arc::new(texts.collect());
         let types = match way {
             Some(bare) => vec![("k", column.type_name.as_str()), ("b", bare)],
             None => vec![("k", "text")],

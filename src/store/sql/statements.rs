@@ -18,7 +18,7 @@ pub fn statements(
     now: Timestamp,
 ) -> Vec<(String, Statement)> {
     let listed = |name: &str, wanted: &Wanted, detail| {
-        listing(spec, dialect, wanted, detail).map(|listing| (name.to_owned(), listing.statement))
+        listing(spec, dialect, wanted, detail, None).map(|listing| (name.to_owned(), listing.statement))
     };
     let mut list: Vec<(String, Statement)> = Vec::new();
     list.extend(listed("suspects", &Wanted::Suspects(*cutoffs), Detail::ForAction));

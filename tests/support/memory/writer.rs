@@ -2,7 +2,7 @@ use super::database::{Database, now};
 use super::expression::{Scope, evaluate};
 use super::record::{image, recorded, rows};
 use super::row::{Joined, joined, owner_image, owner_row};
-use jobdoctor::model::{Batch, BatchReport, Cell, End, EvidenceRow, Outcome, RowChange, Step, Timestamp};
+use jobdoctor::model::{Batch, BatchReport, Cell, Cost, End, EvidenceRow, Outcome, RowChange, Step, Timestamp};
 use jobdoctor::preset::{ActionSpec, Assignment, Marker, QueueSpec, StepSpec};
 use jobdoctor::store::{Recorder, StoreError, StoreErrorKind, SweepLock, Writer};
 use std::sync::{Arc, Mutex};
@@ -36,7 +36,7 @@ impl Writer for MemoryWriter {
         let Some(moved) = spec.actions.get(&batch.action).filter(|moved| moved.refused.is_none()) else {
             let error = StoreError::new(StoreErrorKind::Unfit, format!("there is no {}", batch.action));
             let results = batch.steps.iter().map(|_| End::of(Outcome::NotTried)).collect();
-            return BatchReport { results, stop: Some(error), warnings: Vec::new(), took: Duration::ZERO };
+            return BatchReport { results, stop: Some(error), warnings: Vec::new(), cost: Cost::default() };
         };
         let mut database = self.database.lock().unwrap();
         let now = now();
@@ -60,7 +60,7 @@ impl Writer for MemoryWriter {
         };
         let steps = recorded(spec, columns.as_deref(), &before, &rows(&database, spec), batch.steps, &outcomes);
         let told = if steps.is_empty() || recorder.head().is_none() { Ok(()) } else { recorder.intent(now, &steps) };
-        let report = |results, stop| BatchReport { results, stop, warnings: Vec::new(), took: Duration::ZERO };
+        let report = |results, stop| BatchReport { results, stop, warnings: Vec::new(), cost: Cost::default() };
         match told {
             Ok(()) => report(outcomes.into_iter().map(End::of).collect(), None),
             Err(error) => {
