@@ -69,14 +69,14 @@ impl Timestamp {
     /// The instant so much earlier, at the earliest the first one there is.
     pub fn minus(self, span: Duration) -> Timestamp {
         let micros = i64::try_from(span.as_micros()).unwrap_or(i64::MAX);
-        let earliest = jiff::Timestamp::MIN.as_microsecond();
+        let earliest = jiff::Timestamp::MIN.as_second() * 1_000_000;
         Timestamp(self.0.saturating_sub(micros).max(earliest))
     }
 
     /// The instant so much later, at the latest the last one there is.
     pub fn plus(self, span: Duration) -> Timestamp {
         let micros = i64::try_from(span.as_micros()).unwrap_or(i64::MAX);
-        let latest = jiff::Timestamp::MAX.as_microsecond();
+        let latest = jiff::Timestamp::MAX.as_second() * 1_000_000;
         Timestamp(self.0.saturating_add(micros).min(latest))
     }
 
@@ -195,6 +195,16 @@ fn malformed(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What lies beyond them is no instant: the pre-filter's bounds must not lie there too. jiff 0.2.43 refuses the
+    /// microseconds of the last second.
+    #[test]
+    fn the_first_and_the_last_instant_are_instants() {
+        let now = Timestamp::from_micros(1_795_000_000_000_000).unwrap();
+        for end in [now.plus(Duration::MAX), now.minus(Duration::MAX)] {
+            assert_eq!(Timestamp::from_micros(end.micros()), Some(end));
+        }
+    }
 
     #[test]
     fn what_is_in_one_second_is_in_no_order() {
