@@ -198,7 +198,7 @@ const BUDGETS: [(&str, usize, usize); 8] = [
     ("output", 6_690, 39),
     ("policy", 3_625, 19),
     ("preset", 6_875, 29),
-    ("store", 12_750, 63),
+    ("store", 12_770, 64),
 ];
 
 /// How a layer of so many lines and files exceeds its budget.

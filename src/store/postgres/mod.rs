@@ -1,6 +1,7 @@
-//! The Postgres adapter, on the synchronous `postgres` crate. It works through poolers in transaction mode: no named
-//! statements, no session state, every setting made inside its transaction.
+//! The Postgres adapter, on the asynchronous client beneath the `postgres` crate. It works through poolers in transaction
+//! mode: no named statements, no session state, every setting made inside its transaction.
 
+mod answer;
 mod catalog;
 mod connect;
 mod connect_error;

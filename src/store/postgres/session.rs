@@ -1,7 +1,8 @@
 //! One connection to a server, and the transactions on it.
 
+use super::answer::GRACE;
 use super::connect::{Connected, connect};
-use super::connect_error::{is_an_answer, store_error};
+use super::connect_error::is_an_answer;
 use super::connection_thread::{Cancel, ConnectionThread, NoAnswer, for_at_most};
 use super::driver::{Answer, answered, answers, cells, rows};
 use super::lost_commit::timeline;
@@ -16,7 +17,6 @@ use crate::store::{Limits, ServerVersion, StoreError, StoreErrorKind};
 use ::postgres::Error;
 use futures_util::TryStreamExt as _;
 use futures_util::future::{join, join_all, join3};
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::pin::pin;
@@ -79,10 +79,6 @@ pub(super) struct PostgresSession {
 const TOGETHER: usize = 16;
 /// Rows that are handed over together.
 const ROWS_A_PART: usize = 256;
-/// How long a server may take to end a statement once the time is up.
-const GRACE: Duration = Duration::from_secs(2);
-/// How long it may take to end the running statement after an interrupt.
-const INTERRUPTED: Duration = Duration::from_secs(3);
 /// How long the rollback of an abandoned transaction may take.
 const ROLLBACK: Duration = Duration::from_millis(300);
 
@@ -220,81 +216,6 @@ impl PostgresSession {
     /// Sends what was to go with the next statement, such as the beginning of the transaction.
     fn send_ahead(&mut self) -> Result<(), StoreError> {
         if self.unsent.is_none() && self.ahead.is_empty() { Ok(()) } else { self.run(async |_| Ok(())) }
-    }
-
-    fn answer<T>(&self, answered: Result<Result<T, Error>, NoAnswer>) -> Result<T, StoreError> {
-        match answered {
-            Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(error)) => Err(self.error(&error)),
-            Err(NoAnswer) => Err(self.no_answer()),
-        }
-    }
-
-    /// Whether to wait on for a server that has not answered yet. A server that ignores a cancel request is given up
-    /// soon.
-    fn keep_waiting(&self) -> impl Fn() -> bool + use<> {
-        let (limits, cancel, is_reader) = (self.limits.clone(), self.cancel.clone(), self.is_reader);
-        let (overdue, interrupted) = (OnceCell::new(), OnceCell::new());
-        let is_over = move |since: &OnceCell<Instant>, patience: Duration, must_cancel: bool| {
-            let begin = || {
-                if must_cancel {
-                    cancel.send();
-                }
-                Instant::now()
-            };
-            since.get_or_init(begin).elapsed() >= patience
-        };
-        move || {
-            // The server's limit starts anew with each statement, so at the end of the whole time this one is cancelled.
-            if limits.left().is_zero() && is_over(&overdue, GRACE, true) {
-                return false;
-            }
-            let interrupt = &limits.interrupt;
-            let is_interrupted = if is_reader { interrupt.is_raised() } else { interrupt.rolls_back() };
-            // An interrupt has cancelled a reader's statement.
-            !is_interrupted || !is_over(&interrupted, INTERRUPTED, !is_reader)
-        }
-    }
-
-    /// Whether a second signal asked for the rollback of the batch in hand.
-    fn rolls_back(&self) -> bool {
-        !self.is_reader && self.limits.interrupt.rolls_back()
-    }
-
-    pub(super) fn no_answer(&self) -> StoreError {
-        if self.is_reader && self.limits.interrupt.is_raised() {
-            return StoreError::new(StoreErrorKind::Interrupted, "interrupted while the server did not answer");
-        }
-        if self.rolls_back() {
-            return StoreError::rolled_back();
-        }
-        let message = format!("{}: the connection is open, but the server has stopped answering", self.label);
-        StoreError::new(StoreErrorKind::Lost, message).hint("it may be frozen, or the network between may be gone")
-    }
-
-    pub(super) fn error(&self, error: &::postgres::Error) -> StoreError {
-        let mut error = store_error(error, &self.label, &self.address.user);
-        let table = error.message.split_once("permission denied for table ").map(|(_, table)| quoted(table));
-        if let Some(table) = table.filter(|_| self.is_reader) {
-            // A snapshot only reads.
-            error.hint = Some(format!("GRANT SELECT ON {table} TO {}", quoted(&self.address.user)));
-        }
-        match error.kind {
-            StoreErrorKind::TimedOut if self.rolls_back() => StoreError::rolled_back(),
-            StoreErrorKind::TimedOut if self.is_reader && self.limits.interrupt.is_raised() => {
-                StoreError::new(StoreErrorKind::Interrupted, "interrupted while reading")
-            }
-            StoreErrorKind::TimedOut => {
-                // Our own cancel request, sent at the end of the whole time, counts as the time limit too.
-                error.message = error.message.replace("user request", "statement timeout");
-                error
-            }
-            // The server ends a snapshot that is idle until the end of its whole time.
-            StoreErrorKind::Lost if self.is_reader && error.code.as_deref() == Some("25P03") => {
-                StoreError::new(StoreErrorKind::TimedOut, "the time limit ran out between two statements")
-            }
-            _ => error,
-        }
     }
 }
 
