@@ -187,20 +187,29 @@ fn a_row_that_is_not_in_the_announced_state_is_refused() {
     });
 }
 
-/// What the UPDATE itself returns does not show it.
+/// What the UPDATE itself returns does not show it. Postgres 13 calls the triggers of a partition the system's own.
 #[test]
 fn a_row_that_a_trigger_takes_back_is_refused() {
+    let on = |table: &str| {
+        format!(
+            "CREATE FUNCTION takes_back() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE q SET status = 'working' \
+             WHERE NEW.id = 2 AND NEW.status = 'new' AND id = 2; RETURN NULL; END $$; \
+             CREATE TRIGGER t AFTER UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION takes_back()"
+        )
+    };
+    let partition =
+        "CREATE TABLE whole (LIKE q) PARTITION BY RANGE (id); ALTER TABLE whole ATTACH PARTITION q DEFAULT;";
     for_each_sql_store(|lab| {
-        set_up(lab, &[(1, "a"), (2, "b")]);
-        lab.run(lab.pick(
-            "CREATE TRIGGER t AFTER UPDATE ON q WHEN NEW.id = 2 AND NEW.status = 'new' BEGIN \
-             UPDATE q SET status = 'working' WHERE id = 2; END",
-            "CREATE OR REPLACE FUNCTION takes_back() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
-             UPDATE q SET status = 'working' WHERE NEW.id = 2 AND NEW.status = 'new' AND id = 2; RETURN NULL; END $$; \
-             CREATE TRIGGER t AFTER UPDATE ON q FOR EACH ROW EXECUTE FUNCTION takes_back()",
-        ));
-        let (spec, steps) = judged(lab, MAPPING);
-        assert_eq!(ends(lab, &spec, &steps).0, [MOVED, REFUSED], "{}", lab.name());
+        let sqlite = "CREATE TRIGGER t AFTER UPDATE ON q WHEN NEW.id = 2 AND NEW.status = 'new' BEGIN \
+            UPDATE q SET status = 'working' WHERE id = 2; END";
+        let postgres = [on("q"), format!("{partition} {}", on("whole"))];
+        let triggers = if lab.engine() == Engine::Postgres { &postgres[..] } else { &[sqlite.to_owned()] };
+        for trigger in triggers {
+            set_up(lab, &[(1, "a"), (2, "b")]);
+            lab.run(trigger);
+            let (spec, steps) = judged(lab, MAPPING);
+            assert_eq!(ends(lab, &spec, &steps).0, [MOVED, REFUSED], "{}: {trigger}", lab.name());
+        }
     });
 }
 

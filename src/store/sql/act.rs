@@ -146,7 +146,8 @@ pub fn returning(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec, c
 }
 
 /// Postgres: 1 if what an UPDATE of the claim's own table returned is what became of the rows: nothing else writes to
-/// them, and their states are equal only if they are spelled alike. Asked behind the UPDATE, whose lock keeps both so.
+/// them, and their states are equal only if they are spelled alike. Asked behind the UPDATE, whose lock keeps both so. On
+/// Postgres 13 the triggers that a partition has from its parent pass for the system's own.
 pub fn is_told(spec: &QueueSpec, dialect: &dyn Dialect) -> Statement {
     let table = spec.tables.get(&spec.claim.lock_table).map(|table| dialect.table(table)).unwrap_or_default();
     let state = spec.claim.own_state().map(|state| state.name.as_str()).unwrap_or_default();
@@ -154,7 +155,7 @@ pub fn is_told(spec: &QueueSpec, dialect: &dyn Dialect) -> Statement {
         "SELECT count(*) FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid \
          AND a.attname = {} JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid \
          LEFT JOIN pg_catalog.pg_collation AS o ON o.oid = a.attcollation \
-         WHERE c.oid = {}::regclass AND c.relkind = 'r' AND NOT c.relhasrules AND NOT c.relhassubclass \
+         WHERE c.oid = {}::regclass AND c.relkind = 'r' AND NOT c.relispartition AND NOT c.relhassubclass AND NOT c.relhasrules \
          AND NOT EXISTS (SELECT FROM pg_catalog.pg_trigger AS g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal) \
          AND (t.typtype = 'e' OR coalesce(o.collisdeterministic, true) \
          AND t.oid IN ('text'::regtype, 'varchar'::regtype, 'int2'::regtype, 'int4'::regtype, 'int8'::regtype))",
