@@ -54,14 +54,15 @@ const OF_STORE: [Mutant; 10] = [
 const OF_PRESETS: [Mutant; 1] =
     [("the tables of variants are not asked for", "build.rs", ".chain([&document])", ".take(0).chain([&document])")];
 
-const OF_PASSES: [Mutant; 3] = [
+const OF_PASSES: [Mutant; 4] = [
     (
         "a limit takes any",
         "plan/mod.rs",
         "!is_first && selection.limit.is_none() && selection",
         "!is_first && selection",
     ),
-    ("a pass looks no further", "plan/mod.rs", "*claims *= 8", "{ break holders }"),
+    ("a pass looks no further", "plan/mod.rs", "*claims *= 8", "{ break (drafts, holders) }"),
+    ("a pass is content with a few", "plan/mod.rs", "room > most / 2", "room == most"),
     ("a delay takes any", "apply.rs", "let in_any_order = !order.later.is_asked();", "let in_any_order = true;"),
 ];
 

@@ -73,7 +73,7 @@ pub fn read_id(id: &str, columns: usize) -> Option<Vec<String>> {
 /// JSON in which nothing deceives; it means the same. Line breaks stand between its values.
 pub fn escaped_json(json: &str) -> Cow<'_, str> {
     let acts = |c: char| c != '\n' && deceives(c);
-    // Nearly all is ASCII, which is told at once.
+    // Nearly all of it is plain ASCII, which bytes alone show.
     if json.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n')) || !json.contains(acts) {
         return Cow::Borrowed(json);
     }

@@ -162,8 +162,8 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
     must_be_counted(snapshot, policy.max_stalls)?;
     let most = usize::try_from(selection.most_claims()).unwrap_or(usize::MAX);
     let most = if selection.is_by_name() { most } else { most.min(STEPS) };
-    let mut drafts = Drafts::on(&snapshot.spec, most, &selection.bound);
     if selection.is_by_name() {
+        let mut drafts = Drafts::on(&snapshot.spec, most, &selection.bound);
         selection.check(&snapshot.spec, policy)?;
         let found = snapshot.find(&selection.ids)?;
         let not_found = selection.without_job(&found);
@@ -178,10 +178,10 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
     let is_first = selection.bound.passes == 0;
     // Where all are done in the end, a later pass need not find the longest silent first.
     let is_any = !is_first && selection.limit.is_none() && selection.bound.in_any_order;
-    let full = most.max(1);
-    let mut room = full;
     let mut asked_for = is_any.then_some(ASKED_FOR);
-    let holders = loop {
+    let (drafts, holders) = loop {
+        let mut drafts = Drafts::on(&spec, most, &selection.bound);
+        let mut room = most.max(1);
         let mut each = |spec: &QueueSpec, claim: &Claim, judgement: Judgement, is_admitted: bool| {
             // Of a later pass nothing is counted but what it does.
             let place = order(judgement.last_seen_at);
@@ -204,9 +204,9 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
         let scanned = judged(snapshot, selection, policy, (Detail::ForAction, asked_for), &mut each)?;
         let holders = scanned.holders.unwrap_or_default();
         match &mut asked_for {
-            // All of them were tried before.
-            Some(claims) if *claims == holders.claims() && room == full => *claims *= 8,
-            _ => break holders,
+            // Most of them were tried before, or are skipped: a pass for each of the few between would take for ever.
+            Some(claims) if *claims == holders.claims() && room > most / 2 => *claims *= 8,
+            _ => break (drafts, holders),
         }
     };
     let plan = finish(snapshot, selection, policy, drafts, Some((gauge, &holders)), Vec::new())?;

@@ -52,7 +52,7 @@ pub(super) fn act_on<S: Session>(
         }
     }
     let look = match context.recorded {
-        Some(_) if returning.is_some() => Some(sql::is_told(spec, dialect)),
+        Some(_) if returning.is_some() => Some(sql::returns_final_rows(spec, dialect)),
         Some(columns) => Some(sql::after(spec, dialect, moved, columns, &keys)),
         None => sql::left_behind(spec, dialect, moved, &keys),
     };
@@ -68,8 +68,8 @@ pub(super) fn act_on<S: Session>(
     if returning.is_none() {
         return effect(spec, moved, columns, &looked, keys.len());
     }
-    let is_told = matches!(first, Some([Cell::Integer(1)]));
-    match returned(spec, moved, columns, &keys, acted.iter().flat_map(|acted| &acted.rows)).filter(|_| is_told) {
+    let are_final = matches!(first, Some([Cell::Integer(1)]));
+    match returned(spec, moved, columns, &keys, acted.iter().flat_map(|acted| &acted.rows)).filter(|_| are_final) {
         Some(images) => Ok(images),
         None => {
             effect(spec, moved, columns, &session.query(&sql::after(spec, dialect, moved, columns, &keys))?, keys.len())

@@ -129,7 +129,7 @@ pub fn after(
     sql.finish()
 }
 
-/// What an UPDATE returns instead of a second look at the rows, where [`is_told`] holds: each row's key and state, then
+/// What an UPDATE returns instead of a second look at the rows, where [`returns_final_rows`] holds: each row's key and state, then
 /// its image. `None` where an action is no single UPDATE on Postgres, or where its state alone does not tell that a row is
 /// no longer in flight.
 pub fn returning(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec, columns: &[&Column]) -> Option<String> {
@@ -148,7 +148,7 @@ pub fn returning(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec, c
 /// Postgres: 1 if what an UPDATE of the claim's own table returned is what became of the rows: nothing else writes to
 /// them, and their states are equal only if they are spelled alike. Asked behind the UPDATE, whose lock keeps both so. On
 /// Postgres 13 the triggers that a partition has from its parent pass for the system's own.
-pub fn is_told(spec: &QueueSpec, dialect: &dyn Dialect) -> Statement {
+pub fn returns_final_rows(spec: &QueueSpec, dialect: &dyn Dialect) -> Statement {
     let table = spec.tables.get(&spec.claim.lock_table).map(|table| dialect.table(table)).unwrap_or_default();
     let state = spec.claim.own_state().map(|state| state.name.as_str()).unwrap_or_default();
     Statement::plain(format!(

@@ -19,7 +19,9 @@ pub use builder::{Param, Sql, Statement};
 pub use dialect::{Dialect, Postgres, Sqlite};
 pub use ledger::{ledger_schema, reference_schema};
 
-pub(super) use act::{acts, after, checks_rows, images, is_told, left_behind, notifications, restores, returning};
+pub(super) use act::{
+    acts, after, checks_rows, images, left_behind, notifications, restores, returning, returns_final_rows,
+};
 pub(super) use counts::{
     count, count_by_owner, count_by_state, count_in_states, finished, finished_run, owner_count, question, row_count,
     state_meant, states_in_use,
