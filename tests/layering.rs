@@ -194,7 +194,7 @@ const BUDGETS: [(&str, usize, usize); 8] = [
     ("cli", 9_975, 65),
     ("history", 875, 5),
     ("model", 1_375, 9),
-    ("ops", 10_700, 60),
+    ("ops", 10_710, 60),
     ("output", 6_690, 39),
     ("policy", 3_625, 19),
     ("preset", 6_875, 29),

@@ -75,7 +75,8 @@ impl Engine {
         self == Engine::Postgres
     }
 
-    /// True if a partial index serves a statement whose values are bound.
+    /// True if its planner knows values: a partial index serves a statement that binds them, and any index the rows whose
+    /// column is seldom set.
     pub fn plans_with_values(self) -> bool {
         self == Engine::Postgres
     }

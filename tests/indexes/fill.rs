@@ -1,15 +1,14 @@
 //! Rows for the tables of each queue, as many as make a planner think: thousands that no worker holds, and a few claims of workers
 //! that died hours ago.
 
-/// Jobs that no worker holds: done where the library keeps such rows, else waiting.
-const OTHERS: u32 = 20_000;
 /// Claims in flight.
 const CLAIMS: u32 = 200;
 
-/// The statements that fill the tables of that version, without triggers and foreign keys.
-pub fn fill(queue: &str, version: &str) -> String {
+/// The statements that fill the tables of that version, without triggers and foreign keys: so many `others` are jobs that no worker
+/// holds, done where the library keeps such rows, else waiting.
+pub fn fill(queue: &str, version: &str, others: u32) -> String {
     let rows = |count: u32, from: u32| format!("generate_series({}, {}) AS n", from + 1, from + count);
-    let sql = rows_of(queue).replace(":others", &rows(OTHERS, 0)).replace(":claims", &rows(CLAIMS, OTHERS));
+    let sql = rows_of(queue).replace(":others", &rows(others, 0)).replace(":claims", &rows(CLAIMS, others));
     // Before 0.16 the tables of Graphile Worker had plain names.
     if version == "0.15" { sql.replace("_private_", "") } else { sql }
 }

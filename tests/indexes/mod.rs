@@ -2,16 +2,29 @@
 //! itself say so, for every queue in `fixtures/schemas/` and for the tables of the built-in presets `lease` and `simple`.
 
 mod fill;
+mod nightly;
 mod postgres;
 mod sqlite;
 
+use crate::queues::rights::words;
+use crate::queues::tables::Tables;
 use jobdoctor::model::{Key, Timestamp};
-use jobdoctor::preset::QueueSpec;
+use jobdoctor::preset::{Place, QueueSpec};
 use jobdoctor::store::{Cutoffs, Dialect, statements};
 
 /// The table of the preset `simple`, which names no library.
 const SIMPLE: &str = "CREATE TABLE jobs (id integer PRIMARY KEY, queue text, status text NOT NULL,
     attempts integer NOT NULL DEFAULT 0, max_attempts integer, last_error text)";
+
+/// The version of tables that no library has.
+const OWN: &str = "own";
+
+/// Where the queue is, as its application would say.
+fn place(tables: &Tables) -> Place {
+    let said = if tables.version == OWN { Vec::new() } else { words(tables, &["option"]) };
+    let option = |word: &String| word.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
+    Place { options: said.iter().filter_map(option).collect(), ..Place::default() }
+}
 
 /// A statement that reads a whole table, although an index leads to the claims in flight.
 struct ReadsAll {

@@ -2,8 +2,7 @@
 //! really sent, with its parameters and its settings.
 
 use super::fill::{fill, session};
-use super::{ReadsAll, SIMPLE, differences, named};
-use crate::queues::rights::words;
+use super::{OWN, ReadsAll, SIMPLE, differences, named, place};
 use crate::queues::tables::{Tables, by_age, tables};
 use crate::support::dice::one_in;
 use crate::support::doctor::{CATALOG, limits, unguarded};
@@ -63,10 +62,10 @@ const KNOWN: &[ReadsAll] = &[
 
 /// From this many rows on, reading a table or an index from end to end is what an index should spare.
 const MANY: f32 = 5_000.0;
+/// Jobs that no worker holds.
+const OTHERS: u32 = 20_000;
 /// What stands before a statement that is explained.
 const EXPLAIN: &str = "EXPLAIN ";
-/// The version of tables that no library has.
-const OWN: &str = "own";
 const NAME: &str = "jobdoctor indexes";
 
 #[test]
@@ -79,10 +78,19 @@ fn where_check_finds_an_index_no_statement_reads_the_whole_table() {
     stages.extend(older.extract_if(.., |tables| tables.version == "elixir-v14"));
     stages.extend(one_in(6, older));
     stages.extend([own("lease", lease), own("simple", SIMPLE.to_owned())]);
+    tried(cluster, &stages, OTHERS);
+}
+
+/// The same of two million rows in each queue's newest tables.
+pub fn of_millions() {
+    tried(logging(), &by_age().0, 2_000_000);
+}
+
+fn tried(cluster: &Cluster, stages: &[Tables], others: u32) {
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Found::default()));
     let work = || {
         while let Some(tables) = stages.get(next.fetch_add(1, Ordering::SeqCst)) {
-            let tried = std::panic::catch_unwind(AssertUnwindSafe(|| Stage::new(cluster, tables).tried()));
+            let tried = std::panic::catch_unwind(AssertUnwindSafe(|| Stage::new(cluster, tables, others).tried()));
             let tried = tried.unwrap_or_else(|panic| Found {
                 wrong: vec![panic.downcast_ref::<String>().cloned().unwrap_or_default()],
                 ..Found::default()
@@ -109,7 +117,7 @@ struct Found {
 fn without_its_index_the_listing_reads_the_whole_table() {
     let cluster = logging();
     let tables = tables("river", "v7");
-    let stage = Stage::new(cluster, &tables);
+    let stage = Stage::new(cluster, &tables, OTHERS);
     let drop = "DROP INDEX river_job_prioritized_fetching_index, river_job_state_and_finalized_at_index";
     stage.database.client().batch_execute(drop).unwrap();
     assert_eq!(stage.finding().severity, Severity::Warning);
@@ -151,9 +159,9 @@ struct Ran {
 }
 
 impl<'a> Stage<'a> {
-    fn new(cluster: &'a Cluster, tables: &'a Tables) -> Stage<'a> {
+    fn new(cluster: &'a Cluster, tables: &'a Tables, others: u32) -> Stage<'a> {
         let database = cluster.fresh();
-        let rows = fill(&tables.queue, &tables.version);
+        let rows = fill(&tables.queue, &tables.version, others);
         let mut client = database.client();
         let run = |client: &mut postgres::Client, sql: &str| {
             let done = client.batch_execute(sql);
@@ -165,10 +173,7 @@ impl<'a> Stage<'a> {
         run(&mut worker, session(&tables.queue));
         let store = open(&Address::parse(&database.url(), &Surroundings::default()).unwrap());
         let limits = Limits { application_name: NAME.to_owned(), ..limits() };
-        let said = if tables.version == OWN { Vec::new() } else { words(tables, &["option"]) };
-        let option = |word: &String| word.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let place = Place { options: said.iter().filter_map(option).collect(), ..Place::default() };
-        Stage { cluster, queue: &tables.queue, place, database, store, limits, _worker: worker }
+        Stage { cluster, queue: &tables.queue, place: place(tables), database, store, limits, _worker: worker }
     }
 
     fn snapshot(&self) -> Snapshot {

@@ -75,7 +75,8 @@ pub fn of(words: &[String]) -> Vec<&str> {
 
 fn plain_orphan(tables: &Tables) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/schemas").join(&tables.queue);
-    fs::read_to_string(folder.join("scenes/plain-orphan.sql")).unwrap()
+    let scenes = ["scenes", "sqlite/scenes"].map(|scenes| folder.join(scenes).join("plain-orphan.sql"));
+    scenes.iter().find_map(|scene| fs::read_to_string(scene).ok()).unwrap()
 }
 
 /// The setup of the scene of a plain orphan, which not every version of the tables takes.

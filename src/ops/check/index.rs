@@ -73,11 +73,21 @@ fn leads_to(spec: &QueueSpec, index: &LiveIndex, listing: &BTreeSet<Condition>) 
     let Some(first) = index.columns.first().map(|column| column.to_lowercase()) else { return false };
     // Finished jobs keep their signs of life if only the state tells them from claims in flight.
     let is_kept = spec.claim.own_state().is_some() && signs(spec).any(|sign| sign.name.to_lowercase() == first);
-    listing.iter().any(|condition| match condition.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+    listing.iter().any(|condition| match words(condition)[..] {
         [column, "=", _] => column == first,
-        [column, "is", "not", "null"] => column == first && !is_kept,
-        _ => false,
+        [_, "is", ..] if !spec.engine.plans_with_values() => false,
+        _ => has_value(condition, &first) && !is_kept,
     })
+}
+
+/// True if the condition asks for a value in that column, and nothing that a job without a claim has.
+fn has_value(condition: &Condition, column: &str) -> bool {
+    let words = words(condition);
+    matches!(words[..], [of, "<" | ">", ..] | [of, "is", "not", "null"] if of == column) && !words.contains(&"or")
+}
+
+fn words(condition: &Condition) -> Vec<&str> {
+    condition.iter().map(String::as_str).collect()
 }
 
 /// The signs of life on the claim's own row.
@@ -104,13 +114,7 @@ fn listings(spec: &QueueSpec) -> Vec<BTreeSet<Condition>> {
         }
         None => vec![Vec::new()],
     };
-    let mut listings: Vec<BTreeSet<Condition>> =
-        states.into_iter().map(|state| state.into_iter().chain(filter.iter().cloned()).collect()).collect();
-    for listing in listings.iter_mut().filter(|listing| !listing.is_empty()) {
-        // The pre-filter compares it, so NULL never passes.
-        listing.extend(signs(spec).flat_map(|sign| conditions(&format!("{} IS NOT NULL", quoted(&sign.name)))));
-    }
-    listings
+    states.into_iter().map(|state| state.into_iter().chain(filter.iter().cloned()).collect()).collect()
 }
 
 /// A stored state as an SQL literal.
@@ -143,12 +147,9 @@ fn bare(word: &str) -> String {
 
 /// True if an index with that condition holds every row of the listing.
 fn is_implied(condition: &str, listing: &BTreeSet<Condition>) -> bool {
-    let equals =
-        |column: &String, value: &String| listing.contains(&vec![column.clone(), "=".to_owned(), value.clone()]);
-    let is_among = |condition: &Condition| match &condition[..] {
-        [column, is, any, array, list @ ..] if [is, any, array] == ["=", "any", "array"] => {
-            list.iter().any(|value| equals(column, value))
-        }
+    let equals = |column: &str, value: &str| listing.contains(&[column, "=", value].map(str::to_owned).to_vec());
+    let is_among = |condition: &Condition| match words(condition)[..] {
+        [column, "=", "any", "array", ref list @ ..] => list.iter().any(|value| equals(column, value)),
         _ => false,
     };
     conditions(condition).iter().all(|condition| listing.contains(condition) || is_among(condition))
@@ -156,16 +157,22 @@ fn is_implied(condition: &str, listing: &BTreeSet<Condition>) -> bool {
 
 /// What makes an index that leads there and stays small, because finished jobs are not in it.
 fn statement(spec: &QueueSpec, live: &LiveTable) -> Option<String> {
-    let sign = signs(spec).next();
-    let column = sign.or(spec.claim.own_state().or_else(|| held_by(spec)))?;
+    let state = spec.claim.own_state();
+    let column = match state {
+        Some(state) => signs(spec).next().unwrap_or(state),
+        None => signs(spec).chain(owner(spec)).find(|column| tells_claims(spec, column))?,
+    };
     let column = quoted(&column.name);
     let index = |table: &str| quoted(&format!("{table}_in_flight"));
     if !spec.engine.plans_with_values() {
-        let state = spec.claim.own_state().filter(|_| sign.is_some());
-        let state = state.map(|state| format!("{}, ", quoted(&state.name))).unwrap_or_default();
-        return Some(format!("CREATE INDEX {} ON {} ({state}{column})", index(&live.name), name(spec, live)));
+        let on = format!("CREATE INDEX {} ON {}", index(&live.name), name(spec, live));
+        return Some(match state.map(|state| quoted(&state.name)) {
+            Some(state) if state != column => format!("{on} ({state}, {column})"),
+            Some(state) => format!("{on} ({state})"),
+            None => format!("{on} ({column}) WHERE {column} IS NOT NULL"),
+        });
     }
-    let condition = match spec.claim.own_state() {
+    let condition = match state {
         Some(state) => match spec.states.in_flight.iter().map(stored).collect::<Vec<_>>().as_slice() {
             [only] => format!("{} = {only}", quoted(&state.name)),
             several => format!("{} IN ({})", quoted(&state.name), several.join(", ")),
@@ -188,12 +195,15 @@ fn statement(spec: &QueueSpec, live: &LiveTable) -> Option<String> {
     Some(std::iter::once(whole).chain(parts).collect::<Vec<_>>().join("; "))
 }
 
-/// The owner's column, where a claim in flight is a row that has one.
-fn held_by(spec: &QueueSpec) -> Option<&Column> {
+fn owner(spec: &QueueSpec) -> Option<&Column> {
     let Some(Expr::Column(owner)) = &spec.owner.id else { return None };
-    let has_owner = conditions(&format!("{} IS NOT NULL", quoted(&owner.name)));
-    let asks = |listing: &BTreeSet<Condition>| has_owner.iter().all(|condition| listing.contains(condition));
-    (owner.alias == spec.claim.lock && listings(spec).iter().all(asks)).then_some(owner)
+    Some(owner).filter(|owner| owner.alias == spec.claim.lock)
+}
+
+/// True if a job that no worker holds has no value in that column.
+fn tells_claims(spec: &QueueSpec, column: &Column) -> bool {
+    let name = column.name.to_lowercase();
+    listings(spec).iter().all(|listing| listing.iter().any(|condition| has_value(condition, &name)))
 }
 
 #[cfg(test)]

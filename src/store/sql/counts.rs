@@ -4,7 +4,7 @@ use super::builder::{Param, Sql, Statement, Values, column_of, column_sql, liter
 use super::dialect::Dialect;
 use super::filter::after;
 use super::projection::reading;
-use crate::model::{Cell, Owner, Reading};
+use crate::model::{Cell, Engine, Owner, Reading};
 use crate::preset::ident::literal;
 use crate::preset::{Expr, QueueSpec, Runs, StateSource, Template, TimeColumn};
 use crate::store::{FinishedRun, RowCount, WantedRuns};
@@ -27,7 +27,9 @@ pub fn count_by_owner(spec: &QueueSpec, dialect: &'static dyn Dialect) -> Statem
     let owner = &spec.owner;
     let parts = [owner.id.as_ref(), owner.name.as_ref(), owner.host.as_ref()];
     let (list, group_by) = grouped(&sql, spec, parts.map(|part| part.filter(|_| owner.id.is_some())));
-    sql.push(&format!("SELECT {list}, count(*) FROM "));
+    // SQLite would go through an index of owners to group by them, and read all jobs.
+    let plus = if dialect.engine() == Engine::Sqlite { "+" } else { "" };
+    sql.push(&format!("SELECT {plus}{list}, count(*) FROM "));
     sql.claim_from(spec);
     sql.push(" WHERE ");
     sql.in_flight(spec, None);
