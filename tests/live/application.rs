@@ -100,8 +100,12 @@ impl Application {
         format!("$ jobdoctor {}\n{}", arguments.join(" "), texts.concat())
     }
 
+    /// A worker may write to its own row at that instant, which holds back its jobs: then it is typed again.
     pub(super) fn document(&self, arguments: &[&str]) -> Value {
-        let output = self.jobdoctor(&[arguments, &["-o", "json"]].concat());
+        let mut output = self.jobdoctor(&[arguments, &["-o", "json"]].concat());
+        if String::from_utf8_lossy(&output.stderr).contains("locked by another session") {
+            output = self.jobdoctor(&[arguments, &["-o", "json"]].concat());
+        }
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{arguments:?}: {errors}");
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{arguments:?}: {error}; {errors}"))
