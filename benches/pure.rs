@@ -31,7 +31,9 @@ fn main() -> Result<()> {
     let judged: Vec<_> = claims.iter().map(|claim| (claim, judge(&spec, claim, &policy, now))).collect();
     let jobs: Vec<Job> = judged
         .iter()
-        .map(|(claim, judgement)| Job::of(&spec, claim, &policy, judgement, &draft(&spec, claim, judgement, &policy)))
+        .map(|(claim, judgement)| {
+            Job::of(&spec, claim, &policy, judgement, draft(&spec, claim, judgement, &policy).step())
+        })
         .collect();
     let rows: Vec<(&str, &Job)> = jobs.iter().map(|job| ("", job)).collect();
     let screen = Screen { width: Some(120), ..Screen::default() };

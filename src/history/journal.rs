@@ -1,16 +1,18 @@
 //! The journal file of a run: its lines, how they are written and how they are read.
 
 use super::{Directory, JournalError};
-use crate::model::{End, Outcome, RowChange, RunHead, Step, Timestamp};
+use crate::model::{End, Outcome, RunHead, Step, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::PathBuf;
 
 /// No line of ours is longer: a batch has at most 5,000 jobs, and a foreign file must not fill the memory.
 const LONGEST_LINE: u64 = 1 << 30;
+/// The line of a batch is some megabytes long, and is never whole in memory.
+const BUFFER: usize = 1 << 16;
 
 /// The schema that a journal's first line names.
 pub const SCHEMA: &str = "jobdoctor.journal/v2";
@@ -30,16 +32,18 @@ pub enum JournalLine<'s> {
         /// The batch, counted from 1. A batch that is tried again writes another intent with the same number.
         batch: u64,
         at: Timestamp,
-        /// The jobs that it moves, with their rows; their outcome is unknown until the commit is answered.
+        /// The jobs that it moves, with their rows. Their outcome is unknown until the commit is answered; it is one for all.
         steps: Cow<'s, [Step<End>]>,
     },
     /// What became of a batch.
     Result {
         /// The batch, counted from 1.
         batch: u64,
-        /// Every step of it, in order, without the rows, which the intent has.
+        /// The outcome of the steps in its intent; null if none of them was moved, so that `steps` has them too.
+        intended: Option<Outcome>,
+        /// The steps that were not moved, in order.
         steps: Vec<Step<End>>,
-        /// The places, counted from 0, of steps that a later batch tries once more: what becomes of them there counts.
+        /// The places among them, counted from 0, of what a later batch tries once more: what becomes of that there counts.
         tried_again: Vec<usize>,
     },
     /// The last: the run came to its end.
@@ -97,13 +101,23 @@ impl JournalWriter {
     /// Writes a line now, and what waited for it. With `sync` it is on the disk when this returns. A line that was
     /// written in part only is removed, so that the file stays readable; with the first line, the file is.
     pub fn write(&mut self, line: &JournalLine<'_>, sync: bool) -> Result<(), JournalError> {
-        let before = self.waiting.len();
-        self.wait(line)?;
-        let written = self.flush(sync);
-        if written.is_err() {
-            self.waiting.truncate(before);
+        let file = match self.file.take() {
+            Some(file) => file,
+            None => self.directory.create(&self.run_id)?,
+        };
+        let written = if self.is_torn { Err(io::ErrorKind::WriteZero.into()) } else { self.append(&file, line, sync) };
+        if let Err(error) = written {
+            if self.length == 0 {
+                self.directory.remove(&self.run_id);
+            } else {
+                // If this fails too, the torn line is the last one, and readers know what that means.
+                self.is_torn = file.set_len(self.length).is_err();
+                self.file = Some(file);
+            }
+            return Err(JournalError::io("write to", &self.path(), error));
         }
-        written
+        self.file = Some(file);
+        Ok(())
     }
 
     /// Writes a line if there is a file, and keeps it for later if there is none yet.
@@ -112,39 +126,27 @@ impl JournalWriter {
     }
 
     fn wait(&mut self, line: &JournalLine<'_>) -> Result<(), JournalError> {
-        let spelled = serde_json::to_writer(&mut self.waiting, line);
-        spelled.map_err(|error| JournalError::io("spell a line of", &self.path(), error))?;
-        self.waiting.push(b'\n');
-        Ok(())
+        let spelled = spell(&mut self.waiting, line);
+        spelled.map_err(|error| JournalError::io("spell a line of", &self.path(), error))
     }
 
-    fn flush(&mut self, sync: bool) -> Result<(), JournalError> {
-        if self.file.is_none() {
-            self.file = Some(self.directory.create(&self.run_id)?);
+    fn append(&mut self, file: &File, line: &JournalLine<'_>, sync: bool) -> io::Result<()> {
+        let mut out = BufWriter::with_capacity(BUFFER, file);
+        out.write_all(&self.waiting)?;
+        spell(&mut out, line)?;
+        out.flush()?;
+        if sync {
+            file.sync_data()?;
         }
-        if self.is_torn {
-            return Err(JournalError::io("write to", &self.path(), std::io::ErrorKind::WriteZero));
-        }
-        let Some(file) = &mut self.file else { return Ok(()) };
-        let written = file.write_all(&self.waiting).and_then(|()| if sync { file.sync_data() } else { Ok(()) });
-        match written {
-            Ok(()) => {
-                self.length += self.waiting.len() as u64;
-                self.waiting.clear();
-                Ok(())
-            }
-            Err(error) => {
-                if self.length == 0 {
-                    self.file = None;
-                    self.directory.remove(&self.run_id);
-                } else {
-                    // If this fails too, the torn line is the last one, and readers know what that means.
-                    self.is_torn = file.set_len(self.length).is_err();
-                }
-                Err(JournalError::io("write to", &self.path(), error))
-            }
-        }
+        self.length = file.metadata()?.len();
+        self.waiting.clear();
+        Ok(())
     }
+}
+
+fn spell(out: &mut impl Write, line: &JournalLine<'_>) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, line)?;
+    out.write_all(b"\n")
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -252,28 +254,32 @@ pub fn steps<E: From<JournalError>>(
             JournalLine::Intent { batch, steps, .. } => {
                 // Of a batch that was tried again, the last intent counts.
                 if batch != open {
-                    without_result(&mut intended, &mut again, each)?;
+                    hand_over(&mut intended, &mut again, each)?;
                 }
                 (open, intended) = (batch, steps.into_owned());
             }
-            JournalLine::Result { batch, steps, tried_again } => {
+            JournalLine::Result { batch, intended: outcome, steps, tried_again } => {
                 if batch != open {
-                    without_result(&mut intended, &mut again, each)?;
+                    hand_over(&mut intended, &mut again, each)?;
                 }
-                let mut rows: BTreeMap<String, Option<RowChange>> =
-                    intended.drain(..).map(|step| (step.key.exact(), step.stage.row)).collect();
-                for (n, mut step) in steps.into_iter().enumerate() {
-                    let key = step.key.exact();
-                    step.stage.row = rows.remove(&key).flatten();
+                match outcome {
+                    Some(_) if intended.is_empty() => {
+                        return Err(lines.malformed("a result without its intent").into());
+                    }
+                    Some(outcome) => intended.iter_mut().for_each(|step| step.stage.outcome = outcome),
+                    None if steps.len() < intended.len() => {
+                        return Err(lines.malformed("the result has fewer steps than the intent").into());
+                    }
+                    None => intended.clear(),
+                }
+                hand_over(&mut intended, &mut again, each)?;
+                for (n, step) in steps.into_iter().enumerate() {
                     if tried_again.contains(&n) {
-                        again.insert(key, step);
+                        again.insert(step.key.exact(), step);
                     } else {
-                        again.remove(&key);
+                        again.remove(&step.key.exact());
                         each(step)?;
                     }
-                }
-                if !rows.is_empty() {
-                    return Err(lines.malformed("the result has fewer steps than the intent").into());
                 }
             }
             JournalLine::End(_) if lines.next_line()?.is_some() => {
@@ -282,14 +288,14 @@ pub fn steps<E: From<JournalError>>(
             JournalLine::End(last) => end = Some(last),
         }
     }
-    without_result(&mut intended, &mut again, each)?;
+    hand_over(&mut intended, &mut again, each)?;
     // The run came to no other batch with them.
     again.into_values().try_for_each(each)?;
     Ok(end)
 }
 
-/// Hands over steps of which the journal says no more than that they were about to be committed.
-fn without_result<E>(
+/// Hands over the steps of an intent.
+fn hand_over<E>(
     intended: &mut Vec<Step<End>>,
     again: &mut BTreeMap<String, Step<End>>,
     each: &mut dyn FnMut(Step<End>) -> Result<(), E>,

@@ -35,7 +35,10 @@ impl Key {
 /// The job's id as it is printed: see [`spell_id`].
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&spell_id(&self.parts()))
+        match self.0.as_slice() {
+            [Cell::Integer(n)] => write!(f, "{n}"),
+            _ => f.write_str(&spell_id(&self.parts())),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Cell, End, Key, Step, Target, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Which run it is. Field names are those of a journal's first line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -109,7 +110,7 @@ pub struct RowChange {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ValueChange {
     /// Its name, as the catalog has it.
-    pub column: String,
+    pub column: Arc<str>,
     /// The value before, as it is stored.
     #[schemars(with = "serde_json::Value")]
     pub before: Cell,

@@ -189,14 +189,9 @@ impl Step<Write> {
 }
 
 impl Step<End> {
-    /// True unless it is known that the job was not moved.
-    pub fn may_have_moved(&self) -> bool {
-        matches!(self.stage.outcome, Outcome::Moved | Outcome::Unknown)
-    }
-
     /// True if the job was moved, or may have been, and its row is recorded.
     pub fn is_undoable(&self) -> bool {
-        self.may_have_moved() && self.stage.row.is_some()
+        self.stage.may_have_moved() && self.stage.row.is_some()
     }
 
     /// Plans the step that reverts this one, from where it led to where it began; `None` where its row is not recorded.
@@ -301,6 +296,18 @@ impl End {
 
     pub fn refused(error: RowError) -> End {
         End { error: Some(error), ..End::of(Outcome::Refused) }
+    }
+
+    /// True unless it is known that the job was not moved.
+    pub fn may_have_moved(&self) -> bool {
+        matches!(self.outcome, Outcome::Moved | Outcome::Unknown)
+    }
+
+    /// For a record: the database's words may hold anything, and are not kept.
+    #[must_use]
+    pub fn without_message(mut self) -> End {
+        self.error.iter_mut().for_each(|error| error.message.clear());
+        self
     }
 }
 

@@ -13,6 +13,7 @@ use crate::output::StepJob;
 use crate::policy::{Delay, Policy};
 use crate::preset::QueueSpec;
 use crate::store::{Limits, Store, SweepLock, chance};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Makes the plan of the next pass: of what is due now and was before this run began, without what the run has tried.
@@ -68,7 +69,7 @@ struct BatchKind {
     action: Action,
     cause: Cause,
     /// The columns that are restored; none where the preset's statements act.
-    columns: Vec<String>,
+    columns: Vec<Arc<str>>,
 }
 
 impl BatchKind {

@@ -209,9 +209,7 @@ impl<'a> BatchRunner<'a> {
         let done = act(&mut *self.writer, range.clone(), &mut recorder);
         drop(in_hand);
         let is_to_be_split = done.is_to_be_split();
-        let again = done.results.iter().enumerate().filter(|(_, end)| is_to_be_split || tried_again(end));
-        let again = again.map(|(n, _)| n).collect();
-        recorder.ended(in_batch.iter().zip(&done.results).map(|(step, end)| step.at(end.clone())).collect(), again);
+        recorder.ended(in_batch, &done.results, &|end| is_to_be_split || tried_again(end));
         self.pace.learn(range.len(), done.cost, self.locks_owners);
         if is_to_be_split {
             let half = range.start + range.len() / 2;

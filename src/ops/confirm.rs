@@ -135,7 +135,7 @@ fn changed_job(
         _ => Finding::RowChanged,
     });
     let job = match in_flight {
-        true => Job::of(&snapshot.spec, claim, policy, &judgement, &Draft::Skipped(skipped.clone())),
+        true => Job::of(&snapshot.spec, claim, policy, &judgement, None),
         false => Job { state: claim.state.clone(), action: None, ..(*step.job).clone() },
     };
     (job, skipped)

@@ -56,7 +56,7 @@ fn cut(read: &[Option<String>], most: usize) -> (Option<String>, u64) {
 fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy, limits: [Option<usize>; 2]) -> ShownJob {
     let (spec, claim) = (&snapshot.spec, &found.claim);
     let (judgement, draft) = snapshot.drafted(claim, found.in_flight, policy);
-    let mut job = Job::of(spec, claim, policy, &judgement, &draft);
+    let mut job = Job::of(spec, claim, policy, &judgement, draft.step());
     let checks = if found.in_flight { judgement.checks } else { Vec::new() };
     if !found.in_flight {
         // No worker holds it, so it cannot be stuck.

@@ -69,7 +69,7 @@ fn list(
                 longest(&mut summary.oldest_silence_seconds, silence);
             }
             let place = order(judgement.last_seen_at) - if is_first { FIRST } else { 0 };
-            let job = || Job::of(spec, claim, policy, &judgement, &draft(spec, claim, &judgement, policy));
+            let job = || Job::of(spec, claim, policy, &judgement, draft(spec, claim, &judgement, policy).step());
             if is_unknown {
                 unknown.add(place, job);
             } else {

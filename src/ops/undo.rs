@@ -20,7 +20,7 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str, from: u64) -> Result<P
     let (mut seen, mut steps) = (0, Vec::new());
     loaded.each(records, &mut |step| {
         // A wake changed nothing.
-        if step.may_have_moved() && step.action != Action::Wake {
+        if step.stage.may_have_moved() && step.action != Action::Wake {
             seen += 1;
             if seen > from && steps.len() < STEPS {
                 steps.push(step);

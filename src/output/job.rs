@@ -1,7 +1,7 @@
 use super::findings::{Wording, sentence};
 use crate::model::{Action, Claim, End, Outcome, RowError, Step, Timestamp};
 use crate::policy::{
-    self, Draft, Finding, Judgement, Policy, Proves, Rule, SkipReason, Skipped, Verdict, VerdictKind, why_failed,
+    self, Finding, Judgement, Policy, Proves, Rule, SkipReason, Skipped, Verdict, VerdictKind, why_failed,
 };
 use crate::preset::{Liveness, QueueSpec};
 use schemars::JsonSchema;
@@ -119,8 +119,8 @@ fn with_detail<S: Serializer>(skipped: &Skipped, serializer: S) -> Result<S::Ok,
 }
 
 impl Job {
-    /// What the judge and the plan say of a claim.
-    pub fn of(spec: &QueueSpec, claim: &Claim, policy: &Policy, judgement: &Judgement, draft: &Draft) -> Job {
+    /// What the judge says of a claim, and the step that is drafted for it, if one is.
+    pub fn of(spec: &QueueSpec, claim: &Claim, policy: &Policy, judgement: &Judgement, step: Option<&Step>) -> Job {
         let reason = |rule, proves, finding: &Finding| Reason { rule, proves, finding: finding.clone() };
         let stuck = |why: &policy::Reason| reason(why.rule.name(), Some(why.rule.proves()), &why.finding);
         let mut reasons: Vec<Reason> = match &judgement.verdict {
@@ -128,7 +128,9 @@ impl Job {
             Verdict::Stuck(reasons) => reasons.iter().map(stuck).collect(),
             Verdict::Unknown(lacking) => lacking.iter().map(|what| reason("unknown", None, what)).collect(),
         };
-        reasons.extend(why_failed(claim, policy, draft).map(|lost| reason("max_stalls", None, &lost)));
+        reasons.extend(
+            step.and_then(|step| why_failed(claim, policy, step)).map(|lost| reason("max_stalls", None, &lost)),
+        );
         let lease = spec.liveness.iter().zip(&claim.signs).find(|(source, _)| matches!(source, Liveness::Lease { .. }));
         Job {
             id: claim.key.to_string(),
@@ -148,10 +150,7 @@ impl Job {
             verdict: Some(judgement.verdict.kind()),
             liveness: judgement.liveness,
             reasons,
-            action: match draft {
-                Draft::Step(step) => Some(step.action),
-                Draft::Skipped(_) => None,
-            },
+            action: step.map(|step| step.action),
         }
     }
 

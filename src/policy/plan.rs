@@ -13,6 +13,15 @@ pub enum Draft {
     Skipped(Skipped),
 }
 
+impl Draft {
+    pub fn step(&self) -> Option<&Step> {
+        match self {
+            Draft::Step(step) => Some(step),
+            Draft::Skipped(_) => None,
+        }
+    }
+}
+
 /// Drafts what to do about one claim. The same draft serves the dry run and the apply.
 pub fn draft(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Policy) -> Draft {
     match chosen(spec, claim, judgement, policy) {
@@ -157,12 +166,10 @@ fn spent(claim: &Claim, policy: &Policy) -> Result<Option<Finding>, Skipped> {
     }
 }
 
-/// Why the stall budget fails a job; `None` if the draft rests on something else.
-pub fn why_failed(claim: &Claim, policy: &Policy, draft: &Draft) -> Option<Finding> {
-    match draft {
-        Draft::Step(step) if step.action == Action::Fail && policy.to.is_none() => spent(claim, policy).ok().flatten(),
-        _ => None,
-    }
+/// Why the stall budget fails a job; `None` if the step rests on something else.
+pub fn why_failed(claim: &Claim, policy: &Policy, step: &Step) -> Option<Finding> {
+    let is_failed = step.action == Action::Fail && policy.to.is_none();
+    if is_failed { spent(claim, policy).ok().flatten() } else { None }
 }
 
 /// The most slices of one batch: each is a statement of its own, and the batch's locks block the workers meanwhile.

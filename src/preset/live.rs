@@ -93,7 +93,12 @@ pub struct LiveIndex {
 impl LiveTable {
     /// How a statement names it.
     pub(super) fn place(&self) -> Table {
-        Table { schema: self.schema.clone(), name: self.name.clone(), declares_conflict: self.declares_conflict }
+        Table {
+            schema: self.schema.clone(),
+            name: self.name.clone(),
+            declares_conflict: self.declares_conflict,
+            has_triggers: !self.triggers.is_empty(),
+        }
     }
 
     /// True if some unique index proves that no two rows agree in these columns: it says nothing of the rows of heirs.

@@ -20,7 +20,7 @@ mod sql;
 mod sqlite;
 
 pub use address::{Address, open};
-pub use batch::{Recorder, SweepLock, Unrecorded, fingerprint, too_soon};
+pub use batch::{Recorder, SweepLock, fingerprint, too_soon};
 pub use conninfo::{
     AddressError, Author, FRAMEWORK_WORDS, Origin, Password, PostgresAddress, Root, Server, ServerPlace, SslMode,
     Surroundings, TargetAttributes, Tcp, TlsFile, TlsSettings, TlsVersion, Variables, variables,

@@ -1,6 +1,6 @@
 //! What an action leaves behind, column by column, and when a job has used up its attempts.
 
-use crate::support::doctor::{apply, built_in, fitted, outcomes, planned, steps, to, verdicts};
+use crate::support::doctor::{Unrecorded, apply, built_in, fitted, outcomes, planned, steps, to, verdicts};
 use crate::support::edit::Value::{Ago, Int, Null, Text};
 use crate::support::edit::{Edit, Value, insert};
 use crate::support::labs::{Lab, as_in_memory, for_each_store};
@@ -216,12 +216,7 @@ fn the_reason_and_the_keys_are_values() {
         let mut writer = store.writer(&crate::support::doctor::limits()).unwrap();
         let batch =
             jobdoctor::model::Batch { action: Action::Requeue, steps: &steps, reason, waits: &[], instead: &[] };
-        assert_eq!(
-            outcomes(&writer.apply(&spec, &batch, &mut jobdoctor::store::Unrecorded)),
-            [Outcome::Moved],
-            "{}",
-            lab.name()
-        );
+        assert_eq!(outcomes(&writer.apply(&spec, &batch, &mut Unrecorded)), [Outcome::Moved], "{}", lab.name());
         assert!(lab.row(&JOBS, 1).contains(&format!("error_detail={reason}")), "{}", lab.name());
     });
 }

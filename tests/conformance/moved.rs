@@ -1,11 +1,11 @@
 //! `moved` is said of a row that is no longer in flight and in the state that was announced, and only where its key names it alone.
 
 use super::record::{Tape, restores};
-use crate::support::doctor::{apply, limits, look, mapping, outcomes, planned, try_resolve};
+use crate::support::doctor::{Unrecorded, apply, limits, look, mapping, outcomes, planned, try_resolve};
 use crate::support::labs::{SqlLab, for_each_sql_store};
 use jobdoctor::model::{Action, Batch, BatchReport, Cell, Engine, Key, Outcome, Step};
 use jobdoctor::preset::{Place, QueueSpec};
-use jobdoctor::store::{StoreError, Unrecorded};
+use jobdoctor::store::StoreError;
 
 const REFUSED: Outcome = Outcome::Refused;
 const MOVED: Outcome = Outcome::Moved;

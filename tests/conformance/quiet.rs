@@ -1,13 +1,12 @@
 //! How long no other connection has written to a file: what the pace of a run rests on.
 
-use crate::support::doctor::{built_in, fit, limits, outcomes, steps};
+use crate::support::doctor::{Unrecorded, built_in, fit, limits, outcomes, steps};
 use crate::support::edit::Value::{Ago, Int, Text};
 use crate::support::edit::insert;
 use crate::support::labs::{Journal, Lab, SqliteLab};
 use crate::support::tables::JOBS;
 use jobdoctor::model::{Action, Batch, Outcome};
 use jobdoctor::policy::Policy;
-use jobdoctor::store::Unrecorded;
 use std::fs::File;
 use std::time::{Duration, SystemTime};
 

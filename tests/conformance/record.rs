@@ -111,7 +111,7 @@ fn told_of_exactly_the_rows_that_are_moved() {
         assert_eq!(told, [0, 2], "{}", lab.name());
         for (change, id) in tape.told[0].iter().zip([1, 3]) {
             let row = change.stage.row.as_ref().unwrap();
-            let value = |name: &str| row.values.iter().find(|value| value.column == name).unwrap();
+            let value = |name: &str| row.values.iter().find(|value| *value.column == *name).unwrap();
             let text = |cell: &Cell| cell.to_text();
             assert_eq!(text(&value("status").before).as_deref(), Some("RUNNING"), "{}", lab.name());
             assert_eq!(text(&value("status").after).as_deref(), Some("QUEUED"), "{}", lab.name());
@@ -124,7 +124,7 @@ fn told_of_exactly_the_rows_that_are_moved() {
             // Every column that the action assigns, and no other.
             let mut assigned: Vec<&str> =
                 spec.recorded(Action::Requeue).unwrap().iter().map(|column| column.name.as_str()).collect();
-            let mut kept: Vec<&str> = row.values.iter().map(|value| value.column.as_str()).collect();
+            let mut kept: Vec<&str> = row.values.iter().map(|value| &*value.column).collect();
             assigned.sort_unstable();
             kept.sort_unstable();
             assert_eq!(kept, assigned, "{}", lab.name());
@@ -165,7 +165,7 @@ fn told_of_the_rows_that_are_moved_apart() {
         let told = places(&tape.told[0], &steps);
         assert_eq!(told, [0, 2], "{}", lab.name());
         let before =
-            |n: usize| tape.told[0][n].stage.row.as_ref().unwrap().values.iter().find(|v| v.column == "attempts");
+            |n: usize| tape.told[0][n].stage.row.as_ref().unwrap().values.iter().find(|v| &*v.column == "attempts");
         assert_eq!(before(1).unwrap().before.to_string(), "3", "{}: each row its own values", lab.name());
     });
 }

@@ -155,7 +155,8 @@ fn what_nobody_wrote() {
     }
     alter(&format!("{whole}{}\n", lines[1]), &(lines.len() + 1).to_string());
     alter(&whole.replacen("\"key\":[1]", "\"key\":[{\"bytes\":\"zz\"}]", 1), "2");
-    alter(&whole.replacen("\"key\":[1]", "\"key\":[99]", 1), "3");
+    alter(&whole.replacen(&format!("{}\n", lines[1]), "", 1), "2: a result without its intent");
+    alter(&whole.replacen("\"intended\":\"moved\",", "\"intended\":null,", 1), "3: the result has fewer steps");
     alter(&whole.replacen(",\"row\":{", ",\"other\":{", 1), "2");
     alter(&whole.replacen(&run, "20200101000000-abcdef", 1), "1");
     alter(&whole.replacen("\"action\":\"", "\"action\":\"x", 1), "2");

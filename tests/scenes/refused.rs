@@ -5,12 +5,12 @@ use super::database::{Database, Databases};
 use super::play::{catalog, set_up};
 use super::scene::Scene;
 use super::{Stage, stages};
-use crate::support::doctor::{limits, unguarded};
+use crate::support::doctor::{Unrecorded, limits, unguarded};
 use jobdoctor::model::{Action, Batch, Outcome, RowError, parse_duration};
 use jobdoctor::ops::{self, ApplyOptions, Mode, Selection, Session, Snapshot};
 use jobdoctor::policy::{Draft, Policy, draft, judge};
 use jobdoctor::preset::Place;
-use jobdoctor::store::{Detail, Store, Unrecorded, Wanted, open};
+use jobdoctor::store::{Detail, Store, Wanted, open};
 use serde_json::Value;
 
 #[test]

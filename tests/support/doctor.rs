@@ -3,16 +3,29 @@
 use super::labs::Lab;
 use jobdoctor::history::RecordOptions;
 use jobdoctor::model::{
-    Action, Actor, Batch, BatchReport, Claim, EvidenceRow, Outcome, RunHead, Step, Target, Timestamp, Write,
+    Action, Actor, Batch, BatchReport, Claim, End, EvidenceRow, Outcome, RunHead, Step, Target, Timestamp, Write,
 };
 use jobdoctor::ops::{ApplyOptions, Guard, Mode, cutoffs as cutoffs_of};
 use jobdoctor::policy::{Delay, Draft, Override, Policy, Verdict, draft, judge};
 use jobdoctor::preset::{Catalog, Expr, Place, Preset, QueueSpec, ResolveError, SpecError, resolve};
-use jobdoctor::store::{Detail, Interrupt, Limits, Reader, Store, StoreError, Unrecorded, Wanted};
+use jobdoctor::store::{Detail, Interrupt, Limits, Reader, Recorder, Store, StoreError, Wanted};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 pub const REASON: &str = "the test says so";
+
+/// Keeps no record.
+pub struct Unrecorded;
+
+impl Recorder for Unrecorded {
+    fn head(&self) -> Option<&RunHead> {
+        None
+    }
+
+    fn intent(&mut self, _at: Timestamp, _steps: &[Step<End>]) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
 
 /// Limits that a test will not meet, but for the wait for a lock on the whole database, which is short.
 pub fn limits() -> Limits {

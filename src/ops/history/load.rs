@@ -115,7 +115,7 @@ fn of_journal(head: RunHead, lines: JournalLines, records: &mut Records<'_>) -> 
         if ledger.is_some() {
             known.insert(step.key.exact());
         }
-        let is_gap = step.may_have_moved() && step.stage.row.is_none();
+        let is_gap = step.stage.may_have_moved() && step.stage.row.is_none();
         has_gaps |= is_gap;
         if is_gap || step.stage.outcome == Outcome::Unknown {
             unsure.insert(step.key.exact());

@@ -350,16 +350,20 @@ impl Drafts<'_> {
 
     /// Takes in a draft; true for a step that may be among those of the plan.
     fn add(&mut self, spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Policy, draft: Draft) -> bool {
-        let (place, job) = (order(judgement.last_seen_at), || Job::of(spec, claim, policy, judgement, &draft));
-        match &draft {
-            Draft::Skipped(why) => self.skipped.add(place, why.clone(), job),
-            Draft::Step(step) if self.bound.admits(spec, claim, step) => {
+        let place = order(judgement.last_seen_at);
+        let job = |step: Option<&Step>| Job::of(spec, claim, policy, judgement, step);
+        match draft {
+            Draft::Skipped(why) => self.skipped.add(place, why, || job(None)),
+            Draft::Step(step) if self.bound.admits(spec, claim, &step) => {
                 if let Some(prints) = &mut self.prints {
-                    prints.insert(print(step));
+                    prints.insert(print(&step));
                 }
                 self.thresholds_used.add(claim, judgement);
                 self.troubled |= !judgement.verdict.is_death();
-                self.steps.add(place, || ((**step).clone(), StepJob::of(step, job())));
+                self.steps.add(place, || {
+                    let job = StepJob::of(&step, job(Some(&step)));
+                    (*step, job)
+                });
                 return true;
             }
             Draft::Step(_) => {}

@@ -46,6 +46,9 @@ pub(super) fn act_on<S: Session>(
     for (wait, keys) in &by_wait {
         let clock = (context.now, context.now.plus(*wait));
         for mut act in sql::acts(spec, dialect, moved, keys, clock, context.reason) {
+            if context.recorded.is_some() {
+                sql::or_roll_back(spec, dialect, moved, &mut act.statement);
+            }
             act.statement.sql.push_str(returning.as_deref().unwrap_or_default());
             fits.push((act.rows, keys.len() as u64));
             acts.push(act.statement);
@@ -56,23 +59,26 @@ pub(super) fn act_on<S: Session>(
         Some(columns) => Some(sql::after(spec, dialect, moved, columns, &keys)),
         None => sql::left_behind(spec, dialect, moved, &keys),
     };
-    let (acted, looked) = session.act(acts, look, context.again).map_err(|error| placed(error, moved))?;
+    let (mut acted, looked) = session.act(acts, look, context.again).map_err(|error| placed(error, moved))?;
     for (acted, (rows, each)) in acted.iter().zip(fits) {
         must_fit(acted.touched, rows, each)?;
     }
-    let Some(Answered { rows: looked, .. }) = looked else { return Ok(BTreeMap::new()) };
+    let Some(Answered { rows: mut looked, .. }) = looked else { return Ok(BTreeMap::new()) };
     let first = looked.first().map(Vec::as_slice);
     let Some(columns) = context.recorded else {
         return nothing_is_left(first, &moved.to.name, keys.len()).map(|()| BTreeMap::new());
     };
     if returning.is_none() {
-        return effect(spec, moved, columns, &looked, keys.len());
+        return effect(spec, moved, columns, &mut looked, keys.len());
     }
     let are_final = matches!(first, Some([Cell::Integer(1)]));
-    match returned(spec, moved, columns, &keys, acted.iter().flat_map(|acted| &acted.rows)).filter(|_| are_final) {
+    match returned(spec, moved, columns, &keys, acted.iter_mut().flat_map(|acted| &mut acted.rows))
+        .filter(|_| are_final)
+    {
         Some(images) => Ok(images),
         None => {
-            effect(spec, moved, columns, &session.query(&sql::after(spec, dialect, moved, columns, &keys))?, keys.len())
+            let mut looked = session.query(&sql::after(spec, dialect, moved, columns, &keys))?;
+            effect(spec, moved, columns, &mut looked, keys.len())
         }
     }
 }
@@ -83,12 +89,12 @@ fn returned<'r>(
     moved: &ActionSpec,
     columns: &[&Column],
     keys: &[&Key],
-    rows: impl Iterator<Item = &'r Vec<Cell>>,
+    rows: impl Iterator<Item = &'r mut Vec<Cell>>,
 ) -> Option<BTreeMap<usize, RowImage>> {
     let places: HashMap<String, usize> = keys.iter().enumerate().map(|(n, key)| (key.exact(), n)).collect();
-    let one = |row: &'r Vec<Cell>| {
-        let (key, rest) = row.split_at_checked(spec.claim.key.len())?;
-        let (state, image) = rest.split_first()?;
+    let one = |row: &'r mut Vec<Cell>| {
+        let (key, rest) = row.split_at_mut_checked(spec.claim.key.len())?;
+        let (state, image) = rest.split_first_mut()?;
         let place = places.get(&Key(key.to_vec()).exact()).filter(|_| state.to_text() == moved.to.stored.to_text());
         Some((*place?, super::record::image(spec, columns, image)?))
     };
@@ -101,12 +107,12 @@ fn effect(
     spec: &QueueSpec,
     moved: &ActionSpec,
     columns: &[&Column],
-    rows: &[Vec<Cell>],
+    rows: &mut [Vec<Cell>],
     each: usize,
 ) -> Result<BTreeMap<usize, RowImage>, StoreError> {
     let (mut found, mut in_flight, mut elsewhere) = (BTreeMap::new(), 0, 0);
     for row in rows {
-        if let [Cell::Integer(n), image @ .., Cell::Integer(is_held), Cell::Integer(is_there)] = row.as_slice() {
+        if let [Cell::Integer(n), image @ .., Cell::Integer(is_held), Cell::Integer(is_there)] = row.as_mut_slice() {
             let n = usize::try_from(*n).ok().and_then(|n| n.checked_sub(1));
             found.extend(n.zip(super::record::image(spec, columns, image)));
             in_flight += *is_held;
@@ -186,7 +192,7 @@ pub(super) fn restored<'s>(spec: &'s QueueSpec, batch: &Batch<'_>) -> Result<Opt
     let written =
         written.ok_or_else(|| unfit(format!("a {} of preset {} cannot be reverted", batch.action, spec.preset)))?;
     let columns = row.values.iter().map(|value| {
-        written.iter().copied().find(|column| column.name == value.column).ok_or_else(|| {
+        written.iter().copied().find(|column| *column.name == *value.column).ok_or_else(|| {
             let column = &value.column;
             unfit(format!("a {} of preset {} does not write column {column}", batch.action, spec.preset))
         })

@@ -8,7 +8,7 @@ mod transaction;
 mod verify;
 mod writer;
 
-pub use record::{Recorder, Unrecorded, fingerprint};
+pub use record::{Recorder, fingerprint};
 pub use sweep_lock::{SweepLock, too_soon};
 
 pub(super) use record::images;

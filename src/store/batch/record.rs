@@ -10,6 +10,7 @@ use crate::store::{StoreError, StoreErrorKind};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// Records what each batch is about to commit.
 pub trait Recorder {
@@ -22,19 +23,6 @@ pub trait Recorder {
     /// # Errors
     /// When they must be recorded and cannot be: the transaction is rolled back.
     fn intent(&mut self, at: Timestamp, steps: &[Step<End>]) -> Result<(), StoreError>;
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Unrecorded;
-
-impl Recorder for Unrecorded {
-    fn head(&self) -> Option<&RunHead> {
-        None
-    }
-
-    fn intent(&mut self, _at: Timestamp, _steps: &[Step<End>]) -> Result<(), StoreError> {
-        Ok(())
-    }
 }
 
 /// Reads the rows of these keys, one by one; by their number.
@@ -51,7 +39,7 @@ pub(in crate::store) fn images<S: Session + ?Sized>(
     }
     let statement = sql::images(spec, session.dialect(), columns, keys, lock);
     session.stream(&statement, &mut |row| {
-        if let Some((Cell::Integer(n), rest)) = row.split_first() {
+        if let Some((Cell::Integer(n), rest)) = row.split_first_mut() {
             let n = usize::try_from(*n).ok().and_then(|n| n.checked_sub(1));
             found.extend(n.zip(image(spec, columns, rest)));
         }
@@ -60,10 +48,11 @@ pub(in crate::store) fn images<S: Session + ?Sized>(
     Ok(found)
 }
 
-/// The image in a row of a statement, after the number.
-pub(super) fn image(spec: &QueueSpec, columns: &[&Column], cells: &[Cell]) -> Option<RowImage> {
-    let (values, whole) = cells.split_at_checked(columns.len())?;
-    Some(RowImage { values: values.to_vec(), fingerprint: fingerprint(&spec.row, whole) })
+/// Takes the image out of a row of a statement, after the number.
+pub(super) fn image(spec: &QueueSpec, columns: &[&Column], cells: &mut [Cell]) -> Option<RowImage> {
+    let (values, whole) = cells.split_at_mut_checked(columns.len())?;
+    let fingerprint = fingerprint(&spec.row, whole);
+    Some(RowImage { values: values.iter_mut().map(std::mem::take).collect(), fingerprint })
 }
 
 /// Of the names of all columns and the values in them, each with its length and kind, so that no two rows run together
@@ -94,16 +83,12 @@ pub fn fingerprint(columns: &[Column], cells: &[Cell]) -> Fingerprint {
 }
 
 /// What became of a row, from how it was before and how it is now.
-pub(super) fn change(columns: &[&Column], before: &RowImage, after: &RowImage) -> RowChange {
-    let value = |(column, (before, after)): (&&Column, (&Cell, &Cell))| ValueChange {
-        column: column.name.clone(),
-        before: before.clone(),
-        after: after.clone(),
-    };
+pub(super) fn change(columns: &[Arc<str>], before: RowImage, after: RowImage) -> RowChange {
+    let values = columns.iter().cloned().zip(before.values.into_iter().zip(after.values));
     RowChange {
-        values: columns.iter().zip(before.values.iter().zip(&after.values)).map(value).collect(),
-        before: before.fingerprint.clone(),
-        after: after.fingerprint.clone(),
+        values: values.map(|(column, (before, after))| ValueChange { column, before, after }).collect(),
+        before: before.fingerprint,
+        after: after.fingerprint,
     }
 }
 

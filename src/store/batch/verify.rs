@@ -90,10 +90,10 @@ pub(super) fn verify<S: Session>(
     let kind = (batch.action, moved.locks_for_update);
     let statement = sql::verify(spec, session.dialect(), kind, recorded, &wanted(batch, &open));
     let mut verified = BTreeSet::new();
-    for row in session.query(&statement)? {
+    for mut row in session.query(&statement)? {
         if let Some(n) = position(&row, &open) {
             verified.insert(n);
-            let cells = row.get(1..).unwrap_or_default();
+            let cells = row.get_mut(1..).unwrap_or_default();
             images.extend(recorded.and_then(|columns| image(spec, columns, cells)).map(|image| (n, image)));
         }
     }

@@ -13,6 +13,7 @@ use crate::store::session::{Commit, Session};
 use crate::store::sql::{self, Statement};
 use crate::store::{StoreError, StoreErrorKind, Writer};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub(in crate::store) struct SqlWriter<S> {
@@ -112,7 +113,7 @@ fn work<S: Session>(
 ) -> Result<Work, Failure> {
     let mut results = evidence_rows(session, spec, batch)?;
     let columns = writing.recorded(spec, batch.action);
-    let before = match writing {
+    let mut before = match writing {
         Writing::Act(action) => {
             let images = verify(session, spec, action, batch, columns.as_deref(), &mut results)?;
             read_again(session, spec, batch, &mut results)?;
@@ -154,7 +155,7 @@ fn work<S: Session>(
         }
     }
     let moved = open(&results);
-    let after = match &columns {
+    let mut after = match &columns {
         Some(columns) => {
             let keys: Vec<&Key> = moved.iter().filter_map(|n| batch.steps.get(*n)).map(|step| &step.key).collect();
             let images = seen.map_or_else(|| images(session, spec, columns, &keys, None), Ok)?;
@@ -162,16 +163,18 @@ fn work<S: Session>(
         }
         None => BTreeMap::new(),
     };
+    let warnings = if is_restored { differing(batch, &moved, &after) } else { Vec::new() };
+    let names: Vec<Arc<str>> = columns.iter().flatten().map(|column| column.name.as_str().into()).collect();
     let steps: Vec<Step<End>> = moved
         .iter()
         .filter_map(|n| {
-            let images = columns.as_deref().zip(before.get(n)).zip(after.get(n));
-            let row = images.map(|((columns, before), after)| change(columns, before, after));
-            Some(batch.steps.get(*n)?.at(End { row, ..End::of(Outcome::Unknown) }))
+            let images = before.remove(n).zip(after.remove(n));
+            let row = images.map(|(before, after)| change(&names, before, after));
+            let end = End { row, error: batch.instead.get(*n).cloned(), ..End::of(Outcome::Unknown) };
+            Some(batch.steps.get(*n)?.at(end.without_message()))
         })
         .collect();
     record(session, spec, recorder, now, &steps)?;
-    let warnings = if is_restored { differing(batch, &moved, &after) } else { Vec::new() };
     let report = |(n, result): (usize, Option<End>)| match (result, batch.instead.get(n)) {
         (None, refusal) => End { error: refusal.cloned(), ..End::of(Outcome::Moved) },
         (Some(End { outcome: Outcome::Refused, error: Some(fail), .. }), Some(refusal)) => {

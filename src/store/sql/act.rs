@@ -51,6 +51,16 @@ pub fn acts(
         .collect()
 }
 
+/// Has SQLite end the transaction where an UPDATE fails, for when nothing else in it would be kept: then it need not copy
+/// each page to undo the statement alone, which takes a tenth of a reclaim.
+pub fn or_roll_back(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec, act: &mut Statement) {
+    let table = spec.tables.get(&spec.claim.lock_table);
+    let is_plain = table.is_some_and(|table| !table.declares_conflict && !table.has_triggers);
+    if dialect.engine() == Engine::Sqlite && is_plain && matches!(action.steps.as_slice(), [StepSpec::Update(_)]) {
+        act.sql = act.sql.replacen("UPDATE ", "UPDATE OR ROLLBACK ", 1);
+    }
+}
+
 /// Counts the rows of these keys that the action failed to move: rows that are still in flight, and rows in another
 /// state than the announced one. One row with these two numbers; `None` if the action writes nothing, as a wake-up.
 pub fn left_behind(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec, keys: &[&Key]) -> Option<Statement> {

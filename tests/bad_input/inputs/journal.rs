@@ -16,7 +16,7 @@ pub fn holds(bytes: &[u8]) {
         let mut jobs = 0;
         steps::<JournalError>(lines, &mut |record| {
             // What nobody knows may have been moved.
-            assert!(record.stage.outcome != Outcome::Unknown || record.may_have_moved());
+            assert!(record.stage.outcome != Outcome::Unknown || record.stage.may_have_moved());
             jobs += 1;
             Ok(())
         })

@@ -40,7 +40,7 @@ pub fn recorded(
             let image = |rows| image(spec, columns, &find(rows, &step.key));
             let (before, after) = (image(before), image(after));
             let value = |(column, (before, after)): (&&Column, (&Cell, &Cell))| ValueChange {
-                column: column.name.clone(),
+                column: column.name.as_str().into(),
                 before: before.clone(),
                 after: after.clone(),
             };

@@ -53,7 +53,7 @@ impl Writer for MemoryWriter {
         let columns = match batch.steps.first().and_then(Step::restores) {
             Some(row) => {
                 let known =
-                    |name: &String| *all.iter().flatten().find(|column| column.name == *name).expect("a column of it");
+                    |name: &str| *all.iter().flatten().find(|column| column.name == name).expect("a column of it");
                 Some(row.values.iter().map(|value| known(&value.column)).collect())
             }
             None => all.clone(),
@@ -79,7 +79,7 @@ fn restore(database: &mut Database, spec: &QueueSpec, step: &Step, change: &RowC
         Some(row) if image(spec, &[], row).fingerprint != change.after => Outcome::Changed,
         Some(row) if database.is_locked(table, row) => Outcome::Locked,
         Some(row) => {
-            let cells = change.values.iter().map(|value| (value.column.as_str(), value.before.clone())).collect();
+            let cells = change.values.iter().map(|value| (&*value.column, value.before.clone())).collect();
             let key = row[database.key_of(table)].clone();
             database.put(table, &key, cells);
             Outcome::Moved
