@@ -43,9 +43,6 @@ impl ReadsAll {
 /// What is wrong with statements that read whole tables, each with its queue: those that are not known to, and what is known and no
 /// longer true.
 fn differences(known: &[ReadsAll], reading: &[(String, String)]) -> Vec<String> {
-    let is_known = |(queue, statement): &&(String, String)| known.iter().any(|known| known.is(queue, statement));
-    let unknown = reading.iter().filter(|read| !is_known(read));
-    let unknown = unknown.map(|(queue, statement)| format!("{queue}: it reads a whole table: {statement}"));
     let is_read = |(of, known): &(&str, &ReadsAll)| {
         reading.iter().any(|(queue, statement)| [queue.as_str(), ""].contains(of) && known.is(queue, statement))
     };
@@ -56,7 +53,14 @@ fn differences(known: &[ReadsAll], reading: &[(String, String)]) -> Vec<String> 
     let untrue = known.filter(|known| !is_read(known)).map(|(queue, ReadsAll { statement, why, .. })| {
         format!("{queue}: no {statement:?} reads a whole table any more, which was excused: {why}")
     });
-    unknown.chain(untrue).collect()
+    unknown(known, reading).into_iter().chain(untrue).collect()
+}
+
+/// The statements that read whole tables and are not known to, each with its queue.
+fn unknown(known: &[ReadsAll], reading: &[(String, String)]) -> Vec<String> {
+    let is_known = |(queue, statement): &&(String, String)| known.iter().any(|known| known.is(queue, statement));
+    let unknown = reading.iter().filter(|read| !is_known(read));
+    unknown.map(|(queue, statement)| format!("{queue}: it reads a whole table: {statement}")).collect()
 }
 
 /// Every statement about the queue with its name, but for wake-ups, which read no table of jobs.
