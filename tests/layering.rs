@@ -192,9 +192,9 @@ fn an_upward_arrow_is_caught() {
 /// The most lines and files of each layer, unit tests included. A change that needs more raises the figure and says why.
 const BUDGETS: [(&str, usize, usize); 8] = [
     ("cli", 9_975, 65),
-    ("history", 875, 5),
+    ("history", 885, 5),
     ("model", 1_375, 9),
-    ("ops", 10_710, 60),
+    ("ops", 10_720, 60),
     ("output", 6_690, 39),
     ("policy", 3_625, 19),
     ("preset", 6_875, 29),

@@ -15,7 +15,7 @@ const LONGEST_LINE: u64 = 1 << 30;
 const BUFFER: usize = 1 << 16;
 
 /// The schema that a journal's first line names.
-pub const SCHEMA: &str = "jobdoctor.journal/v2";
+pub const SCHEMA: &str = "jobdoctor.journal/v3";
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -40,6 +40,7 @@ pub enum JournalLine<'s> {
         /// The batch, counted from 1.
         batch: u64,
         /// The outcome of the steps in its intent; null if none of them was moved, so that `steps` has them too.
+        #[serde(deserialize_with = "Option::deserialize")]
         intended: Option<Outcome>,
         /// The steps that were not moved, in order.
         steps: Vec<Step<End>>,

@@ -168,8 +168,14 @@ impl BatchRecorder<'_> {
     /// # Errors
     /// When it cannot be written although the journal is required, with why; and what to try.
     pub fn intent(&mut self, at: Timestamp, steps: &[Step<End>]) -> Result<(), (String, &'static str)> {
-        (self.has_intent, self.is_in_journal) = (true, false);
         let recording = &mut *self.recording;
+        if let (Keep::Required, Some(trouble)) = (recording.keep, &recording.trouble) {
+            return Err((
+                required(trouble),
+                "the jobs that were moved before are in it; run this again for the others",
+            ));
+        }
+        (self.has_intent, self.is_in_journal) = (true, false);
         if let Some(journal) = recording.journal.as_mut().filter(|_| recording.trouble.is_none()) {
             let intent = JournalLine::Intent { batch: recording.batch, at, steps: steps.into() };
             match journal.write(&intent, false) {

@@ -48,7 +48,7 @@ fn what_stands_in_it() {
         // A batch has one kind of action: requeue, fail, cancel. Each intent comes ahead of its result.
         assert_eq!(kinds[1..7], ["intent", "result", "intent", "result", "intent", "result"]);
         let head = &lines[0];
-        assert_eq!(head["schema"], "jobdoctor.journal/v2");
+        assert_eq!(head["schema"], "jobdoctor.journal/v3");
         assert_eq!(json!([head["run_id"], head["command"], head["reason"]]), json!([run, "reclaim", "INC-42"]));
         assert_eq!(head["target"]["engine"], queue.pick("sqlite", "postgres"));
         assert_eq!(head["target"]["key"], serde_json::json!(["id"]));
@@ -150,7 +150,7 @@ fn what_nobody_wrote() {
     alter(&format!("{}\nnonsense\n{}\n", lines[0], lines[1]), "2");
     alter(&format!("{}\n{}\n", lines[1], lines[2]), "1");
     for fields in ["store_time", "other_time"] {
-        let older = whole.replacen("jobdoctor.journal/v2", "jobdoctor.journal/v1", 1);
+        let older = whole.replacen("jobdoctor.journal/v3", "jobdoctor.journal/v1", 1);
         alter(&older.replacen("store_time", fields, 1), "1: its format is jobdoctor.journal/v1");
     }
     alter(&format!("{whole}{}\n", lines[1]), &(lines.len() + 1).to_string());

@@ -10,18 +10,35 @@ use std::fs;
 /// Moves the four jobs, in three batches of 2, 1 and 1, while writes to the home directory fail from that one on. With the head, an
 /// intent is the first write, a result the second, and so on.
 fn reclaimed(queue: &Shop, from: u32, times: Option<u32>) -> Value {
-    let shim = Shim::of(include_str!("../fault/full_disk.c"));
-    let home = fs::canonicalize(queue.doctor.home("")).expect("the home directory");
-    let mut command = queue.doctor.command(&["reclaim", "--apply", "--json", "--db", &queue.url]);
-    command.env("LD_PRELOAD", shim.library()).env("FULL_DISK", home).env("FULL_AT", from.to_string());
-    if let Some(times) = times {
-        command.env("FULL_FOR", times.to_string());
-    }
-    let ran = Ran::of(command.output().expect("run the program")).exits(0);
+    let ran = reclaim(queue, &["--db", &queue.url], from, times).exits(0);
     let document = ran.json();
     assert_eq!(document["summary"]["outcomes"]["moved"], 4, "{ran:#?}");
     ran.says("No space left");
     document
+}
+
+fn reclaim(queue: &Shop, on: &[&str], from: u32, times: Option<u32>) -> Ran {
+    let shim = Shim::of(include_str!("../fault/full_disk.c"));
+    let home = fs::canonicalize(queue.doctor.home("")).expect("the home directory");
+    let mut command = queue.doctor.command(&[&["reclaim", "--apply", "--json"], on].concat());
+    command.env("LD_PRELOAD", shim.library()).env("FULL_DISK", home).env("FULL_AT", from.to_string());
+    if let Some(times) = times {
+        command.env("FULL_FOR", times.to_string());
+    }
+    Ran::of(command.output().expect("run the program"))
+}
+
+/// Behind a gap no intent is written, so that nothing may follow it where the journal is required.
+#[test]
+fn where_it_is_required_no_batch_follows_a_gap() {
+    on_both(|queue| {
+        let config = format!("[target.app]\ndb = \"{}\"\njournal = \"required\"\n", queue.url);
+        fs::write(queue.doctor.path("config.toml"), config).expect("the config");
+        let ran = reclaim(queue, &["--config", "config.toml"], 2, Some(1)).exits(3);
+        let outcomes = &ran.json()["summary"]["outcomes"];
+        assert_eq!((&outcomes["moved"], &outcomes["not_tried"]), (&2.into(), &2.into()), "{ran:#?}");
+        ran.says("journal is required");
+    });
 }
 
 fn run_of(document: &Value) -> &str {

@@ -57,14 +57,47 @@ fn only_an_index_that_the_listing_reads_is_enough() {
             "CREATE INDEX ON own (n) WHERE n IN (2, 3)",
         ),
     ] {
-        let shop = Shop::on_postgres();
-        shop.sql(table);
-        std::fs::write(shop.doctor.path("config.toml"), format!("[mapping.own]\n{mapping}\n")).unwrap();
-        for (statement, expected) in [(not_enough, "warning"), (enough, "ok")] {
-            shop.sql(statement);
-            let index = index(&shop, &["--config", "config.toml", "--preset", "own"]).unwrap();
-            assert_eq!(index["severity"], expected, "{mapping} {statement}: {index}");
-        }
+        only_the_second_is_enough(&Shop::on_postgres(), &mapping, table, [not_enough, enough]);
+    }
+}
+
+fn only_the_second_is_enough(shop: &Shop, mapping: &str, table: &str, indexes: [&str; 2]) {
+    shop.sql(table);
+    std::fs::write(shop.doctor.path("config.toml"), format!("[mapping.own]\n{mapping}\n")).unwrap();
+    for (statement, expected) in indexes.into_iter().zip(["warning", "ok"]) {
+        shop.sql(statement);
+        let index = index(shop, &["--config", "config.toml", "--preset", "own"]).unwrap();
+        assert_eq!(index["severity"], expected, "{mapping} {statement}: {index}");
+    }
+}
+
+#[test]
+fn only_an_index_that_the_listing_reads_is_enough_on_sqlite() {
+    let table = "CREATE TABLE own (id integer PRIMARY KEY, st text, at integer, who text, tries integer)";
+    let held = |condition: &str| format!("state = \"'held'\", where = \"{condition}\"");
+    for (claim, not_enough, enough) in [
+        // One on a column that is seldom set, which SQLite does not know.
+        (held("j.at IS NOT NULL"), "CREATE INDEX a ON own (at)", "create index b on own (at) where at is not null"),
+        (held("j.at > 0"), "CREATE INDEX a ON own (who, at)", "CREATE INDEX b ON own (at) WHERE at IS NOT NULL"),
+        // Bounds that jobs without a claim are in too.
+        (
+            held("j.who <> '' AND j.tries < 5"),
+            "CREATE INDEX a ON own (tries); CREATE INDEX b ON own (who)",
+            "CREATE INDEX c ON own (id) WHERE who <> '' AND tries < 5",
+        ),
+        // Rows in the order of the key are looked for by their state alone.
+        (
+            "state = 'st', where = \"j.who = 'x'\"".to_owned(),
+            "CREATE INDEX a ON own (who)",
+            "CREATE INDEX b ON own (st)",
+        ),
+    ] {
+        let states = if claim.contains("'st'") { "states = { waiting = ['new'], in_flight = ['run'] }" } else { "" };
+        let mapping = format!(
+            "time = {{ default = 'epoch s' }}\n{states}
+            claim = {{ table = 'own', key = 'id', liveness = [{{ by = 'age', column = 'at', silent_after = '1h' }}], {claim} }}"
+        );
+        only_the_second_is_enough(&Shop::on_sqlite(), &mapping, table, [not_enough, enough]);
     }
 }
 

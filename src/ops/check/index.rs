@@ -71,19 +71,20 @@ fn leads_to(spec: &QueueSpec, index: &LiveIndex, listing: &BTreeSet<Condition>) 
         return is_implied(condition, listing);
     }
     let Some(first) = index.columns.first().map(|column| column.to_lowercase()) else { return false };
+    let is_sign = signs(spec).any(|sign| sign.name.to_lowercase() == first);
     // Finished jobs keep their signs of life if only the state tells them from claims in flight.
-    let is_kept = spec.claim.own_state().is_some() && signs(spec).any(|sign| sign.name.to_lowercase() == first);
+    let is_kept = is_sign && spec.claim.own_state().is_some();
     listing.iter().any(|condition| match words(condition)[..] {
         [column, "=", _] => column == first,
-        [_, "is", ..] if !spec.engine.plans_with_values() => false,
-        _ => has_value(condition, &first) && !is_kept,
+        [column, "is", "not", "null"] => column == first && !is_kept && spec.engine.plans_with_values(),
+        _ => is_sign && !is_kept && bounds(condition, &first),
     })
 }
 
-/// True if the condition asks for a value in that column, and nothing that a job without a claim has.
-fn has_value(condition: &Condition, column: &str) -> bool {
+/// True if the condition is a bound of that column.
+fn bounds(condition: &Condition, column: &str) -> bool {
     let words = words(condition);
-    matches!(words[..], [of, "<" | ">", ..] | [of, "is", "not", "null"] if of == column) && !words.contains(&"or")
+    matches!(words[..], [of, "<" | ">", next, ..] if of == column && next != ">") && !words.contains(&"or")
 }
 
 fn words(condition: &Condition) -> Vec<&str> {
@@ -96,7 +97,8 @@ fn signs(spec: &QueueSpec) -> impl Iterator<Item = &Column> {
     signs.filter(|column| column.alias == spec.claim.lock)
 }
 
-/// The conditions of each listing, one for each in-flight state. Empty if every row of the table is in flight.
+/// The conditions of each listing, one for each in-flight state. Empty if every row of the table is in flight. Where rows
+/// lie in the order of the key, they are looked for by their state alone.
 fn listings(spec: &QueueSpec) -> Vec<BTreeSet<Condition>> {
     let text = |piece: &Piece| match piece {
         Piece::Text(text) => text.clone(),
@@ -106,7 +108,8 @@ fn listings(spec: &QueueSpec) -> Vec<BTreeSet<Condition>> {
     let alias = format!("{}.", spec.claim.lock.to_lowercase());
     let mut filter = conditions(&filter);
     filter.iter_mut().for_each(|condition| condition.retain(|word| *word != alias));
-    filter.retain(|condition| !condition.is_empty() && *condition != ["true"]);
+    let by_state = spec.claim.own_state().is_some() && spec.claim.rowid.is_some();
+    filter.retain(|condition| !by_state && !condition.is_empty() && *condition != ["true"]);
     let states = match spec.claim.own_state() {
         Some(column) => {
             let is = |state: &StateValue| conditions(&format!("{} = {}", quoted(&column.name), stored(state)));
@@ -114,7 +117,15 @@ fn listings(spec: &QueueSpec) -> Vec<BTreeSet<Condition>> {
         }
         None => vec![Vec::new()],
     };
+    // A sign of life that is NULL is within no bound.
+    let bounded = signs(spec).map(|sign| sign.name.to_lowercase());
+    let bounded = bounded.filter(|sign| filter.iter().any(|condition| bounds(condition, sign)));
+    filter.extend(bounded.map(|sign| is_set(&sign)).collect::<Vec<_>>());
     states.into_iter().map(|state| state.into_iter().chain(filter.iter().cloned()).collect()).collect()
+}
+
+fn is_set(column: &str) -> Condition {
+    [column, "is", "not", "null"].map(str::to_owned).to_vec()
 }
 
 /// A stored state as an SQL literal.
@@ -157,10 +168,15 @@ fn is_implied(condition: &str, listing: &BTreeSet<Condition>) -> bool {
 
 /// What makes an index that leads there and stays small, because finished jobs are not in it.
 fn statement(spec: &QueueSpec, live: &LiveTable) -> Option<String> {
+    // A job that no worker holds has no value there.
+    let tells = |column: &&Column| {
+        let is_set = is_set(&column.name.to_lowercase());
+        listings(spec).iter().all(|listing| listing.contains(&is_set))
+    };
     let state = spec.claim.own_state();
     let column = match state {
         Some(state) => signs(spec).next().unwrap_or(state),
-        None => signs(spec).chain(owner(spec)).find(|column| tells_claims(spec, column))?,
+        None => signs(spec).chain(owner(spec)).find(tells)?,
     };
     let column = quoted(&column.name);
     let index = |table: &str| quoted(&format!("{table}_in_flight"));
@@ -198,12 +214,6 @@ fn statement(spec: &QueueSpec, live: &LiveTable) -> Option<String> {
 fn owner(spec: &QueueSpec) -> Option<&Column> {
     let Some(Expr::Column(owner)) = &spec.owner.id else { return None };
     Some(owner).filter(|owner| owner.alias == spec.claim.lock)
-}
-
-/// True if a job that no worker holds has no value in that column.
-fn tells_claims(spec: &QueueSpec, column: &Column) -> bool {
-    let name = column.name.to_lowercase();
-    listings(spec).iter().all(|listing| listing.iter().any(|condition| has_value(condition, &name)))
 }
 
 #[cfg(test)]

@@ -94,8 +94,9 @@ pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Resu
                 ask(session, declared, &text(&index, 0))?.first().map(|row| text(row, 0)).unwrap_or_default();
             // The condition follows the first WHERE. If a name contains that word, the misread condition serves no
             // query.
-            let condition = declared.split_once(" WHERE ").map(|(_, condition)| condition.to_owned());
-            let condition = if partial { Some(condition.unwrap_or_default()) } else { None };
+            let words = declared.to_ascii_uppercase();
+            let condition = words.split_once("WHERE").and_then(|(before, _)| declared.get(before.len() + 5..));
+            let condition = partial.then(|| condition.unwrap_or_default().to_owned());
             table.indexes.push(LiveIndex { columns, condition });
         }
         tables.push(table);
