@@ -170,10 +170,7 @@ impl BatchRecorder<'_> {
     pub fn intent(&mut self, at: Timestamp, steps: &[Step<End>]) -> Result<(), (String, &'static str)> {
         let recording = &mut *self.recording;
         if let (Keep::Required, Some(trouble)) = (recording.keep, &recording.trouble) {
-            return Err((
-                required(trouble),
-                "the jobs that were moved before are in it; run this again for the others",
-            ));
+            return Err((required(trouble), "the journal has what was moved before: run this again for the rest"));
         }
         (self.has_intent, self.is_in_journal) = (true, false);
         if let Some(journal) = recording.journal.as_mut().filter(|_| recording.trouble.is_none()) {

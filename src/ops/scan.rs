@@ -39,12 +39,13 @@ pub(super) struct Scanned {
 }
 
 /// Judges the whole queue and hands over every claim that is stuck or unknown, selected or not; with ids, only the
-/// named claims. What it reads of each claim, and how many it may be content with: [`Reader::scan_until`].
+/// named claims. `detail` and `most` are those of [`Reader::scan_until`].
 pub(super) fn judged(
     snapshot: &mut Snapshot,
     selection: &Selection,
     policy: &Policy,
-    read: (Detail, Option<u64>),
+    detail: Detail,
+    most: Option<u64>,
     each: Each<'_>,
 ) -> Result<Scanned, OpsError> {
     selection.check(&snapshot.spec, policy)?;
@@ -70,7 +71,7 @@ pub(super) fn judged(
     };
     let Snapshot { reader, spec, losses, .. } = snapshot;
     let mut one = |claim| consider(spec, &with_losses(losses.as_ref(), claim));
-    let holders = reader.scan_until(spec, &wanted, read, &mut one)?;
+    let holders = reader.scan_until(spec, &wanted, detail, most, &mut one)?;
     Ok(Scanned { not_found: Vec::new(), holders: Some(holders) })
 }
 

@@ -50,9 +50,9 @@ fn list(
     // Named jobs alone tell nothing about their owners' other jobs.
     let mut found = (!selection.is_by_name()).then(|| Diagnoses::new(&spec));
     let mut is_empty = true;
-    let read = (detail_for_listing(policy), None);
+    let detail = detail_for_listing(policy);
     let Scanned { not_found, holders } =
-        judged(snapshot, selection, policy, read, &mut |spec, claim, judgement, is_listed| {
+        judged(snapshot, selection, policy, detail, None, &mut |spec, claim, judgement, is_listed| {
             is_empty = false;
             found.iter_mut().for_each(|diagnoses| diagnoses.add(claim, &judgement, is_listed));
             if !is_listed {

@@ -90,14 +90,15 @@ pub trait Reader {
 
     /// Hands over claims, each exactly once, in no promised order. For [`Wanted::Suspects`] healthy claims may be among
     /// them, but none that the judge would call stuck or unknown is left out. Claims that were handed over before an
-    /// error stay so. Counts all claims in flight by owner on its way, but those alone
-    /// that it reads before `each` breaks off, and for [`Wanted::Before`] those that it hands over. Where a server would
-    /// send all rows even so, it is asked for the wanted claims alone, and for `most` of them.
+    /// error stay so. Counts all claims in flight by owner on its way, but those alone that it reads before `each` breaks
+    /// off, and for [`Wanted::Before`] those that it hands over. Where a server would send all rows even so, it is asked
+    /// for the wanted claims alone, and for `most` of them.
     fn scan_until(
         &mut self,
         spec: &QueueSpec,
         wanted: &Wanted,
-        detail_and_most: (Detail, Option<u64>),
+        detail: Detail,
+        most: Option<u64>,
         each: &mut dyn FnMut(Claim) -> ControlFlow<()>,
     ) -> Result<Holders, StoreError>;
 
@@ -188,7 +189,7 @@ impl dyn Reader + '_ {
         detail: Detail,
         each: &mut dyn FnMut(Claim),
     ) -> Result<Holders, StoreError> {
-        self.scan_until(spec, wanted, (detail, None), &mut |claim| {
+        self.scan_until(spec, wanted, detail, None, &mut |claim| {
             each(claim);
             ControlFlow::Continue(())
         })

@@ -79,7 +79,8 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         &mut self,
         spec: &QueueSpec,
         wanted: &Wanted,
-        (detail, most): (Detail, Option<u64>),
+        detail: Detail,
+        most: Option<u64>,
         each: &mut dyn FnMut(Claim) -> ControlFlow<()>,
     ) -> Result<Holders, StoreError> {
         let mut holders = Holders::default();

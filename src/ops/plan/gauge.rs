@@ -56,7 +56,7 @@ pub(super) fn measured(
 fn suspects(snapshot: &mut Snapshot, policy: &Policy) -> Result<(Gauge, Holders), OpsError> {
     let mut gauge = Gauge::default();
     let all = Selection::default();
-    let scanned = judged(snapshot, &all, policy, (detail_for_listing(policy), None), &mut |_, claim, judgement, _| {
+    let scanned = judged(snapshot, &all, policy, detail_for_listing(policy), None, &mut |_, claim, judgement, _| {
         gauge.note(claim, &judgement, policy);
         ControlFlow::Continue(())
     })?;

@@ -201,7 +201,7 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
             room -= usize::from(is_step && is_any);
             if room == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let scanned = judged(snapshot, selection, policy, (Detail::ForAction, asked_for), &mut each)?;
+        let scanned = judged(snapshot, selection, policy, Detail::ForAction, asked_for, &mut each)?;
         let holders = scanned.holders.unwrap_or_default();
         match &mut asked_for {
             // Most of them were tried before, or are skipped: a pass for each of the few between would take for ever.

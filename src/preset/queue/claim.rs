@@ -208,7 +208,7 @@ pub struct Table {
     /// True if it declares what becomes of a row that violates a constraint (`ON CONFLICT REPLACE`, say), on SQLite: a
     /// statement that writes to it says `OR ABORT`, or the declaration would decide, up to the deletion of another job.
     pub declares_conflict: bool,
-    /// True if it has triggers, on SQLite: it carries an `OR` of a statement into them.
+    /// True if it has triggers. SQLite carries the `OR` of a statement into them.
     pub has_triggers: bool,
 }
 

@@ -94,7 +94,8 @@ impl Reader for MemoryReader {
         &mut self,
         spec: &QueueSpec,
         _wanted: &Wanted,
-        (_detail, _most): (Detail, Option<u64>),
+        _detail: Detail,
+        _most: Option<u64>,
         each: &mut dyn FnMut(Claim) -> ControlFlow<()>,
     ) -> Result<Holders, StoreError> {
         let (rows, mut holders) = (scrambled(joined(spec, &self.tables)), Holders::default());
