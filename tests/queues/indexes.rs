@@ -79,6 +79,7 @@ fn only_an_index_that_the_listing_reads_is_enough_on_sqlite() {
         // One on a column that is seldom set, which SQLite does not know.
         (held("j.at IS NOT NULL"), "CREATE INDEX a ON own (at)", "create index b on own (at) where at is not null"),
         (held("j.at > 0"), "CREATE INDEX a ON own (who, at)", "CREATE INDEX b ON own (at) WHERE at IS NOT NULL"),
+        (held("j.at <> 0"), "CREATE INDEX a ON own (at)", "CREATE INDEX b ON own (id) WHERE at <> 0"),
         // Bounds that jobs without a claim are in too.
         (
             held("j.who <> '' AND j.tries < 5"),
