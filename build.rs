@@ -59,7 +59,11 @@ fn presets() -> Result<Vec<Listed>, Box<dyn Error>> {
         let document: toml::Table = toml::from_str(&text).map_err(|error| format!("preset {name}: {error}"))?;
         let mut tables = Vec::new();
         let variants = document.get("variant").and_then(Value::as_array).into_iter().flatten();
-        let named = variants.filter_map(Value::as_table).chain([&document]).filter_map(|of| of.get("tables"));
+        let named = variants
+            .filter_map(Value::as_table)
+            .chain([&document])
+            .flat_map(|of| [Some(of), of.get("waiting").and_then(Value::as_table)])
+            .filter_map(|of| of?.get("tables"));
         named.for_each(|value| texts(value, &mut tables));
         // A table that [tables] does not name goes by its own name.
         let is_named = |own: &str| document.get("tables").is_some_and(|tables| tables.get(own).is_some());

@@ -4,9 +4,10 @@
 use crate::readme::block::WRITING;
 use clap_complete::Shell;
 use jobdoctor::cli::{completions, man_pages, preset_pages};
-use jobdoctor::output::derived_schemas;
-use jobdoctor::output::presets::{PresetEntry, list, presets};
+use jobdoctor::output::presets::{PresetEntry, PresetPage, Presets, list, presets};
+use jobdoctor::output::*;
 use jobdoctor::preset::Catalog;
+use schemars::{Schema, schema_for};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -58,6 +59,38 @@ fn manual_pages_are_up_to_date() {
 #[test]
 fn pages_of_the_presets_are_up_to_date() {
     compare("docs/presets", preset_pages().expect("every built-in preset is sound"));
+}
+
+/// The JSON Schema of each document as its type has it now.
+fn derived_schemas() -> [(&'static str, Schema); 22] {
+    let schemas = [
+        ("adopt", schema_for!(Adopt)),
+        ("adopt-tables", schema_for!(AdoptTables)),
+        ("check", schema_for!(Check)),
+        ("config-check", schema_for!(ConfigCheck)),
+        ("env", schema_for!(Env)),
+        ("error", schema_for!(ErrorDocument)),
+        ("health", schema_for!(Health)),
+        ("history", schema_for!(History)),
+        ("history-run", schema_for!(HistoryOne)),
+        ("init", schema_for!(Init)),
+        ("log", schema_for!(LogLine)),
+        ("owners", schema_for!(Owners)),
+        ("plan", schema_for!(SavedPlan)),
+        ("presets", schema_for!(Presets)),
+        ("presets-show", schema_for!(PresetPage)),
+        ("reclaim", schema_for!(Reclaim)),
+        ("show", schema_for!(Show)),
+        ("stale", schema_for!(Stale)),
+        ("stats", schema_for!(Stats)),
+        ("stats-runtimes", schema_for!(StatsRuntimes)),
+        ("status", schema_for!(Status)),
+        ("targets", schema_for!(Targets)),
+    ];
+    schemas.map(|(name, mut schema)| {
+        schema.insert("title".to_owned(), format!("jobdoctor.{name}/v1").into());
+        (name, schema)
+    })
 }
 
 #[test]

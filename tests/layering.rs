@@ -191,14 +191,14 @@ fn an_upward_arrow_is_caught() {
 
 /// The most lines and files of each layer, unit tests included. A change that needs more raises the figure and says why.
 const BUDGETS: [(&str, usize, usize); 8] = [
-    ("cli", 9_975, 65),
-    ("history", 885, 5),
-    ("model", 1_375, 9),
-    ("ops", 10_720, 60),
-    ("output", 6_690, 39),
-    ("policy", 3_625, 19),
-    ("preset", 6_875, 29),
-    ("store", 12_770, 64),
+    ("cli", 10_205, 66),
+    ("history", 880, 5),
+    ("model", 1_465, 10),
+    ("ops", 11_235, 63),
+    ("output", 7_075, 41),
+    ("policy", 3_930, 20),
+    ("preset", 7_320, 32),
+    ("store", 13_130, 65),
 ];
 
 /// How a layer of so many lines and files exceeds its budget.

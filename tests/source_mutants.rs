@@ -10,17 +10,18 @@ use std::process::Command;
 type Mutant = (&'static str, &'static str, &'static str, &'static str);
 
 /// Which tests must notice which mutants of the files below which folder.
-const GROUPS: [(&str, &str, &[Mutant]); 4] = [
+const GROUPS: [(&str, &str, &[Mutant]); 5] = [
     ("adopt::", "src/ops/adopt", &OF_ADOPT),
     ("conformance::", "src/store", &OF_STORE),
     ("preset::catalog", "", &OF_PRESETS),
     ("plans::passes", "src/ops", &OF_PASSES),
+    ("diagnoses::due", "src", &OF_WAITING),
 ];
 
 /// Shortcuts of the one pass that reads, and of the one look that checks and records.
 const OF_STORE: [Mutant; 10] = [
     ("an owner is counted twice", "port.rs", "*claims += 1;", "*claims += 2;"),
-    ("only suspects are counted", "reader.rs", "                holders.add(&owner);\n", ""),
+    ("only suspects are counted", "reader.rs", "                note(&owner, &queue, &claimed_at);\n", ""),
     ("a page order skips a row", "sql/listing.rs", "GROUP BY 1) AS", "GROUP BY 1 LIMIT -1 OFFSET 1) AS"),
     (
         "a claim is in the state of the next leg",
@@ -64,6 +65,31 @@ const OF_PASSES: [Mutant; 4] = [
     ("a pass looks no further", "plan/mod.rs", "*claims *= 8", "{ break (drafts, holders) }"),
     ("a pass is content with a few", "plan/mod.rs", "room > most / 2", "room == most"),
     ("a delay takes any", "apply.rs", "let in_any_order = !order.later.is_asked();", "let in_any_order = true;"),
+];
+
+/// All-clears that are none, and alarms without a cause.
+const OF_WAITING: [Mutant; 6] = [
+    (
+        "what could not be read is nothing",
+        "output/waiting.rs",
+        "self.is_told && !self.unknown.is_empty()",
+        "self.unknown.len() > 99",
+    ),
+    ("what was left out is nothing", "ops/waiting.rs", "if more && (", "if !more && ("),
+    ("a text is later than any number", "store/sql/waiting.rs", " OR {column} >= ''", ""),
+    ("every job is late", "policy/waiting.rs", "(delay * DELAYS).max(SHORTEST)", "delay"),
+    (
+        "a claim that cannot be judged is stuck",
+        "policy/waiting.rs",
+        "self.in_flight > self.stuck",
+        "self.in_flight == u64::MAX",
+    ),
+    (
+        "jobs that are taken are not seen",
+        "policy/waiting.rs",
+        "self.taken.is_some() && !is_long_ago(self.taken)",
+        "self.due == 0",
+    ),
 ];
 
 const OF_ADOPT: [Mutant; 16] = [

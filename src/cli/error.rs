@@ -1,12 +1,13 @@
 //! Errors that end the program, each with its exit code.
 
-use super::Exit;
+use super::next_command::shell_word;
 use super::secret::masked;
+use super::{Context, Exit};
 use crate::history::JournalError;
 use crate::ops::OpsError;
 use crate::output::format::inert;
 use crate::output::{ErrorDocument, remedy};
-use crate::preset::SpecError;
+use crate::preset::{SpecError, TableInError};
 use crate::store::{AddressError, StoreError, StoreErrorKind};
 use std::io;
 
@@ -16,11 +17,13 @@ pub struct CliError {
     /// What went wrong, and where.
     pub message: String,
     pub hints: Vec<String>,
+    /// A table whose mapping could be drafted.
+    pub lookalike: Option<String>,
 }
 
 impl CliError {
     pub fn new(exit: Exit, message: impl Into<String>) -> CliError {
-        CliError { exit, message: message.into(), hints: Vec::new() }
+        CliError { exit, message: message.into(), hints: Vec::new(), lookalike: None }
     }
 
     pub fn usage(message: impl Into<String>) -> CliError {
@@ -45,6 +48,15 @@ impl CliError {
             (Some(signal), Exit::Signal(_)) => CliError::new(Exit::Signal(signal), "interrupted; nothing was written"),
             (Some(signal), _) => CliError { exit: Exit::Signal(signal), ..self },
         }
+    }
+
+    /// The error with the command that goes on from this command line.
+    pub fn on(mut self, context: &Context) -> CliError {
+        let table = self.lookalike.take().map(|table| shell_word(&table));
+        if let Some(command) = table.map(|table| context.on_same_queue(&["adopt", &table], &[])) {
+            self.hints.insert(0, format!("draft its mapping: {command}"));
+        }
+        self
     }
 
     pub fn hint(mut self, hint: impl Into<String>) -> CliError {
@@ -89,7 +101,7 @@ impl From<StoreError> for CliError {
         let hint = error.hint.as_deref().map(|hint| inert(hint).into_owned());
         let parts: Vec<String> = hint.into_iter().chain(error.remedy.map(|r| remedy(r).to_owned())).collect();
         let hints = if parts.is_empty() { Vec::new() } else { vec![parts.join("; ")] };
-        CliError { exit: exit_of(error.kind), message: inert(&error.to_string()).into_owned(), hints }
+        CliError { exit: exit_of(error.kind), message: inert(&error.to_string()).into_owned(), hints, lookalike: None }
     }
 }
 
@@ -97,7 +109,10 @@ impl From<SpecError> for CliError {
     fn from(error: SpecError) -> Self {
         let file = error.at.built_in().map(|preset| format!("`jobdoctor presets show {preset}` prints that file"));
         let hints = error.remedy.map(|r| remedy(r).to_owned()).into_iter().chain(file).collect();
-        CliError { exit: Exit::Config, message: error.to_string(), hints }
+        let message = error.to_string();
+        let lookalike =
+            if let Some(TableInError::Lookalike(table)) = error.table.map(|table| *table) { Some(table) } else { None };
+        CliError { exit: Exit::Config, message, hints, lookalike }
     }
 }
 
@@ -114,7 +129,7 @@ impl From<OpsError> for CliError {
             OpsError::Spec(error) => error.into(),
             OpsError::Usage { message, hint } => CliError::usage(message).hint(hint),
             OpsError::File { message, hint } => {
-                CliError { exit: Exit::Config, message, hints: hint.into_iter().collect() }
+                CliError { hints: hint.into_iter().collect(), ..CliError::new(Exit::Config, message) }
             }
             OpsError::Journal(error) => {
                 let denied = match &error {

@@ -39,7 +39,8 @@ pub struct End {
 pub static ENDS: [End; 14] = [
     end(Exit::Done, 0, 0, "done", "done").meaning("success; says nothing about whether jobs are stuck"),
     end(Exit::Found, 1, 1, "found", "with findings")
-        .meaning("stuck or unknown claims exist; only with --exit-code or --wait"),
+        .meaning("found: stuck or unknown claims, a cause, a filter that matches nothing, or a side that could not be read; only \
+                  with --exit-code or --wait"),
     end(Exit::Usage, 2, 5, "usage", "with a usage error").meaning("the command line makes no sense"),
     end(Exit::Partial, 3, 2, "partial", "done in part").meaning(
         "some planned jobs are still as they were: locked, refused, not_tried; where jobs were named (--id, \

@@ -20,10 +20,7 @@ pub(super) fn deepest(matches: &ArgMatches) -> &ArgMatches {
 /// stays for clap to refuse: `--apply` belongs to one command.
 pub(super) fn behind_command(program: &Command, mut words: Vec<OsString>) -> Vec<OsString> {
     let shared = with_shared_options(Command::new("shared"));
-    let mut options = 0;
-    while let Some(length) = words.get(1 + options).and_then(|word| length(&shared, word)) {
-        options += length;
-    }
+    let options = options(&shared, &words);
     let (mut names, mut command) = (0, program);
     while let Some(below) = words.get(1 + options + names).and_then(|word| command.find_subcommand(word)) {
         (names, command) = (names + 1, below);
@@ -32,6 +29,20 @@ pub(super) fn behind_command(program: &Command, mut words: Vec<OsString>) -> Vec
         moved.rotate_left(options);
     }
     words
+}
+
+/// True if a command line has shared options and no other word.
+pub(super) fn has_options_alone(words: &[OsString]) -> bool {
+    1 + options(&with_shared_options(Command::new("shared")), words) >= words.len()
+}
+
+/// How many words the shared options take up with which a command line begins.
+fn options(shared: &Command, words: &[OsString]) -> usize {
+    let mut options = 0;
+    while let Some(length) = words.get(1 + options).and_then(|word| length(shared, word)) {
+        options += length;
+    }
+    options
 }
 
 /// The number of words of the shared option that begins with this word, its value included; `None` for any other word.

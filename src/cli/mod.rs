@@ -36,11 +36,11 @@ pub use generated::preset_pages;
 pub use input::parse_ids as parse_id_list;
 
 use args::ToneArgs;
-use commands::plain_command;
+use commands::{Named, names_database, plain_command};
 use context::Context;
 use error::{CliError, OrEnd};
 use exit::Exit;
-use leading_options::behind_command;
+use leading_options::{behind_command, has_options_alone};
 use monitor::plugin;
 use std::ffi::OsString;
 use std::io;
@@ -56,14 +56,22 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if let Some(exit) = completion::answer(command, &arguments) {
         return ExitCode::from(exit.code());
     }
-    let program = plain_command();
-    let arguments = behind_command(&program, arguments);
+    let mut program = plain_command();
+    let mut arguments = behind_command(&program, arguments);
+    let alone = has_options_alone(&arguments).then(|| names_database(&mut program, &arguments)).flatten();
+    let is_named_elsewhere = matches!(alone, Some(Named::Elsewhere));
+    if let Some(Named::Here(status)) = alone {
+        arguments = status;
+    }
     let is_plugin = plugin::is_requested(&program, &arguments);
     let report_defect = if is_plugin { plugin::report_defect } else { ui::Ui::report_defect };
     // A panic is a defect: the program must end with its exit code, print no half document, and show no secret.
     std::panic::set_hook(Box::new(move |info| report_defect(info.location().map(ToString::to_string).as_deref())));
     let exit =
         std::panic::catch_unwind(AssertUnwindSafe(|| run(program, &arguments, is_plugin))).unwrap_or(Exit::Internal);
+    if is_named_elsewhere {
+        usage_error::name_status(&arguments);
+    }
     let exit = if is_plugin { plugin::end(exit) } else { exit };
     if let Exit::Signal(signal) = exit {
         signal::die_of(signal);

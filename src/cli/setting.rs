@@ -31,6 +31,7 @@ pub struct Target {
     pub foreign_keys: Option<bool>,
     pub older: Option<Duration>,
     pub max_runtime: Option<Duration>,
+    pub oldest_due: Option<Duration>,
     pub thresholds: Vec<Threshold>,
     pub too_long: Vec<StateLimit>,
     pub confirm_after: Option<Duration>,
@@ -79,7 +80,7 @@ enum Kind {
 }
 
 /// Every key of a target, in the order of `env` and of the help.
-pub static SETTINGS: [Setting; 27] = [
+pub static SETTINGS: [Setting; 28] = [
     of("db", "--db, JOBDOCTOR_DB", Text(|target| &mut target.db)),
     of("password_file", "--password-file, JOBDOCTOR_PASSWORD_FILE", Text(|target| &mut target.password_file)),
     of("preset", "--preset", Text(|target| &mut target.preset)),
@@ -95,6 +96,9 @@ pub static SETTINGS: [Setting; 27] = [
     of("older", "--older", Span(parse_duration, |target| &mut target.older)).or("the queue library's own threshold"),
     of("max_runtime", "", Span(parse_duration, |target| &mut target.max_runtime))
         .help("How long a job may run if its row has no limit of its own; longer is trouble"),
+    of("oldest_due", "", Span(parse_duration, |target| &mut target.oldest_due))
+        .or("ten times the library's normal delay; critical after 15m")
+        .help("How long due jobs may wait before their queue stands still, and before `health` calls that critical"),
     of("threshold", "", Tables(|field, target| thresholds(field).map(|list| target.thresholds = list)))
         .help("The two keys above for single queues or kinds; the first entry that matches counts"),
     of("too_long", "", Tables(|field, target| too_long(field).map(|list| target.too_long = list)))

@@ -223,6 +223,7 @@ impl Settings {
             overruled: false,
         };
         let policy = Policy { older: target.older, thresholds, max_stalls: target.max_stalls, ..Policy::default() };
+        let policy = Policy { oldest_due: target.oldest_due, ..policy };
         let actions = target.rules.iter().filter_map(|(rule, action)| Some((*rule, (*action)?))).collect();
         let act_on = target.rules.iter().map(|(rule, _)| *rule).collect();
         Policy { act_on, actions, too_long: self.too_long(), ..policy }.with_older(older)

@@ -92,6 +92,11 @@ impl Ui {
         self.machine
     }
 
+    /// True if this is the output of one of several targets.
+    pub fn is_one_of_several(&self) -> bool {
+        self.target.is_some()
+    }
+
     pub fn is_watched(&self) -> bool {
         self.watched
     }

@@ -44,6 +44,16 @@ pub(super) fn report(arguments: &[OsString], is_plugin: bool, mut error: clap::E
     Exit::Usage
 }
 
+/// Names the command that shows the situation, below the help that was printed in its place.
+pub(super) fn name_status(arguments: &[OsString]) {
+    let words: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    if wants_json(&words) || words.iter().any(|word| word == "-q" || word == "--quiet") {
+        return;
+    }
+    let ui = Ui::new(&ToneArgs::default(), Format::Table, &Environment::read());
+    ui.note("the environment names a database: `jobdoctor status` shows its situation");
+}
+
 fn wants_json(words: &[String]) -> bool {
     let in_one = ["--output=json", "-ojson", "-o=json"];
     let in_two = |pair: &[String]| match pair {
@@ -72,7 +82,7 @@ fn harmless(message: String, words: &[String], is_plugin: bool) -> String {
 }
 
 /// Words that are no commands, and the command to type instead with what it does.
-const COMMANDS: [(&[&str], &str); 10] = [
+const COMMANDS: [(&[&str], &str); 11] = [
     (&["list", "ls", "jobs", "get", "stuck"], "`jobdoctor stale` lists stuck jobs"),
     (&["top", "watch"], "`jobdoctor stale --watch 2s` redraws the list of stuck jobs every 2 seconds"),
     (&["ps", "workers", "processes"], "`jobdoctor owners` lists workers with their claims"),
@@ -82,7 +92,8 @@ const COMMANDS: [(&[&str], &str); 10] = [
         "`jobdoctor reclaim` plans what to do to stuck jobs; --apply does it",
     ),
     (&["doctor", "diagnose", "validate"], "`jobdoctor check` says whether jobdoctor can do its work here"),
-    (&["status", "count", "queues"], "`jobdoctor stats` counts jobs by queue and state"),
+    (&["situation", "summary", "info"], "`jobdoctor status` shows the situation on one screen"),
+    (&["count", "queues"], "`jobdoctor stats` counts jobs by queue and state"),
     (&["log", "logs", "runs"], "`jobdoctor history` lists past runs"),
     (&["revert", "rollback"], "`jobdoctor undo RUN` reverts a run"),
     (&["version"], "`jobdoctor --version` prints the version"),

@@ -7,7 +7,7 @@ use super::{CliError, Context, Exit};
 use crate::model::age;
 use crate::ops::{Selection, Snapshot, SnapshotDiff};
 use crate::output::format::{Cell, Format, Screen, Times, Tone, count, grouped};
-use crate::output::{Job, Stale, diagnoses, marked};
+use crate::output::{self, Document, Job, Stale, diagnoses, marked};
 use crate::policy::Policy;
 use crate::store::Store;
 use std::io;
@@ -104,6 +104,39 @@ impl Watch<'_> {
     }
 }
 
+/// Redraws a document until a signal comes or stdout is closed.
+pub fn pages<D: Document>(
+    context: &Context,
+    format: Format,
+    interval: Duration,
+    read: &dyn Fn() -> Result<D, CliError>,
+) -> Result<Exit, CliError> {
+    Watch::check_output(context, format)?;
+    let mut last = (read()?, Instant::now());
+    let mut terminal = Terminal::begin(context, interval, None, format);
+    loop {
+        terminal.size = size(context);
+        let (width, height) = terminal.size;
+        let screen = Screen { width: Some(width), ..context.ui.screen() };
+        let mut text = Vec::new();
+        if let Some(failure) = &terminal.failure {
+            let old = format!("CANNOT READ: {failure}; this picture is {} old", age(last.1.elapsed()));
+            text.extend(screen.paragraph(&Cell::new(old, Tone::Bad)).into_bytes());
+        }
+        let _ = output::write(&last.0, format, &screen, true, &mut text);
+        let mut picture = lines(&String::from_utf8_lossy(&text));
+        picture.truncate(height.saturating_sub(1).max(1));
+        if !terminal.show(&picture)? || context.interrupt.sleep(interval) {
+            return Ok(Exit::Done);
+        }
+        match read() {
+            Ok(document) => (last, terminal.failure) = ((document, Instant::now()), None),
+            Err(_) if context.interrupt.is_raised() => return Ok(Exit::Done),
+            Err(error) => terminal.failure = Some(masked(&error.message)),
+        }
+    }
+}
+
 /// The caveats of a snapshot: "could not read" must never read as "nothing found".
 fn warnings(snapshot: &Snapshot, document: &Stale) -> Vec<String> {
     let standby = "this is a standby: it shows the past, and silence is measured up to that moment";
@@ -158,8 +191,12 @@ impl<'a> Terminal<'a> {
 
     fn draw(&mut self, last: &LastSnapshot) -> Result<bool, CliError> {
         self.size = size(self.context);
+        self.show(&self.picture(last))
+    }
+
+    /// Draws these lines; false once stdout is closed.
+    fn show(&self, picture: &[String]) -> Result<bool, CliError> {
         self.context.ui.report_part(|out| {
-            let picture = self.picture(last);
             // Move home; clear the rest of each line; clear everything below.
             out.write_all(b"\x1b[H")?;
             picture.iter().try_for_each(|line| writeln!(out, "{line}\x1b[K"))?;

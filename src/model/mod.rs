@@ -8,6 +8,7 @@ mod record;
 mod remedy;
 mod step;
 mod time;
+mod waiting;
 
 pub use cell::{Cell, from_json, hex, to_json, unhex};
 pub use claim::{Claim, EvidenceRow, HostSpelling, LockSign, Owner, OwnerRow, Precondition, Reading, Sign};
@@ -17,3 +18,4 @@ pub use record::{Actor, Fingerprint, LedgerRow, LedgerRun, Loss, RowChange, RowI
 pub use remedy::Remedy;
 pub use step::{Action, AttemptsChange, Batch, BatchReport, Cost, End, Outcome, RowError, Step, Write};
 pub use time::{Clocks, FUTURE_TOLERANCE, LONGEST_THRESHOLD, Timestamp, age, is_threshold, parse_duration};
+pub use waiting::{QueueRows, WaitingSide, Worker};

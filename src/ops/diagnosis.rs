@@ -22,6 +22,8 @@ pub(super) struct Diagnosed {
     pub(super) count: u64,
     /// Jobs that are part of no diagnosis.
     pub(super) alone: u64,
+    /// Owners of stuck jobs that show no life.
+    pub(super) silent_owners: u64,
 }
 
 /// Concludes from all findings of a scan, and from who holds how much.
@@ -31,11 +33,11 @@ pub(super) fn diagnosed(
     holders: &Holders,
 ) -> Result<Diagnosed, OpsError> {
     snapshot.each_holder(holders, &mut |owner, claims| found.holds(owner, claims))?;
-    let policy::Grouped { diagnoses, alone } = found.finish();
+    let policy::Grouped { diagnoses, alone, silent_owners } = found.finish();
     let count = diagnoses.len() as u64;
     let mut list = Diagnosis::list(diagnoses, snapshot.now());
     list.truncate(MOST_DIAGNOSES);
-    Ok(Diagnosed { list, count, alone })
+    Ok(Diagnosed { list, count, alone, silent_owners })
 }
 
 /// The most groups that are counted apart.

@@ -3,15 +3,19 @@
 use super::OpsError;
 use super::progress::{UnderWay, Work};
 use super::scan::{detail_for_listing, longest};
-use super::selection::{Selection, caveats};
+use super::selection::{Selection, caveats, unmatched_filters};
 use super::session::Snapshot;
-use crate::model::age;
-use crate::output::{Health, HealthCheck, HealthQueue, HealthReason, HealthSummary, Measured, MeasuredState};
+use super::waiting::{self, StuckByQueue};
+use crate::model::{WaitingSide, age};
+use crate::output::{
+    Diagnosis, Health, HealthCheck, HealthQueue, HealthReason, HealthSummary, Measured, MeasuredState, Waiting,
+};
 use crate::policy::{Alerts, Measure, Policy, Rule, State, Verdict, judge};
-use crate::preset::{Liveness, QueueSpec};
+use crate::preset::{EARLIEST_MICROS, Liveness, QueueSpec};
 use crate::store::Wanted;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 /// Compares what is in flight with the ranges of `alerts`.
@@ -21,22 +25,23 @@ pub fn health(
     policy: &Policy,
     alerts: &Alerts,
 ) -> Result<(State, Health), OpsError> {
+    selection.check(&snapshot.spec, policy)?;
     let measured = measure(snapshot, selection, policy)?;
     let summary = summary(&measured);
     let checks: Vec<(State, HealthCheck)> =
         Measure::ALL.into_iter().map(|measure| check(measure, value(measure, &summary), alerts)).collect();
-    let state = checks.iter().map(|(state, _)| *state).max().unwrap_or(State::Ok);
+    let state = checks.iter().map(|(state, _)| *state).chain([measured.state]).max().unwrap_or(State::Ok);
     let document = Health {
         schema: Health::SCHEMA,
         state: state.name().to_owned(),
-        message: format!("{}{}", message(&summary), broken(state, &summary, alerts)),
+        message: format!("{}{}", message(&summary), why(state, &summary, alerts, &measured)),
         store_time: Some(snapshot.now()),
         target: Some(snapshot.target.clone()),
         filter: Some(selection.filter(policy)),
         checks: checks.into_iter().map(|(_, check)| check).collect(),
         reasons: reasons(&measured),
         queues: queues(&measured),
-        findings: findings(snapshot, &summary)?,
+        findings: findings(snapshot, selection, &summary, &measured)?,
         summary: Some(summary),
         error: None,
     };
@@ -51,6 +56,7 @@ fn summary(measured: &Measured) -> HealthSummary {
         unknown: measured.unknown(),
         oldest_silence_seconds: measured.oldest_silence_seconds(),
         stuck_percent: if in_flight == 0 { 0.0 } else { 100.0 * stuck as f64 / in_flight as f64 },
+        waiting: measured.waiting.clone(),
     }
 }
 
@@ -62,6 +68,11 @@ fn value(measure: Measure, summary: &HealthSummary) -> Option<f64> {
         Measure::Silence => summary.oldest_silence_seconds,
         Measure::Share => Some(summary.stuck_percent),
         Measure::Unknown => Some(summary.unknown as f64),
+        Measure::Due => summary.waiting.as_ref()?.due.map(|due| due as f64),
+        Measure::OldestDue => match summary.waiting.as_ref()? {
+            Waiting { due: Some(0), .. } => Some(0.0),
+            waiting => waiting.oldest_due_seconds,
+        },
     }
 }
 
@@ -82,17 +93,18 @@ fn message(summary: &HealthSummary) -> String {
     let unknown = if summary.unknown > 0 { format!(", {} unknown", summary.unknown) } else { String::new() };
     let silent = summary.oldest_silence_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let silent = silent.map_or_else(String::new, |silent| format!(", longest silent {}", age(silent)));
-    format!("{} stuck{unknown}, of {} in flight{silent}", summary.stuck, summary.in_flight)
+    let due = summary.waiting.as_ref().map_or_else(String::new, |waiting| format!("; {}", waiting.sentence()));
+    format!("{} stuck{unknown}, of {} in flight{silent}{due}", summary.stuck, summary.in_flight)
 }
 
-/// The ranges that explain the state: `: stuck 12 above 10`.
-fn broken(state: State, summary: &HealthSummary, alerts: &Alerts) -> String {
+/// What explains the state: `: stuck 12 above 10, queue mail stands still`.
+fn why(state: State, summary: &HealthSummary, alerts: &Alerts, measured: &Measured) -> String {
     let spelled = |measure: Measure, value: f64| match (measure, Duration::try_from_secs_f64(value)) {
-        (Measure::Silence, Ok(silence)) => age(silence),
+        (Measure::Silence | Measure::OldestDue, Ok(span)) => age(span),
         (Measure::Share, _) => format!("{}%", (value * 100.0).round() / 100.0),
         _ => value.to_string(),
     };
-    let why = |measure: Measure| {
+    let range = |measure: Measure| {
         let value = value(measure, summary);
         if state == State::Ok || alerts.judge(measure, value) != state {
             return None;
@@ -103,7 +115,9 @@ fn broken(state: State, summary: &HealthSummary, alerts: &Alerts) -> String {
         let ends = range.broken(value, |end| spelled(measure, end))?;
         Some(format!("{name} {} {ends}", spelled(measure, value)))
     };
-    let why: Vec<String> = Measure::ALL.into_iter().filter_map(why).collect();
+    let still = measured.diagnoses.first().filter(|_| state != State::Ok && state == measured.state);
+    let still = still.map(|diagnosis| diagnosis.headline.clone());
+    let why: Vec<String> = Measure::ALL.into_iter().filter_map(range).chain(still).collect();
     if why.is_empty() { String::new() } else { format!(": {}", why.join(", ")) }
 }
 
@@ -137,13 +151,19 @@ fn queues(measured: &Measured) -> Vec<HealthQueue> {
 }
 
 /// Why the numbers may be incomplete: "could not read" must never look like "nothing found".
-fn findings(snapshot: &mut Snapshot, summary: &HealthSummary) -> Result<Vec<String>, OpsError> {
-    let mut findings = Vec::new();
+fn findings(
+    snapshot: &mut Snapshot,
+    selection: &Selection,
+    summary: &HealthSummary,
+    measured: &Measured,
+) -> Result<Vec<String>, OpsError> {
+    let mut findings: Vec<String> = measured.diagnoses.iter().map(|diagnosis| diagnosis.text.clone()).collect();
     if snapshot.target.standby.is_some() {
         findings.push("this is a standby: it shows the past, and silence is measured up to that moment".to_owned());
     }
     if summary.in_flight == 0 {
         findings.extend(caveats(snapshot, None, false, 0)?);
+        findings.extend(unmatched_filters(snapshot, selection)?);
     }
     Ok(findings)
 }
@@ -151,22 +171,29 @@ fn findings(snapshot: &mut Snapshot, summary: &HealthSummary) -> Result<Vec<Stri
 /// Counts what is in flight by queue and state, and what is stuck by reason. Reads every claim of the queue: healthy
 /// ones count too.
 pub fn measure(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<Measured, OpsError> {
-    selection.check(&snapshot.spec, policy)?;
+    selection.fits(&snapshot.spec, policy)?;
     let now = snapshot.now();
     let spec = &snapshot.spec;
     let usual = MeasuredState {
         stuck: usual_rules(spec, policy).into_iter().map(|rule| (rule.name(), 0)).collect(),
         ..MeasuredState::default()
     };
-    let mut measured = Measured { queues: BTreeMap::new() };
+    let mut measured = Measured::default();
     let under_way = UnderWay::begin(&*snapshot.progress, Work::Reading);
-    snapshot.reader.scan(spec, &Wanted::All, detail_for_listing(policy), &mut |claim| {
+    let (mut side, mut stuck, detail) = (WaitingSide::default(), StuckByQueue::new(), detail_for_listing(policy));
+    let is_wanted = waiting::is_asked_for(selection);
+    let waiting = is_wanted.then_some(&mut side);
+    snapshot.reader.scan_until(spec, &Wanted::All, detail, None, waiting, &mut |claim| {
         under_way.one();
         if !selection.admits(&claim) {
-            return;
+            return ControlFlow::Continue(());
         }
         let judgement = judge(spec, &claim, policy, now);
+        waiting::count(&mut stuck, &claim, &judgement);
         let queue = measured.queues.entry(claim.queue).or_default();
+        // An implausible time makes the verdict unknown, and says nothing about ages.
+        let claimed = claim.claimed_at.at().filter(|at| at.micros() >= EARLIEST_MICROS);
+        longest(&mut queue.oldest_claim_seconds, claimed.map(|at| now.since(at).as_secs_f64()));
         let state = queue.states.entry(claim.state).or_insert_with(|| usual.clone());
         state.in_flight += 1;
         match judgement.verdict {
@@ -179,7 +206,17 @@ pub fn measure(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) 
                 longest(&mut queue.oldest_silence_seconds, judgement.silence.map(|silence| silence.as_secs_f64()));
             }
         }
+        ControlFlow::Continue(())
     })?;
+    drop(under_way);
+    if is_wanted {
+        let (waiting, flows) = waiting::concluded(snapshot, side, &stuck, selection, policy);
+        (measured.state, measured.diagnoses) = (flows.state, Diagnosis::list(flows.diagnoses, now));
+        if waiting.is_in_doubt() && measured.state == State::Ok {
+            measured.state = State::Unknown;
+        }
+        measured.waiting = Some(waiting);
+    }
     Ok(measured)
 }
 

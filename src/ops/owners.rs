@@ -8,17 +8,17 @@ use super::session::Snapshot;
 use crate::model::{Claim, Timestamp};
 use crate::output::{OwnerEntry, Owners, OwnersHead, OwnersSummary};
 use crate::policy::{Inconsistencies, Judgement, Policy, Verdict, judge};
+use crate::preset::Liveness;
 use crate::store::Wanted;
 use std::collections::BTreeMap;
 
-/// Lists who holds what, who is dead and who is alive, and where the ownership data contradicts itself; with
-/// `dead_only` lists the dead, and counts all. Claims that the selection leaves out still show whether their owner
-/// lives.
+/// Lists who holds what, who is dead and who is alive, and where the ownership data contradicts itself; counts also those
+/// that are not listed. Claims that the selection leaves out still show whether their owner lives.
 pub fn owners(
     snapshot: &mut Snapshot,
     selection: &Selection,
     policy: &Policy,
-    dead_only: bool,
+    is_listed: fn(&OwnerEntry) -> bool,
 ) -> Result<Owners, OpsError> {
     selection.check(&snapshot.spec, policy)?;
     let now = snapshot.now();
@@ -54,11 +54,12 @@ pub fn owners(
     for owner in &owners {
         summary.owners += 1;
         summary.dead += u64::from(owner.is_dead());
+        summary.silent += u64::from(owner.is_silent());
         summary.late += u64::from(owner.status == "late");
         summary.stuck += owner.stuck;
         summary.unknown += owner.unknown;
     }
-    owners.retain(|owner| !dead_only || owner.is_dead());
+    owners.retain(is_listed);
     if let Some(limit) = selection.limit {
         owners.truncate(limit);
     }
@@ -79,6 +80,8 @@ struct Life {
     claims: u64,
     /// Claims that prove its death; other stuck ones are in trouble, and their worker shows life.
     dead: u64,
+    /// Of these, by age alone.
+    by_age: u64,
     unknown: u64,
     late: u64,
 }
@@ -88,6 +91,7 @@ impl Life {
         let is_unknown = matches!(judgement.verdict, Verdict::Unknown(_));
         self.claims += 1;
         self.dead += u64::from(judgement.verdict.is_death());
+        self.by_age += u64::from(judgement.verdict.is_death() && judgement.liveness == Some(<Liveness>::AGE));
         self.unknown += u64::from(is_unknown);
         self.late += u64::from(judgement.late && !is_unknown);
     }
@@ -95,6 +99,7 @@ impl Life {
     /// One claim that is not late shows that its owner is not.
     fn status(&self) -> &'static str {
         match (self.dead, self.unknown) {
+            (dead, _) if dead == self.claims && self.by_age == dead => "silent",
             (dead, _) if dead == self.claims => "dead",
             (0, unknown) if unknown == self.claims => "unknown",
             (0, unknown) if self.late + unknown == self.claims => "late",

@@ -8,7 +8,7 @@ use super::selection::Selection;
 use super::session::{CountLosses, Snapshot};
 use super::snapshot_file::SnapshotFile;
 use super::thresholds::cutoffs;
-use crate::model::{Claim, Key, Loss, Owner};
+use crate::model::{Claim, Key, Loss, Owner, WaitingSide};
 use crate::output::Request;
 use crate::output::format::{count, grouped};
 use crate::policy::{EarlierSnapshot, Judgement, Living, Policy, Verdict, judge, key_print, seen};
@@ -39,13 +39,14 @@ pub(super) struct Scanned {
 }
 
 /// Judges the whole queue and hands over every claim that is stuck or unknown, selected or not; with ids, only the
-/// named claims. `detail` and `most` are those of [`Reader::scan_until`].
+/// named claims. `detail`, `most` and `waiting` are those of [`Reader::scan_until`].
 pub(super) fn judged(
     snapshot: &mut Snapshot,
     selection: &Selection,
     policy: &Policy,
     detail: Detail,
     most: Option<u64>,
+    waiting: Option<&mut WaitingSide>,
     each: Each<'_>,
 ) -> Result<Scanned, OpsError> {
     selection.check(&snapshot.spec, policy)?;
@@ -71,7 +72,7 @@ pub(super) fn judged(
     };
     let Snapshot { reader, spec, losses, .. } = snapshot;
     let mut one = |claim| consider(spec, &with_losses(losses.as_ref(), claim));
-    let holders = reader.scan_until(spec, &wanted, detail, most, &mut one)?;
+    let holders = reader.scan_until(spec, &wanted, detail, most, waiting, &mut one)?;
     Ok(Scanned { not_found: Vec::new(), holders: Some(holders) })
 }
 

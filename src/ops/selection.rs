@@ -3,12 +3,13 @@
 use super::passes::Bound;
 use super::session::Snapshot;
 use super::{OpsError, thresholds};
-use crate::model::Claim;
+use crate::model::{Claim, WaitingSide};
 use crate::output::{self, Field, Request, advice};
 use crate::policy::{Globs, Policy};
 use crate::preset::{QueueSpec, did_you_mean};
 use crate::store::{Detail, Found, Wanted};
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
@@ -39,8 +40,8 @@ impl Selection {
         self.from_list || !self.ids.is_empty()
     }
 
-    pub(super) fn without_job(&self, found: &[Found]) -> Vec<String> {
-        let named: BTreeSet<&String> = found.iter().flat_map(|found| &found.names).collect();
+    pub(super) fn without_job<'f>(&self, found: impl IntoIterator<Item = &'f Found>) -> Vec<String> {
+        let named: BTreeSet<&String> = found.into_iter().flat_map(|found| &found.names).collect();
         self.ids.iter().filter(|id| !named.contains(id)).cloned().collect()
     }
 
@@ -166,19 +167,33 @@ pub fn caveats(
     Ok(caveats)
 }
 
-/// The filters that match no claim in flight.
-fn unmatched_filters(snapshot: &mut Snapshot, selection: &Selection) -> Result<Vec<String>, OpsError> {
+/// The filters that match no claim in flight, and of queues no due job; none where there is nothing to match.
+pub(super) fn unmatched_filters(snapshot: &mut Snapshot, selection: &Selection) -> Result<Vec<String>, OpsError> {
     let mut filters = selection.single();
     if filters.is_empty() {
         return Ok(Vec::new());
     }
     let mut names = [(); 5].map(|()| BTreeSet::new());
-    snapshot.scan(&Wanted::All, Detail::ForListing, &mut |_, claim| {
+    let (mut side, Snapshot { reader, spec, .. }) = (WaitingSide::default(), &mut *snapshot);
+    reader.scan_until(spec, &Wanted::All, Detail::ForListing, None, Some(&mut side), &mut |claim| {
         filters.retain(|(_, _, one)| !one.admits(&claim));
         for (names, field) in names.iter_mut().zip(Field::ALL) {
             names.extend(name(&claim, field).filter(|_| names.len() < MOST_NAMES).map(str::to_owned));
         }
+        ControlFlow::Continue(())
     })?;
+    if side.is_cut() {
+        filters.retain(|(field, ..)| *field != Field::Queue);
+    }
+    for queue in [side.due, side.staged].into_iter().flatten().flatten().filter_map(|rows| rows.queue) {
+        filters.retain(|(field, _, one)| *field != Field::Queue || !one.queues.admits(Some(&queue)));
+        for (names, _) in names.iter_mut().zip(Field::ALL).filter(|(_, field)| *field == Field::Queue) {
+            names.insert(queue.clone());
+        }
+    }
+    if names.iter().all(BTreeSet::is_empty) {
+        return Ok(Vec::new());
+    }
     let say = |(field, written, _): (Field, String, Selection)| {
         let named = Field::ALL.into_iter().zip(&names).find(|(of, _)| *of == field);
         let known: Vec<&str> = named.into_iter().flat_map(|(_, names)| names).map(String::as_str).collect();

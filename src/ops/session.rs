@@ -7,7 +7,7 @@ use crate::output::advice::{self, UnfamiliarStates};
 use crate::preset::ident::qualified;
 use crate::preset::{
     Catalog, LEDGER, LiveColumn, LiveIndex, LiveSchema, LiveTable, Place, Preset, QueueSpec, ResolveError, SpecError,
-    Table, Waits, WrittenAt, detect, did_you_mean, near_miss, resolve, telling_columns,
+    Table, TableInError, Waits, WrittenAt, detect, did_you_mean, near_miss, resolve, telling_columns,
 };
 use crate::store::{Caution, Limits, Reader, Store, StoreError, catalog};
 use std::collections::BTreeSet;
@@ -241,7 +241,7 @@ fn with_seen(error: SpecError, reader: &mut dyn Reader, catalog: &Catalog, engin
 
 /// The error with a suggestion where a table is missing and one of a similar name is there.
 fn with_near_miss(reader: &mut dyn Reader, engine: Engine, mut error: SpecError) -> Result<SpecError, StoreError> {
-    if let Some(missing) = &error.missing_table {
+    if let Some(TableInError::Missing(missing)) = error.table.as_deref() {
         let known: Vec<String> = reader.texts(catalog::all_tables(engine))?.into_iter().flatten().collect();
         error.message.push_str(&suggestion(&known, missing));
     }

@@ -1,8 +1,10 @@
 //! Explains single jobs.
 
-use super::OpsError;
+use super::history::{Records, last_moved};
 use super::selection::Selection;
 use super::session::Snapshot;
+use super::{OpsError, waits};
+use crate::history::Directory;
 use crate::model::Claim;
 use crate::output::{Job, Request, RuleCheck, Show, ShownJob, Would, advice};
 use crate::policy::{Draft, Finding, Judgement, Policy, SkipReason, Skipped, VerdictKind, draft, explain};
@@ -19,6 +21,7 @@ pub fn show(
     ids: &[String],
     policy: &Policy,
     payload: Option<usize>,
+    journals: Option<&Directory>,
 ) -> Result<Show, OpsError> {
     Selection::default().check(&snapshot.spec, policy)?;
     let claim = &snapshot.spec.claim;
@@ -36,9 +39,24 @@ pub fn show(
     let found = snapshot.find(ids);
     snapshot.spec.show.truncate(own);
     let found = found?;
-    let named = ids.iter().flat_map(|id| found.iter().filter(|found| found.names.contains(id)));
-    let jobs = named.map(|found| explained(snapshot, found, policy, limits)).collect();
-    let not_found = Selection { ids: ids.to_vec(), ..Selection::default() }.without_job(&found);
+    let mut shown: Vec<(&Found, ShownJob)> =
+        found.iter().map(|found| (found, explained(snapshot, found, policy, limits))).collect();
+    let (elsewhere, unread) = waits::elsewhere(snapshot, ids)?;
+    shown.extend(elsewhere.iter().map(|one| {
+        let found = &one.found;
+        (found, one.shown(explained(snapshot, found, policy, [None, None])))
+    }));
+    waits::explain(snapshot, ids, &mut shown)?;
+    let not_found = Selection { ids: ids.to_vec(), ..Selection::default() };
+    let not_found = not_found.without_job(shown.iter().map(|(found, _)| *found));
+    // It may stand where nothing could be read.
+    if let Some(error) = unread.filter(|_| !not_found.is_empty()) {
+        return Err(error.into());
+    }
+    shown.sort_by_key(|(found, job)| (ids.iter().position(|id| found.names.contains(id)), !job.in_flight));
+    let mut jobs: Vec<ShownJob> = shown.into_iter().map(|(_, job)| job).collect();
+    let moved = last_moved(&mut Records { journals, snapshot: Some(snapshot) }, ids);
+    jobs.iter_mut().for_each(|job| job.moved_by = moved.get(&job.job.id).cloned());
     let (store_time, target) = (snapshot.now(), snapshot.target.clone());
     Ok(Show { schema: "jobdoctor.show/v1", store_time, target, jobs, not_found })
 }
@@ -83,7 +101,10 @@ fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy, limits: [Optio
     };
     ShownJob {
         job,
+        table: snapshot.target.table.clone(),
         in_flight: found.in_flight,
+        waits: None,
+        moved_by: None,
         checks: checks.into_iter().map(RuleCheck::of).collect(),
         would,
         skipped,

@@ -3,11 +3,13 @@
 use super::OpsError;
 use super::diagnosis::{Diagnosed, Groups, diagnosed};
 use super::scan::{Scanned, detail_for_listing, judged, longest};
-use super::selection::{Selection, caveats};
+use super::selection::{Selection, caveats, unmatched_filters};
 use super::session::Snapshot;
-use crate::model::{Claim, Timestamp};
-use crate::output::{Collector, Field, First, Job, LISTED, Stale, StaleHead, StaleSummary, order};
-use crate::policy::{Diagnoses, Policy, Verdict, draft};
+use super::waiting::{self, StuckByQueue};
+use crate::model::{Claim, Timestamp, WaitingSide};
+use crate::output::{Collector, Diagnosis, Field, First, Job, LISTED, Stale, StaleHead, StaleSummary, order};
+use crate::policy::{Diagnoses, PlannedActions, Policy, Verdict, draft};
+use crate::store::Holders;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
@@ -24,23 +26,29 @@ pub fn stale(
     jobs: Collector<Job>,
     is_first: &mut dyn FnMut(&Claim) -> bool,
 ) -> Result<Stale, OpsError> {
-    list(snapshot, selection, policy, jobs, None, is_first)
+    list(snapshot, selection, policy, jobs, (None, false), is_first)
 }
 
 /// Counts the claims that are stuck or unknown by host, owner, kind, queue or state, and lists none.
 pub fn stale_by(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy, by: Field) -> Result<Stale, OpsError> {
     let groups = Groups::new(&snapshot.spec, by)?;
-    let mut document = list(snapshot, selection, policy, Collector::first(0), Some(groups), &mut |_| false)?;
+    let mut document = list(snapshot, selection, policy, Collector::first(0), (Some(groups), false), &mut |_| false)?;
     document.head.by = Some(by);
     Ok(document)
 }
 
+/// Counts all claims, and says of each diagnosis what a reclaim would do.
+pub(super) fn situation(snapshot: &mut Snapshot, policy: &Policy) -> Result<Stale, OpsError> {
+    list(snapshot, &Selection::default(), policy, Collector::first(0), (None, true), &mut |_| false)
+}
+
+/// Counts in these groups, if any; `is_drafted` also says what a reclaim would do.
 fn list(
     snapshot: &mut Snapshot,
     selection: &Selection,
     policy: &Policy,
     mut jobs: Collector<Job>,
-    mut groups: Option<Groups>,
+    (mut groups, is_drafted): (Option<Groups>, bool),
     is_first: &mut dyn FnMut(&Claim) -> bool,
 ) -> Result<Stale, OpsError> {
     let most = jobs.most();
@@ -50,11 +58,25 @@ fn list(
     // Named jobs alone tell nothing about their owners' other jobs.
     let mut found = (!selection.is_by_name()).then(|| Diagnoses::new(&spec));
     let mut is_empty = true;
-    let detail = detail_for_listing(policy);
-    let Scanned { not_found, holders } =
-        judged(snapshot, selection, policy, detail, None, &mut |spec, claim, judgement, is_listed| {
+    let (detail, wanted) = (detail_for_listing(policy), waiting::is_asked_for(selection));
+    let (mut side, mut stuck) = (WaitingSide::default(), StuckByQueue::new());
+    let Scanned { not_found, holders } = judged(
+        snapshot,
+        selection,
+        policy,
+        detail,
+        None,
+        wanted.then_some(&mut side),
+        &mut |spec, claim, judgement, is_listed| {
             is_empty = false;
-            found.iter_mut().for_each(|diagnoses| diagnoses.add(claim, &judgement, is_listed));
+            waiting::count(&mut stuck, claim, &judgement);
+            let would = match judgement.verdict {
+                Verdict::Stuck(_) if is_drafted && is_listed => {
+                    PlannedActions::of(&draft(spec, claim, &judgement, policy))
+                }
+                _ => PlannedActions::default(),
+            };
+            found.iter_mut().for_each(|diagnoses| diagnoses.add(claim, &judgement, is_listed, would));
             if !is_listed {
                 return ControlFlow::Continue(());
             }
@@ -76,16 +98,28 @@ fn list(
                 jobs.add(place, job);
             }
             ControlFlow::Continue(())
-        })?;
-    let found = match found.zip(holders.as_ref()).filter(|_| !is_empty) {
+        },
+    )?;
+    let mut found = match found.zip(holders.as_ref()).filter(|_| !is_empty) {
         Some((found, holders)) => diagnosed(snapshot, found, holders)?,
         None => Diagnosed { alone: summary.stuck, ..Diagnosed::default() },
     };
+    if wanted {
+        let (waiting, flows) = waiting::concluded(snapshot, side, &stuck, selection, policy);
+        (summary.waiting, found.count) = (Some(waiting), found.count + flows.diagnoses.len() as u64);
+        found.list = Diagnosis::list(flows.diagnoses, snapshot.now()).into_iter().chain(found.list).collect();
+    }
     summary.in_flight = snapshot.in_flight(holders.as_ref())?;
     (summary.alone, summary.diagnoses) = (found.alone, found.count);
+    let owners = holders.as_ref().and_then(Holders::owners);
+    summary.owners = owners.map(|owners| owners.filter(|(owner, _)| owner.is_some()).count() as u64);
+    summary.silent_owners = found.silent_owners;
     let (jobs, (unknown, _)) = (jobs.finish()?, unknown.finish());
     let found_none = summary.stuck + summary.unknown == 0 && !selection.is_by_name();
-    let warnings = caveats(snapshot, Some(selection).filter(|_| found_none), summary.unknown > 0, summary.in_flight)?;
+    let mut warnings = caveats(snapshot, None, summary.unknown > 0, summary.in_flight)?;
+    let unmatched = if found_none { unmatched_filters(snapshot, selection)? } else { Vec::new() };
+    let is_unmatched = !unmatched.is_empty();
+    warnings.extend(unmatched);
     let is_beyond = |count: u64| selection.limit.is_some_and(|limit| count > limit as u64);
     let is_cut = (unknown.len() as u64) < summary.unknown && most >= LISTED;
     summary.truncated = most > 0 && (is_beyond(summary.stuck) || is_beyond(summary.unknown) || is_cut);
@@ -98,6 +132,7 @@ fn list(
         by: None,
         not_found,
         warnings,
+        unmatched: is_unmatched,
     };
     let groups = groups.map(|groups| groups.finish(selection.limit)).unwrap_or_default();
     Ok(Stale { head, summary, diagnoses: found.list, groups, jobs, unknown })

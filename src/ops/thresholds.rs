@@ -91,7 +91,8 @@ fn fits_in_flight(spec: &QueueSpec, entry: &StateLimit) -> Result<(), SpecError>
 /// Refuses what the preset cannot do to such a job.
 fn is_offered(spec: &QueueSpec, entry: &StateLimit) -> Result<(), SpecError> {
     let action = entry.action;
-    let (section, actions) = if entry.since.is_some() { ("waiting", &spec.waiting) } else { ("action", &spec.actions) };
+    let (section, actions) =
+        if entry.since.is_some() { ("waiting.action", &spec.waiting_actions) } else { ("action", &spec.actions) };
     if action == Action::Wake && !spec.notify.is_empty() {
         return Ok(());
     }
@@ -168,7 +169,7 @@ fn ends(spec: &QueueSpec, entry: &StateLimit, all: &TooLong) -> Result<(), SpecE
 
 /// Whether a job that `one` has moved is late by `next` at once.
 fn leads_to(spec: &QueueSpec, one: &StateLimit, next: &StateLimit) -> bool {
-    let actions = if one.since.is_some() { &spec.waiting } else { &spec.actions };
+    let actions = if one.since.is_some() { &spec.waiting_actions } else { &spec.actions };
     let Some(moved) = actions.get(&one.action).filter(|_| one.action != Action::Wake) else { return false };
     let Some(since) = since(spec, next).filter(|_| moved.to.name == next.state.text) else { return false };
     let sets = |step: &StepSpec| match step {

@@ -2,7 +2,7 @@
 
 use super::Field;
 use super::format::{count, first_few, grouped};
-use crate::model::{Action, age};
+use crate::model::{Action, WaitingSide, age};
 use crate::policy::{Allowed, Policy, SetBy};
 use crate::preset::QueueSpec;
 
@@ -52,6 +52,21 @@ pub fn detection_finds_states(preset: &str, states: &[String]) -> String {
         "the tables look like those of preset {preset}, but rows are in states it does not have: {states}. If it is this preset \
          all the same, name it with --preset {preset}; for a table of your own write a mapping"
     )
+}
+
+/// Why the ages of due jobs are not believed.
+pub fn due_in_doubt(column: &str) -> String {
+    format!("nothing shows in which zone {column} is: {SAY_TIME_ZONE}")
+}
+
+/// What is not known where more jobs are due than are read.
+pub fn more_due() -> String {
+    format!("no more than {} are read, and other queues may have older ones", grouped(WaitingSide::MOST))
+}
+
+/// What is not known of queues with so many due jobs, where a time of one cannot be read.
+pub fn unfit_due(jobs: u64) -> String {
+    format!("some time of {} cannot be read", count(jobs, "due job", "due jobs"))
 }
 
 pub fn add_liveness(mapping: &str, line: &str) -> String {

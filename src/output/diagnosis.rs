@@ -3,7 +3,7 @@
 use super::StaleSummary;
 use super::format::{Cell, Screen, Tone, count, first_few, grouped};
 use crate::model::{Timestamp, age};
-use crate::policy::{self, DiagnosisKind, Doubt};
+use crate::policy::{self, DiagnosisKind, Doubt, Flow};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -15,6 +15,9 @@ pub struct Diagnosis {
     pub of: policy::Diagnosis,
     /// In words.
     pub text: String,
+    /// The first of these, which say what happened where.
+    #[serde(skip)]
+    pub headline: String,
 }
 
 /// Diagnoses in a table; documents hold more.
@@ -42,9 +45,23 @@ pub fn alone(summary: &StaleSummary, screen: &Screen) -> String {
 fn sentence(diagnosis: &Diagnosis) -> Cell {
     let tone = match diagnosis.of.what {
         DiagnosisKind::AllSilent | DiagnosisKind::Vanished | DiagnosisKind::OneByOne => Tone::Bad,
+        DiagnosisKind::StandsStill | DiagnosisKind::NotStaged => Tone::Bad,
+        DiagnosisKind::Busy | DiagnosisKind::Paused => Tone::Plain,
         _ => Tone::Warn,
     };
     Cell::new(diagnosis.text.as_str(), tone)
+}
+
+impl Diagnosis {
+    /// The first words of its sentence, and why; a table has the rest in its columns.
+    pub(super) fn headline(&self) -> Cell {
+        let why = match self.of.flow {
+            Some(Flow::NoWorker) => ": no living worker",
+            Some(Flow::AllStuck) => ": all in flight are stuck",
+            _ => "",
+        };
+        Cell::new(format!("{}{why}", self.headline), sentence(self).tone)
+    }
 }
 
 /// The most names and queues in one sentence.
@@ -64,12 +81,14 @@ impl Diagnosis {
 
     /// The document of a diagnosis, with its sentence as of `now`.
     pub fn of(diagnosis: policy::Diagnosis, now: Timestamp) -> Diagnosis {
-        Diagnosis { text: text(&diagnosis, now), of: diagnosis }
+        let (headline, rest) = words(&diagnosis, now);
+        let text = if rest.is_empty() { headline.clone() } else { format!("{headline}: {rest}") };
+        Diagnosis { text, headline, of: diagnosis }
     }
 }
 
-/// What fell silent comes first, then for how long, then how many jobs it is about.
-fn text(of: &policy::Diagnosis, now: Timestamp) -> String {
+/// What fell silent comes first, then for how long; and the rest, how many jobs it is about.
+fn words(of: &policy::Diagnosis, now: Timestamp) -> (String, String) {
     let jobs = count(of.jobs, "job", "jobs");
     match of.what {
         DiagnosisKind::AllSilent => {
@@ -78,31 +97,60 @@ fn text(of: &policy::Diagnosis, now: Timestamp) -> String {
                 (Some(hosts), _) => ("every owner", format!(" of {}", count(hosts, "host", "hosts"))),
                 (None, Some(owners)) => ("every owner", format!(" of {}", count(owners, "owner", "owners"))),
             };
-            let when = between(of.since, of.until, now);
-            format!(
-                "{who} went silent {when}: {jobs}{whom}; more likely the database, the network or a deploy than the workers"
-            )
+            let rest = "more likely the database, the network or a deploy than the workers";
+            (format!("{who} went silent {}", between(of.since, of.until, now)), format!("{jobs}{whom}; {rest}"))
         }
         DiagnosisKind::Vanished => {
             let when = between(of.since, of.until, now);
-            format!("{} vanished {when}: {}{}{}", gone(of), of_kind(of), queues(of), names(of))
+            (format!("{} vanished {when}", gone(of)), format!("{}{}{}", of_kind(of), queues(of), names(of)))
         }
         DiagnosisKind::OneByOne => {
             let when = one_by_one(of.since, of.until, now);
-            format!("{} went silent one by one{when}: {}{}{}", gone(of), of_kind(of), queues(of), names(of))
+            let headline = format!("{} went silent one by one{when}", gone(of));
+            (headline, format!("{}{}{}", of_kind(of), queues(of), names(of)))
         }
         DiagnosisKind::Silent => {
             let doubt = doubt(of.doubt);
             let when = silent_for(of.until, now);
             if of.names.is_empty() {
                 let verb = if of.jobs == 1 { "shows" } else { "show" };
-                return format!("{}{} {verb} no life {when}{doubt}", of_kind(of), queues(of));
+                return (format!("{}{} {verb} no life {when}{doubt}", of_kind(of), queues(of)), String::new());
             }
             let verb = if of.names.len() == 1 { "shows" } else { "show" };
-            format!("{} {verb} no life {when}: {}{}{}{doubt}", gone(of), of_kind(of), queues(of), names(of))
+            let rest = format!("{}{}{}{doubt}", of_kind(of), queues(of), names(of));
+            (format!("{} {verb} no life {when}", gone(of)), rest)
         }
         DiagnosisKind::Hangs => hangs(of, now),
-        inconsistency => inconsistent(inconsistency, of),
+        kind if kind.is_of_due_jobs() => of_due_jobs(of, now),
+        inconsistency => (inconsistent(inconsistency, of), String::new()),
+    }
+}
+
+fn of_due_jobs(of: &policy::Diagnosis, now: Timestamp) -> (String, String) {
+    let (who, several) = match (&of.queue, of.queues.len()) {
+        (Some(queue), _) => (format!("queue {queue}"), false),
+        (None, 1) => ("the queue".to_owned(), false),
+        (None, all) => (format!("{all} queues"), true),
+    };
+    let oldest = of.since.map_or_else(String::new, |since| format!(", the oldest for {}", age(now.since(since))));
+    let due = format!("{} due{}{oldest}", count(of.jobs, "job", "jobs"), queues(of));
+    let (stands, is, it) = if several { ("stand", "are", "them") } else { ("stands", "is", "it") };
+    let taken = match of.until {
+        Some(taken) => format!(", and none taken since {} UTC", clock(taken, now)),
+        None if of.claims == 0 => ", and none in flight".to_owned(),
+        None => String::new(),
+    };
+    let still = format!("{who} {stands} still");
+    match of.flow {
+        Some(Flow::Paused) => (format!("{who} {is} paused"), due),
+        Some(Flow::Busy) => (format!("{who} {is} busy with {} in flight", count(of.claims, "job", "jobs")), due),
+        Some(Flow::NoWorker) => (still, format!("{due}{taken}: no living worker serves {it}")),
+        Some(Flow::AllStuck) => (still, format!("{due}{taken}: all {} in flight are stuck", grouped(of.claims))),
+        Some(Flow::StandsStill) if of.until.is_none() => {
+            (still, format!("{due}{taken}; nothing shows when one was taken last"))
+        }
+        Some(Flow::StandsStill) => (still, format!("{due}{taken}")),
+        None => (format!("{} does not move on the due jobs of {who}", of.by.as_deref().unwrap_or_default()), due),
     }
 }
 
@@ -115,7 +163,7 @@ fn doubt(doubt: Option<Doubt>) -> &'static str {
     }
 }
 
-fn hangs(of: &policy::Diagnosis, now: Timestamp) -> String {
+fn hangs(of: &policy::Diagnosis, now: Timestamp) -> (String, String) {
     let claimed = match of.since {
         Some(first) if of.jobs > 1 => format!(", the first claimed {}", ago(first, now)),
         Some(first) => format!(", claimed {}", ago(first, now)),
@@ -132,16 +180,17 @@ fn hangs(of: &policy::Diagnosis, now: Timestamp) -> String {
         };
         let doubt = if lives { "" } else { "; nothing shows whether the owners live" };
         let jobs = count(of.jobs, "job", "jobs");
-        return format!("kind {} hangs on {whom}: {jobs}{claimed}{doubt}", kind.unwrap_or_default());
+        return (format!("kind {} hangs on {whom}", kind.unwrap_or_default()), format!("{jobs}{claimed}{doubt}"));
     };
     let of_kind = kind.map_or_else(String::new, |kind| format!(" (kind {kind})"));
     let share = if of.claims == of.jobs { "all".to_owned() } else { grouped(of.jobs) };
     let all = count(of.claims, "job", "jobs");
-    if lives {
+    let headline = if lives {
         format!("owner {owner} lives, but {share} of its {all} hang{of_kind}{claimed}")
     } else {
         format!("{share} of the {all} of owner {owner} hang{of_kind}{claimed}{}", doubt(of.doubt))
-    }
+    };
+    (headline, String::new())
 }
 
 fn inconsistent(kind: DiagnosisKind, of: &policy::Diagnosis) -> String {

@@ -1,4 +1,4 @@
-use super::{Filter, Target};
+use super::{Filter, Target, Waiting};
 use crate::model::Timestamp;
 use crate::policy::Proves;
 use schemars::JsonSchema;
@@ -47,12 +47,14 @@ pub struct HealthSummary {
     pub oldest_silence_seconds: Option<f64>,
     /// How many of a hundred claims are stuck; 0 if there are none.
     pub stuck_percent: f64,
+    /// The waiting side of the selected queues; null where claims were asked for by anything but their queue.
+    pub waiting: Option<Waiting>,
 }
 
 /// A value and its ranges.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct HealthCheck {
-    /// `stuck`, `silence`, `share` or `unknown`.
+    /// `stuck`, `silence`, `share`, `unknown`, `due` or `oldest_due`.
     pub name: String,
     /// The value; null if it is not known.
     pub value: Option<f64>,

@@ -1,11 +1,13 @@
 //! The gauges of one run: how it ended, the jobs in flight it found, and the outcomes of its actions.
 
+use super::{Diagnosis, Waiting};
 use crate::model::Action;
 use crate::output::format::{Family, Sample};
+use crate::policy::State;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// Queues with series of their own. Of more queues, those with stuck or unknown jobs come first; the rest share one
+/// Queues with series of their own. Of more queues, those with stuck, unknown or due jobs come first; the rest share one
 /// series.
 const MOST_QUEUES: usize = 200;
 const OTHER: &str = "other";
@@ -35,11 +37,13 @@ pub struct RunMetrics<'a> {
 pub const LAST_SUCCESS: &str = "jobdoctor_last_success_timestamp_seconds";
 
 /// The gauges of the jobs in flight, with their help texts.
-pub const FOUND: [(&str, &str); 4] = [
+pub const FOUND: [(&str, &str); 6] = [
     ("jobdoctor_in_flight_jobs", "Jobs in flight."),
     ("jobdoctor_stuck_jobs", "Jobs in flight that are stuck, by the first reason, before the run acted on them."),
     ("jobdoctor_unknown_jobs", "Jobs in flight that cannot be judged."),
     ("jobdoctor_oldest_silence_seconds", "The longest silence of a stuck job, 0 if none is stuck."),
+    ("jobdoctor_due_jobs", "Jobs that a worker could take now, of 10,000 that are read at most."),
+    ("jobdoctor_oldest_due_seconds", "How long the oldest due job waits, 0 if none is due."),
 ];
 
 pub const RECLAIMED: (&str, &str) =
@@ -104,11 +108,28 @@ impl RunMetrics<'_> {
             self.sample(vec![("queue", queue), ("state", state), ("reason", reason.to_owned())], n as f64)
         };
         let by_queue = |(queue, seconds)| self.sample(vec![("queue", queue)], seconds);
+        let (mut due, mut oldest) = (BTreeMap::new(), BTreeMap::new());
+        // A queue without due jobs has 0, but none has where it is not known how many are due.
+        let flows = measured.waiting.iter().filter(|waiting| waiting.due.is_some()).flat_map(|waiting| {
+            let none = measured.queues.keys().map(|queue| (queue, 0, None));
+            none.chain(waiting.queues.iter().map(|flow| (&flow.queue, flow.due, flow.oldest_due_seconds)))
+        });
+        for (queue, jobs, seconds) in flows {
+            let queue = names.label(queue.as_deref());
+            *due.entry(queue.clone()).or_insert(0.0) += jobs as f64;
+            // No age of a due job is no age of 0.
+            if let Some(seconds) = seconds.or((jobs == 0).then_some(0.0)) {
+                let longest: &mut f64 = oldest.entry(queue).or_default();
+                *longest = longest.max(seconds);
+            }
+        }
         let samples = [
             by_state(in_flight),
             stuck.into_iter().map(by_reason).collect(),
             by_state(unknown),
             silence.into_iter().map(by_queue).collect(),
+            due.into_iter().map(by_queue).collect(),
+            oldest.into_iter().map(by_queue).collect(),
         ];
         FOUND.into_iter().zip(samples).map(|((name, help), samples)| Family { name, help, samples }).collect()
     }
@@ -143,6 +164,9 @@ impl Names {
         for (queue, found) in &measured.queues {
             *by_name.entry(short(queue.as_deref().unwrap_or_default())).or_default() += findings(found);
         }
+        for flow in measured.waiting.iter().flat_map(|waiting| &waiting.queues) {
+            *by_name.entry(short(flow.queue.as_deref().unwrap_or_default())).or_default() += flow.due;
+        }
         if by_name.len() <= MOST_QUEUES {
             return Names { kept: None };
         }
@@ -166,10 +190,15 @@ fn short(name: &str) -> String {
 }
 
 /// The jobs in flight of one snapshot, counted for monitoring: for [`super::Health`] and for metrics.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct Measured {
     /// The queues that have jobs in flight, by name.
     pub queues: BTreeMap<Option<String>, MeasuredQueue>,
+    pub waiting: Option<Waiting>,
+    /// What the waiting side is worth by itself.
+    pub state: State,
+    /// What happened there.
+    pub diagnoses: Vec<Diagnosis>,
 }
 
 /// One queue; the key `None` stands for jobs whose queue is not known.
@@ -180,6 +209,8 @@ pub struct MeasuredQueue {
     /// The longest silence of its stuck claims; `None` where none is stuck, or none of the stuck ones ever showed a
     /// sign of life.
     pub oldest_silence_seconds: Option<f64>,
+    /// The age of its oldest claim; `None` where no time of a claim can be read.
+    pub oldest_claim_seconds: Option<f64>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]

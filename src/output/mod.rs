@@ -29,7 +29,9 @@ mod setup;
 mod show;
 mod stale;
 mod stats;
+mod status;
 mod targets;
+mod waiting;
 
 pub use crate::model::{Standby, Target};
 pub use adopt::{Adopt, AdoptTables, DraftKey, Grade, Lookalike, Proof, Question, mapping_toml, target_toml};
@@ -53,12 +55,14 @@ pub use reclaim::{
 };
 pub use replace_file::{FileMode, directory_of, replace_file, temporary_beside};
 pub use saved::{SNAPSHOT_SCHEMA, SavedPlan, SavedPolicy, SavedSnapshot};
-pub use schemas::{derived_schemas, schema, schema_names};
+pub use schemas::{schema, schema_names};
 pub use setup::{Check, CheckFinding, ConfigCheck, Env, EnvSetting, Init, Severity};
-pub use show::{RuleCheck, Show, ShownJob, Would, show};
+pub use show::{MovedBy, RuleCheck, Show, ShownJob, Waits, Would, show};
 pub use stale::{JobGroup, Stale, StaleHead, StaleSummary, marked};
 pub use stats::{
     JobCounts, KindRuntimes, QueueStats, RuntimeBucket, StateCount, Stats, StatsHead, StatsRuntimes, StatsRuntimesHead,
     StatsRuntimesSummary, StatsSummary,
 };
+pub use status::{Status, StatusHead, StatusSummary};
 pub use targets::{TargetEnd, Targets, TargetsEnding, TargetsSummary, TargetsWriter};
+pub use waiting::Waiting;

@@ -46,6 +46,8 @@ pub struct OwnersSummary {
     pub owners: u64,
     /// Owners whose claims all prove their death.
     pub dead: u64,
+    /// Owners whose claims are all stuck by their age alone: slow jobs look the same.
+    pub silent: u64,
     /// Owners that are late.
     pub late: u64,
     /// Stuck claims.
@@ -62,7 +64,8 @@ pub struct OwnerEntry {
     /// Its host, where owners name one.
     pub host: Option<String>,
     /// What all of its claims say, whatever the filter: `alive`, `late` (alive, but 80 % of its lease, or of the
-    /// silence that it is allowed, are over), `dead`, `mixed` (some claims prove its death, some do not) or `unknown`.
+    /// silence that it is allowed, are over), `dead`, `silent` (all of its claims are stuck, by their age alone),
+    /// `mixed` (some claims prove its death, some do not) or `unknown`.
     pub status: &'static str,
     /// Claims it holds.
     pub claims: u64,
@@ -84,7 +87,7 @@ pub struct OwnerEntry {
 
 impl Owners {
     pub fn titles(times: Times) -> Vec<&'static str> {
-        owners(times).titles()
+        owners(true, times).titles()
     }
 
     /// The sentence for so many claims with that inconsistency.
@@ -104,6 +107,11 @@ impl OwnerEntry {
     pub fn is_dead(&self) -> bool {
         self.status == "dead"
     }
+
+    /// True if every claim is stuck by its age alone.
+    pub fn is_silent(&self) -> bool {
+        self.status == "silent"
+    }
 }
 
 impl Document for Owners {
@@ -111,14 +119,20 @@ impl Document for Owners {
         (&self.head, &self.summary)
     }
 
-    fn lists(&self, _: Format, times: Times) -> Vec<List<'_>> {
-        vec![List::of("owner", &self.owners, owners(times))]
+    fn lists(&self, format: Format, times: Times) -> Vec<List<'_>> {
+        let is_told = |owner: &OwnerEntry| {
+            let name = owner.owner.as_deref().unwrap_or_default();
+            owner.host.as_deref().is_none_or(|host| name.contains(host))
+        };
+        let shows_host = format.is_machine() || format == Format::Wide || !self.owners.iter().all(is_told);
+        vec![List::of("owner", &self.owners, owners(shows_host, times))]
     }
 
-    /// The dead alone, each as a pattern that `--owner` takes and that matches no other name: the list is made to be
-    /// swept. A name with a line break would be two names, so it is left out.
+    /// The dead, and the silent ones if they were asked for, each as a pattern that `--owner` takes and that matches no
+    /// other name: the list is made to be swept. A name with a line break would be two names, so it is left out.
     fn names(&self, out: &mut dyn Write) -> io::Result<()> {
-        let dead = self.owners.iter().filter(|owner| owner.is_dead()).filter_map(|owner| owner.owner.as_ref());
+        let dead = self.owners.iter().filter(|owner| owner.is_dead() || owner.is_silent());
+        let dead = dead.filter_map(|owner| owner.owner.as_ref());
         dead.filter(|owner| !owner.contains(['\n', '\r', '\0']))
             .try_for_each(|owner| writeln!(out, "{}", exactly(owner)))
     }
@@ -137,13 +151,14 @@ fn status(owner: &OwnerEntry) -> Cell {
     Cell::new(owner.status, tone)
 }
 
-fn owners<'a>(times: Times) -> Columns<'a, OwnerEntry> {
+/// The host has a column of its own where some owner's name does not tell it.
+fn owners<'a>(shows_host: bool, times: Times) -> Columns<'a, OwnerEntry> {
     Columns::<OwnerEntry>::new()
         .add(columns::names("owner", 0, 10), "owner", |owner| match &owner.owner {
             Some(name) => name.as_str().into(),
             None => Cell::new("(no owner)", Tone::Warn),
         })
-        .only_csv("host")
+        .add_if(shows_host, columns::names("host", 2, 8), "host", |owner| columns::text(owner.host.as_deref()))
         .add(columns::column("status", 0, None), "status", status)
         .add(columns::right("claims", 1), "claims", |owner| owner.claims.to_string().into())
         .add(columns::right("stuck", 1), "stuck", |owner| owner.stuck.to_string().into())

@@ -1,8 +1,8 @@
 use super::columns::{self, Columns};
 use super::findings::Wording;
-use super::format::{Cell, Facts, Page, Screen, Times, Tone, count};
+use super::format::{Cell, Facts, Page, Screen, Times, Tone, count, grouped};
 use super::{Job, Target, WhySkipped};
-use crate::model::Timestamp;
+use crate::model::{Action, Outcome, Timestamp, age};
 use crate::policy::{Check, VerdictKind};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -29,8 +29,14 @@ pub struct ShownJob {
     /// The job.
     #[serde(flatten)]
     pub job: Job,
+    /// The table that its row stands in.
+    pub table: String,
     /// True if it is in flight.
     pub in_flight: bool,
+    /// What it waits for, if it waits.
+    pub waits: Option<Waits>,
+    /// The newest recorded run that acted on it.
+    pub moved_by: Option<MovedBy>,
     /// Each rule with the value it read and its result.
     pub checks: Vec<RuleCheck>,
     /// What `reclaim` would do.
@@ -47,6 +53,39 @@ pub struct ShownJob {
     pub payload_left_out_bytes: Option<u64>,
     /// Further evidence that the preset shows.
     pub extra: Vec<(String, Option<String>)>,
+}
+
+/// What a job waits for.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub struct Waits {
+    /// Since when; null if that is not known, or it is not due yet.
+    #[schemars(with = "Option<String>")]
+    pub since_at: Option<Timestamp>,
+    /// The time that it waits for; null if it is due.
+    #[schemars(with = "Option<String>")]
+    pub not_before_at: Option<Timestamp>,
+    /// What else holds it back, in words.
+    pub held: Option<String>,
+    /// Due jobs of its queue that wait longer, 10,000 at most; null if it is not due or held back.
+    pub before: Option<u64>,
+    /// True if its queue is paused.
+    pub paused: bool,
+    /// Living workers that serve its queue; null where the tables do not tell.
+    pub workers: Option<u64>,
+}
+
+/// A run that acted on a job.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct MovedBy {
+    /// The run.
+    pub run_id: String,
+    /// When it began, by the store's time.
+    #[schemars(with = "String")]
+    pub store_time: Timestamp,
+    /// What it did.
+    pub action: Action,
+    /// How that ended.
+    pub outcome: Outcome,
 }
 
 /// One rule and its result.
@@ -103,7 +142,10 @@ fn one(shown: &ShownJob, now: Timestamp, screen: &Screen) -> String {
     let mut facts = Facts::new();
     facts.add("job", Cell::new(job.id.as_str(), Tone::Strong));
     facts.add("verdict", verdict(job.verdict, shown.in_flight));
-    facts.add("state", job.state.as_str());
+    facts.add("state", format!("{}, in table {}", job.state, shown.table));
+    if let Some(waits) = &shown.waits {
+        facts.add("waits", waiting(waits, now, screen));
+    }
     facts.add("queue", columns::text(job.queue.as_deref()));
     facts.add("kind", columns::text(job.kind.as_deref()));
     facts.add("owner", columns::text(job.owner.as_deref()));
@@ -128,6 +170,9 @@ fn one(shown: &ShownJob, now: Timestamp, screen: &Screen) -> String {
     if let Some(left_out) = shown.payload_left_out_bytes {
         facts.add("payload", shown.payload.as_ref().map_or_else(|| "-".into(), |text| excerpt(text, left_out)));
     }
+    if let Some(MovedBy { run_id, store_time, action, outcome }) = &shown.moved_by {
+        facts.add("last run", format!("{run_id}, {} ago: {action}, {}", age(now.since(*store_time)), outcome.name()));
+    }
     facts.add("reclaim", would(shown));
     let mut text = facts.render(screen);
     if !shown.checks.is_empty() {
@@ -135,6 +180,22 @@ fn one(shown: &ShownJob, now: Timestamp, screen: &Screen) -> String {
         text.push_str(&checks(shown, now, screen));
     }
     text
+}
+
+fn waiting(waits: &Waits, now: Timestamp, screen: &Screen) -> Cell {
+    if let Some(at) = waits.not_before_at {
+        return format!("until {}", columns::time(Some(at), now, screen.times).text).into();
+    }
+    let since = waits.since_at.map_or_else(
+        || "since when is not known".to_owned(),
+        |at| format!("since {}", columns::time(Some(at), now, screen.times).text),
+    );
+    let before = waits.before.map(|before| format!("{} before it in its queue", grouped(before)));
+    let paused = waits.paused.then(|| "its queue is paused".to_owned());
+    let workers = (waits.workers == Some(0)).then(|| "no living worker serves its queue".to_owned());
+    let held = waits.held.clone().map(|held| format!("held back: {held}"));
+    let all = [Some(since), before, held, paused, workers];
+    Cell::new(all.into_iter().flatten().collect::<Vec<_>>().join("; "), Tone::Strong)
 }
 
 /// A text of a job's, and how much of it is missing. What a terminal would act on becomes visible where facts are

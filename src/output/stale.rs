@@ -2,7 +2,7 @@ use super::columns::{self, Columns};
 use super::document::{Document, List, ROWS, Shape};
 use super::format::{Cell, Format, Screen, Table, Times, Tone};
 use super::listing::one_a_line;
-use super::{Collector, Diagnosis, Field, Filter, Job, Listing, Target, diagnosis};
+use super::{Collector, Diagnosis, Field, Filter, Job, Listing, Target, Waiting, diagnosis};
 use crate::model::Timestamp;
 use crate::policy::VerdictKind;
 use schemars::JsonSchema;
@@ -45,6 +45,8 @@ pub struct StaleHead {
     pub not_found: Vec<String>,
     /// Why the lists may be incomplete, or say less than they seem to.
     pub warnings: Vec<String>,
+    /// True if nothing was found and a filter matches no job in flight, and no due one.
+    pub unmatched: bool,
 }
 
 /// The counts of a [`Stale`].
@@ -66,6 +68,12 @@ pub struct StaleSummary {
     pub diagnoses: u64,
     /// Stuck ones that are part of no diagnosis.
     pub alone: u64,
+    /// Owners that hold claims; null if there are too many to count, or jobs were named by id.
+    pub owners: Option<u64>,
+    /// Of those that hold selected stuck jobs, the owners that show no life.
+    pub silent_owners: u64,
+    /// The waiting side of the selected queues; null where jobs were asked for by anything but their queue.
+    pub waiting: Option<Waiting>,
 }
 
 /// Stuck and unknown jobs of one host, owner, kind, queue or state.

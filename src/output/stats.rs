@@ -81,6 +81,12 @@ pub struct JobCounts {
     pub oldest_in_flight_seconds: Option<f64>,
     /// The longest silence of a stuck claim.
     pub oldest_stuck_seconds: Option<f64>,
+    /// Jobs that a worker could take now, of 10,000 that are read at most.
+    pub due: Option<u64>,
+    /// How long the oldest of them waits.
+    pub oldest_due_seconds: Option<f64>,
+    /// Jobs that ended well in the last five minutes; null where no index leads to them.
+    pub done_5m: Option<u64>,
 }
 
 /// How many jobs are in a state.
@@ -137,6 +143,10 @@ fn queues<'a>(list: &[QueueStats]) -> Columns<'a, QueueStats> {
         .add(columns::right("cancelled", 6), "cancelled", move |queue| count(queue.counts.cancelled))
         // A column without a number in it is the first that a narrow table drops.
         .add(columns::right("other", 5), "other", move |queue| count(queue.counts.other.filter(|rows| *rows > 0)))
+        .add(columns::right("oldest due", 1), "due oldest_due_seconds", |queue| {
+            columns::duration(queue.counts.oldest_due_seconds)
+        })
+        .add(columns::right("done 5m", 3), "done_5m", move |queue| count(queue.counts.done_5m))
         .add(columns::right("oldest claim", 1), "oldest_in_flight_seconds", |queue| {
             columns::duration(queue.counts.oldest_in_flight_seconds)
         })

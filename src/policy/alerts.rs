@@ -3,8 +3,9 @@
 use std::fmt;
 
 /// The state that a monitoring plugin reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum State {
+    #[default]
     Ok,
     Warning,
     /// Needs action now.
@@ -34,10 +35,15 @@ pub enum Measure {
     Share,
     /// How many claims cannot be judged.
     Unknown,
+    /// How many jobs are due.
+    Due,
+    /// How long the oldest due job waits, in seconds.
+    OldestDue,
 }
 
 impl Measure {
-    pub const ALL: [Measure; 4] = [Measure::Stuck, Measure::Silence, Measure::Share, Measure::Unknown];
+    pub const ALL: [Measure; 6] =
+        [Measure::Stuck, Measure::Silence, Measure::Share, Measure::Unknown, Measure::Due, Measure::OldestDue];
 
     /// The name used in JSON, in performance data and before a range.
     pub fn name(self) -> &'static str {
@@ -46,6 +52,8 @@ impl Measure {
             Measure::Silence => "silence",
             Measure::Share => "share",
             Measure::Unknown => "unknown",
+            Measure::Due => "due",
+            Measure::OldestDue => "oldest_due",
         }
     }
 }

@@ -13,21 +13,24 @@ mod scope;
 mod thresholds;
 mod unchanged;
 mod verdict;
+mod waiting;
 
 pub use alerts::{Alerts, Measure, Range, State};
 pub use brake::{Brake, Circumstances, FREE, Gauge, Override, Up};
+use diagnosis::Tally;
 pub use diagnosis::{Diagnoses, Diagnosis, DiagnosisKind, Doubt, Grouped, Inconsistencies, Inconsistency};
 pub(crate) use finding::{Finding, Limit};
 pub use finding::{SkipReason, Skipped};
 pub use follow_up::{Afterwards, afterwards};
 pub use judge::{explain, judge};
 pub use live_owners::{LiveOwners, LiveOwnersError, Living, Standing};
-pub use plan::{Delay, Draft, draft, why_failed};
+pub use plan::{Delay, Draft, PlannedActions, draft, why_failed};
 pub use resemblance::may_be_one_host;
 pub use scope::{Globs, Restart, RestartScope, ScopeError, exactly};
 pub use thresholds::{Allowed, SetBy, StateLimit, Threshold, Thresholds, TooLong};
 pub use unchanged::{Digest, EarlierSnapshot, Print, SeenClaim, Unchanged, key_print, seen};
 pub use verdict::{Check, CheckResult, Judgement, Proves, Reason, Rule, Value, Verdict, VerdictKind};
+pub use waiting::{Flow, Flows, QueueFlow};
 
 use crate::model::{Action, Claim};
 use crate::preset::{ActionSpec, MaxRuntime, QueueSpec};
@@ -60,6 +63,8 @@ pub struct Policy {
     /// The live-owner list, from outside the database.
     pub living: Option<Living>,
     pub earlier: Option<Arc<EarlierSnapshot>>,
+    /// How long due jobs may wait; `None` leaves it to the preset's normal delay.
+    pub oldest_due: Option<Duration>,
 }
 
 impl Policy {

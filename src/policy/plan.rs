@@ -5,6 +5,8 @@ use super::finding::{Finding, SkipReason, Skipped};
 use super::verdict::{Judgement, Proves, Rule, Verdict};
 use crate::model::{Action, AttemptsChange, Cell, Claim, Step, Write};
 use crate::preset::{ActionSpec, Exhausted, MaxCounts, QueueSpec};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::time::Duration;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +21,44 @@ impl Draft {
             Draft::Step(step) => Some(step),
             Draft::Skipped(_) => None,
         }
+    }
+}
+
+/// How many jobs a reclaim would requeue, fail, cancel, end as timed out, or skip.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PlannedActions {
+    /// Requeued.
+    pub requeue: u64,
+    /// Failed.
+    pub fail: u64,
+    /// Cancelled.
+    pub cancel: u64,
+    /// Ended as timed out.
+    pub time_out: u64,
+    /// Skipped.
+    pub skip: u64,
+}
+
+impl PlannedActions {
+    pub fn of(draft: &Draft) -> PlannedActions {
+        let mut would = PlannedActions::default();
+        let count = match draft.step().map(|step| step.action) {
+            Some(Action::Requeue) => &mut would.requeue,
+            Some(Action::Fail) => &mut would.fail,
+            Some(Action::Cancel) => &mut would.cancel,
+            Some(Action::TimeOut) => &mut would.time_out,
+            Some(Action::Wake) | None => &mut would.skip,
+        };
+        *count += 1;
+        would
+    }
+
+    pub fn add(&mut self, other: PlannedActions) {
+        self.requeue += other.requeue;
+        self.fail += other.fail;
+        self.cancel += other.cancel;
+        self.time_out += other.time_out;
+        self.skip += other.skip;
     }
 }
 

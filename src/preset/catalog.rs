@@ -238,14 +238,16 @@ impl Preset {
         let others = others.filter(|(key, table)| *key == "table" && named.iter().all(|(logical, _)| logical != table));
         let of_variants = node.get("variant").map_or(&[][..], Node::items);
         let of_variants = of_variants.iter().filter_map(|variant| variant.get("tables")).flat_map(Node::texts);
-        let names = named.iter().copied().chain(others).chain(of_variants);
+        let of_waiting =
+            node.get("waiting").and_then(|waiting| waiting.get("tables")).into_iter().flat_map(Node::texts);
+        let names = named.iter().copied().chain(others).chain(of_variants).chain(of_waiting);
         names.flat_map(|(_, name)| meanings(name)).map(|(_, name)| name).collect()
     }
 
     /// Of the document what names its tables, in whatever variant. Each run asks all presets, and most of them are not
     /// here.
     fn naming_tables(&self) -> Node {
-        let mut node = self.node.only(&["tables", "claim", "owner", "options"]);
+        let mut node = self.node.only(&["tables", "claim", "owner", "waiting", "options"]);
         if let (Some(variants), Value::Table(entries)) = (self.node.get("variant"), &mut node.value) {
             let tables = variants.items().iter().map(|variant| variant.only(&["tables"])).collect();
             entries.push(("variant".to_owned(), Node::new(variants.line, Value::Array(tables))));

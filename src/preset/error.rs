@@ -9,8 +9,8 @@ use std::fmt;
 pub struct SpecError {
     pub at: WrittenAt,
     pub message: String,
-    /// The table that no schema has, where that is what is wrong.
-    pub missing_table: Option<String>,
+    /// The table that it is about, if it is one of these.
+    pub table: Option<Box<TableInError>>,
     /// What to do about it, where that needs an option or a command.
     pub remedy: Option<Remedy>,
 }
@@ -31,6 +31,15 @@ pub struct WrittenAt {
     pub line: Option<usize>,
 }
 
+/// The table that an error is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TableInError {
+    /// No schema has it.
+    Missing(String),
+    /// It looks most like a queue, where none was recognised.
+    Lookalike(String),
+}
+
 impl WrittenAt {
     pub(super) fn new(document: &str, key: &str, line: usize) -> WrittenAt {
         WrittenAt { document: document.to_owned(), key: key.to_owned(), line: Some(line) }
@@ -42,7 +51,7 @@ impl WrittenAt {
     }
 
     pub fn error(&self, message: impl Into<String>) -> SpecError {
-        SpecError { at: self.clone(), message: message.into(), missing_table: None, remedy: None }
+        SpecError { at: self.clone(), message: message.into(), table: None, remedy: None }
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) use catalog::Shape;
 pub use catalog::{Catalog, Preset};
 pub use detect::detect;
 pub(crate) use document::*;
-pub use error::{SpecError, WrittenAt, did_you_mean};
+pub use error::{SpecError, TableInError, WrittenAt, did_you_mean};
 pub use field::{Field, Written};
 pub use ident::meanings;
 pub use live::{LiveColumn, LiveIndex, LiveSchema, LiveTable};

@@ -1,12 +1,12 @@
 //! What a database resembles in which no queue was recognised: tables of a known queue under other names, products that
 //! jobdoctor can do nothing for, tables whose columns are called like those of a queue.
 
-use super::SpecError;
 use super::catalog::{Catalog, Detect, Preset};
 use super::document::Document;
 use super::field::Field;
 use super::node::Node;
 use super::queue::LEDGER;
+use super::{SpecError, TableInError};
 use crate::model::{Engine, Remedy};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,7 +50,9 @@ pub fn near_miss(mut error: SpecError, catalog: &Catalog, engine: Engine, column
         error.remedy = nearest.remedy;
     } else if let Some(Remedy::NameOrMap { has_nearest: false }) = error.remedy {
         let described = |(table, columns): (String, Vec<String>)| format!("{table} ({})", columns.join(", "));
-        let alike: Vec<String> = alike(&tables).into_iter().take(SHOWN).map(described).collect();
+        let alike = alike(&tables);
+        let likeliest = alike.first().map(|(table, _)| table.clone());
+        let alike: Vec<String> = alike.into_iter().take(SHOWN).map(described).collect();
         let mappings: Vec<&str> =
             catalog.iter().filter(|preset| is_of(preset, engine, &tables)).map(|preset| preset.name.as_str()).collect();
         if !mappings.is_empty() {
@@ -61,6 +63,7 @@ pub fn near_miss(mut error: SpecError, catalog: &Catalog, engine: Engine, column
             error.remedy = None;
         } else if !alike.is_empty() {
             error.message.push_str(&format!(". Tables that look like a queue: {}", alike.join(", ")));
+            error.table = likeliest.map(|table| Box::new(TableInError::Lookalike(table)));
         }
     }
     error

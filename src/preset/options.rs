@@ -1,6 +1,6 @@
 //! What only the operator knows about a queue (a limit that stands in the application's code, say): `[options.NAME]`. A
 //! text `option NAME` anywhere in the document stands for the value that was given, or for the default, in `[sql]` as a
-//! literal; `{options.NAME}` stands for it within the texts of `[time]`, `[tables]` and `liveness`, which are no SQL: a
+//! literal; `{options.NAME}` stands for it within the texts of `[time]`, `tables`, `liveness` and `silent_after`, which are no SQL: a
 //! table's prefix, a threshold that is a product.
 
 use super::field::Field;
@@ -156,7 +156,7 @@ pub(super) fn fill(
         }
         Value::Array(items) => items.iter_mut().try_for_each(|item| fill(document, item, values, spell)),
         Value::Table(entries) => entries.iter_mut().try_for_each(|(key, inner)| {
-            if ["time", "tables", "liveness"].contains(&key.as_str()) {
+            if ["time", "tables", "liveness", "silent_after"].contains(&key.as_str()) {
                 within(inner, values);
             }
             fill(document, inner, values, if key == "sql" { as_sql } else { spell })

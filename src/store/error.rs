@@ -48,6 +48,12 @@ pub struct StoreError {
 }
 
 impl StoreError {
+    /// True if it is about the whole database or connection, and not about what one statement asks for.
+    pub fn spoils_the_snapshot(&self) -> bool {
+        use StoreErrorKind::{Interrupted, Lost, Missing, Unreachable};
+        matches!(self.kind, Interrupted | Lost | Missing | Unreachable)
+    }
+
     pub fn new(kind: StoreErrorKind, message: impl Into<String>) -> StoreError {
         StoreError { kind, message: message.into(), hint: None, remedy: None, code: None, constraint: None }
     }

@@ -3,9 +3,9 @@
 use super::{Limits, Recorder, Refusal, StoreError, StoreErrorKind, SweepLock};
 use crate::model::{
     Batch, BatchReport, Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Loss, Owner, Reading, Remedy, RowError,
-    RowImage, Timestamp,
+    RowImage, Timestamp, WaitingSide,
 };
-use crate::preset::{ActionSpec, Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
+use crate::preset::{ActionSpec, Column, DueSpec, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -92,13 +92,15 @@ pub trait Reader {
     /// them, but none that the judge would call stuck or unknown is left out. Claims that were handed over before an
     /// error stay so. Counts all claims in flight by owner on its way, but those alone that it reads before `each` breaks
     /// off, and for [`Wanted::Before`] those that it hands over. Where a server would send all rows even so, it is asked
-    /// for the wanted claims alone, and for `most` of them.
+    /// for the wanted claims alone, and for `most` of them. Reads the waiting side into `waiting` on the way, in no
+    /// further round trip; what of it cannot be read within a moment is named there, and is no error.
     fn scan_until(
         &mut self,
         spec: &QueueSpec,
         wanted: &Wanted,
         detail: Detail,
         most: Option<u64>,
+        waiting: Option<&mut WaitingSide>,
         each: &mut dyn FnMut(Claim) -> ControlFlow<()>,
     ) -> Result<Holders, StoreError>;
 
@@ -106,8 +108,17 @@ pub trait Reader {
     /// the snapshot goes on, or takes too long.
     fn utc_evidence(&mut self, spec: &QueueSpec) -> Result<UtcEvidence, StoreError>;
 
-    /// Looks up jobs by id, in flight or not. An id without a row is left out.
+    /// Looks up jobs by id, in flight or not. An id without a row is left out. The snapshot goes on after an error.
     fn find(&mut self, spec: &QueueSpec, ids: &[String]) -> Result<Vec<Found>, StoreError>;
+
+    /// Counts the due jobs of a queue that wait since before that instant, up to [`WaitingSide::MOST`] and one.
+    fn due_before(
+        &mut self,
+        spec: &QueueSpec,
+        due: &DueSpec,
+        queue: Option<&str>,
+        since: Timestamp,
+    ) -> Result<u64, StoreError>;
 
     /// Looks up jobs by key, and says of each whether it is in flight. A key without a row is left out.
     fn find_keys(&mut self, spec: &QueueSpec, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError>;
@@ -189,7 +200,7 @@ impl dyn Reader + '_ {
         detail: Detail,
         each: &mut dyn FnMut(Claim),
     ) -> Result<Holders, StoreError> {
-        self.scan_until(spec, wanted, detail, None, &mut |claim| {
+        self.scan_until(spec, wanted, detail, None, None, &mut |claim| {
             each(claim);
             ControlFlow::Continue(())
         })

@@ -6,9 +6,13 @@ use super::port::{Detail, FinishedRun, Found, Holders, LiveServer, RowCount, Wan
 use super::session::ReadSession;
 use super::sql::{self, Statement};
 use super::{Interrupt, Reader, Refusal, StoreError, StoreErrorKind};
-use crate::model::{Cell, Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowError, RowImage, Timestamp};
+use crate::model::{
+    Cell, Claim, FUTURE_TOLERANCE, Key, LedgerRow, LedgerRun, Loss, Owner, QueueRows, Reading, RowError, RowImage,
+    Timestamp, WaitingSide,
+};
 use crate::preset::encoding::Said;
-use crate::preset::{ActionSpec, Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
+use crate::preset::{ActionSpec, Column, DueSpec, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -16,6 +20,20 @@ use std::time::Duration;
 pub(super) const LOOKUP: usize = 1000;
 /// The most unfamiliar states that the database is asked about.
 const ODD_STATES: usize = 20;
+
+/// How long all statements about the waiting side may take: less than a look at the situation may.
+const GLANCE: Duration = Duration::from_secs(3);
+
+/// Claims by queue, with the newest time of one.
+type InFlight = BTreeMap<Option<String>, (u64, Option<Timestamp>)>;
+
+/// Counts a claim. A queue is cloned only when it comes first.
+fn count(claims: &mut InFlight, queue: &Option<String>, at: Option<Timestamp>) {
+    match claims.get_mut(queue) {
+        Some((rows, newest)) => (*rows, *newest) = (*rows + 1, Timestamp::newest(*newest, at)),
+        None => _ = claims.insert(queue.clone(), (1, at)),
+    }
+}
 
 /// How long it may take to learn what the rows show of their zone, or what stands in the way of a plan.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -81,23 +99,54 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         wanted: &Wanted,
         detail: Detail,
         most: Option<u64>,
+        waiting: Option<&mut WaitingSide>,
         each: &mut dyn FnMut(Claim) -> ControlFlow<()>,
     ) -> Result<Holders, StoreError> {
         let mut holders = Holders::default();
-        let listing = sql::listing(spec, self.session.dialect(), wanted, detail, most);
-        let Some(sql::Listing { statement, projection }) = listing else { return Ok(holders) };
-        let mut one = |row: &mut [Cell]| match projection.seen(row) {
-            Ok(claim) => {
-                holders.add(&claim.owner);
-                each(claim)
-            }
-            Err(owner) => {
-                holders.add(&owner);
-                ControlFlow::Continue(())
+        let dialect = self.session.dialect();
+        let told = spec.waiting.as_deref().ok().zip(waiting);
+        let (parts, beside): (Vec<sql::Part>, Vec<Statement>) =
+            told.iter().flat_map(|(told, _)| sql::waiting(spec, told, dialect, self.now)).unzip();
+        let Some(sql::Listing { statement, projection }) = sql::listing(spec, dialect, wanted, detail, most) else {
+            return Ok(holders);
+        };
+        let (mut claims, latest) = (InFlight::new(), self.now.plus(FUTURE_TOLERANCE));
+        let is_counted = told.is_some() && most.is_none();
+        let mut is_whole = true;
+        let mut note = |owner: &Option<Owner>, queue: &Option<String>, claimed_at: &Reading| {
+            holders.add(owner);
+            if is_counted {
+                count(&mut claims, queue, claimed_at.at().filter(|at| at.micros() <= latest.micros()));
             }
         };
-        self.session.stream(&statement, &mut one).map_err(|error| error.of_expressions(spec))?;
+        let mut one = |row: &mut [Cell]| {
+            if !sql::Projection::is_claim(row) {
+                let (owner, queue, claimed_at) = projection.counted(row);
+                note(&owner, &queue, &claimed_at);
+                return ControlFlow::Continue(());
+            }
+            let claim = projection.claim(row).0;
+            note(&claim.owner, &claim.queue, &claim.claimed_at);
+            let on = each(claim);
+            is_whole &= on.is_continue();
+            on
+        };
+        let time = GLANCE / parts.len().max(1) as u32;
+        let answers = self.session.stream_beside(beside, time, &statement, &mut one);
+        let answers = answers.map_err(|error| error.of_expressions(spec))?;
         self.check_interrupt()?;
+        if let Some((told, side)) = told {
+            let queue =
+                |(queue, (rows, at))| QueueRows { queue, rows, at: Option::map_or(at, Reading::Absent, Reading::At) };
+            side.in_flight = (is_counted && is_whole).then(|| claims.into_iter().map(queue).collect());
+            for (part, answer) in parts.into_iter().zip(answers) {
+                match answer {
+                    Ok(answer) => part.read(spec, told, &answer.rows, side),
+                    Err(error) if error.spoils_the_snapshot() => return Err(error),
+                    Err(error) => side.unread.push(error.message),
+                }
+            }
+        }
         Ok(holders)
     }
 
@@ -109,7 +158,19 @@ impl<S: ReadSession> Reader for SqlReader<S> {
     }
 
     fn find(&mut self, spec: &QueueSpec, ids: &[String]) -> Result<Vec<Found>, StoreError> {
-        self.find_ids(spec, ids).map_err(|error| error.of_expressions(spec))
+        self.within(Duration::MAX, |reader| reader.find_ids(spec, ids)).map_err(|error| error.of_expressions(spec))
+    }
+
+    fn due_before(
+        &mut self,
+        spec: &QueueSpec,
+        due: &DueSpec,
+        queue: Option<&str>,
+        since: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let now = self.now;
+        let statement = sql::due_before(spec, due, self.session.dialect(), (queue, since), now);
+        self.within(GLANCE, |reader| reader.session.count(&statement))
     }
 
     fn find_keys(&mut self, spec: &QueueSpec, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {

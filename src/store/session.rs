@@ -108,6 +108,25 @@ pub(super) trait ReadSession: Session {
     /// Lifts the limit again. The snapshot continues, even if a statement has failed meanwhile.
     fn end_short(&mut self) -> Result<(), StoreError>;
 
+    /// [`Session::stream`], with statements before it on a server in the same round trip. Each of these may take so long,
+    /// and fails alone.
+    fn stream_beside(
+        &mut self,
+        beside: Vec<Statement>,
+        time: Duration,
+        statement: &Statement,
+        each: &mut dyn FnMut(&mut [Cell]) -> ControlFlow<()>,
+    ) -> Result<Vec<Result<Answered, StoreError>>, StoreError> {
+        let mut answers = Vec::with_capacity(beside.len());
+        for one in &beside {
+            self.begin_short(time)?;
+            answers.push(self.flight(std::slice::from_ref(one)).map(|mut answers| answers.pop().unwrap_or_default()));
+            self.end_short()?;
+        }
+        self.stream(statement, each)?;
+        Ok(answers)
+    }
+
     /// Has the database explain a statement that a writer would send, and never runs it.
     fn explain(&mut self, spec: &QueueSpec, statement: &Statement) -> Result<(), StoreError>;
 

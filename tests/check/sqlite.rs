@@ -200,7 +200,7 @@ time = { default = 'epoch s' }
 states = { waiting = ['new'], in_flight = ['working'], failed = ['dead'] }
 claim = { table = 'q', key = 'id', state = 'status', liveness = [{ by = 'age', column = 'at', silent_after = '1h' }] }
 action = { fail = { to = 'dead' } }
-waiting = { cancel = { to = 'dead', step = [{ rows = 'each', sql = 'DELETE FROM {q} WHERE id IN :ids' }] } }
+waiting = { action = { cancel = { to = 'dead', step = [{ rows = 'each', sql = 'DELETE FROM {q} WHERE id IN :ids' }] } } }
 [target.t]
 db = 'w.db'
 preset = 'm'

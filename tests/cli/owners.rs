@@ -56,5 +56,5 @@ fn an_owner_in_trouble_is_not_dead() {
     let owner = owners["owners"].as_array().unwrap().iter().find(|owner| owner["owner"] == "web10:7").unwrap();
     // Its deadline has passed, but its lease runs.
     assert_eq!((&owner["status"], &owner["stuck"]), (&"alive".into(), &1.into()));
-    assert_eq!(owners["summary"]["dead"], 4);
+    assert_eq!((&owners["summary"]["dead"], &owners["summary"]["silent"]), (&3.into(), &1.into()));
 }

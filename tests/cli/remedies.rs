@@ -51,6 +51,7 @@ fn tables_that_look_like_a_queue_are_named_with_what_to_do() {
     let said = fails(&doctor, &["stale", "--db", "b.db"], 78).stderr;
     let tables = "Tables that look like a queue: BackgroundTasks (Status, startedAt, retries, worker)\n";
     assert!(said.contains(tables), "{said}");
+    assert!(said.contains("hint: draft its mapping: jobdoctor adopt BackgroundTasks --db b.db\n"), "{said}");
     assert!(
         said.contains("hint: ") && said.contains("--preset") && said.contains("`jobdoctor help mapping`"),
         "{said}"
@@ -142,11 +143,14 @@ fn a_filter_without_a_match_names_what_is_in_flight() {
             assert!(found["warnings"][0].as_str().unwrap().contains(warning), "{command}: {found}");
             let ran = doctor.run(&[&arguments[..], &["-v"]].concat()).exits(0);
             assert_eq!(ran.stderr.matches(warning).count(), 1, "{command}: {}", ran.whole());
-            // A run that nobody watches mails nothing of it.
-            let quiet = doctor.run(
-                &[&arguments[..], if command == "owners" || command == "stale" { &[] } else { &["--apply"] }].concat(),
-            );
-            assert!(!quiet.stderr.contains("matches no job"), "{command}: {}", quiet.whole());
+            // A sweep that nobody watches mails nothing of it.
+            let applies: &[&str] = if ["reclaim", "sweep"].contains(&command) { &["--apply"] } else { &[] };
+            let ran = doctor.run(&[&arguments[..], applies].concat());
+            assert_eq!(ran.stderr.matches(warning).count(), usize::from(command != "sweep"), "{}", ran.whole());
+        }
+        doctor.sql("DELETE FROM jobs WHERE owner_id IS NOT 'web1:4211'");
+        for (more, code) in [(filter, 1), (["--owner", "web1:4211"], 0)] {
+            doctor.on_queue(&[&["stale", "--exit-code"], &more[..]].concat()).exits(code);
         }
     }
     // One that matches a healthy job alone is no mistake.

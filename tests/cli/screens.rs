@@ -147,7 +147,7 @@ fn an_unknown_column_is_refused_before_anything_is_done() {
         (&["stale", "--sort", "host"], "id, queue, kind, state, owner, silent, tries, action, why"),
         (&["stale", "--by", "host", "--sort", "id"], "host, stuck, unknown, silent, owners"),
         (&["stale", "--time", "utc", "--sort", "silent"], "last-seen"),
-        (&["owners", "--sort", "age"], "owner, status, claims"),
+        (&["owners", "--sort", "age"], "owner, host, status, claims"),
         (&["stats", "--sort", "age"], "queue, waiting, in-flight"),
         (&["stats", "--runtimes", "--sort", "age"], "kind, queue, jobs, p50"),
         (&["sweep", "--older", "5m", "--sort", "age"], "id, queue"),

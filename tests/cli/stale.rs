@@ -11,7 +11,7 @@ fn fifty_rows_and_how_many_more() {
     assert_eq!(ran.stdout.lines().count(), 53);
     assert_snapshot!(ran.stderr, @r"
 columns left out: QUEUE (always mail), KIND (always SendInvoice), STATE (always RUNNING), TRIES (always 0/5), ACTION (always requeue); -o wide shows all
-60 jobs stuck, of 60 in flight; the 50 longest silent are shown, --limit N shows more
+60 jobs stuck, of 60 in flight; 0 jobs due; the 50 longest silent are shown, --limit N shows more
 to see what would be done: jobdoctor reclaim --db queue.db
 ");
 }

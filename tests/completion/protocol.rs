@@ -37,7 +37,7 @@ fn every_source_is_asked() {
         ("stale -o j", &["json", "jsonl"]),
         ("completions z", &["zsh"]),
         ("help ex", &["exit-codes"]),
-        ("man sta", &["stale", "stats"]),
+        ("man sta", &["stale", "stats", "status"]),
         ("stale --target ", &["away", "shop"]),
         ("--target s", &["shop"]),
         ("stale --target=s", &[]),

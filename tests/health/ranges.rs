@@ -49,7 +49,7 @@ fn ranges_that_make_no_sense() {
         assert!(said.state == "UNKNOWN" && said.text.starts_with("invalid value") && said.data.is_empty(), "{said:?}");
     }
     for (text, why) in [
-        ("age=5", "`age` is not measured: stuck, silence, share, unknown are"),
+        ("age=5", "`age` is not measured: stuck, silence, share, unknown, due, oldest_due are"),
         ("stuck=x", "'stuck=x' for '--warning <RANGES>': stuck: `x` is not a number"),
         ("stuck=5,silence=5M", "'stuck=5,silence=5M' for '--warning <RANGES>': silence: 5 minutes is 5m"),
         ("unknown=7:", ""),

@@ -7,10 +7,10 @@ use crate::support::shop::on_both;
 fn ok_warning_critical() {
     on_both(|shop| {
         let empty = said(shop.run(&["health"]));
-        assert_eq!((empty.state.as_str(), empty.text.as_str()), ("OK", "0 stuck, of 0 in flight"));
+        assert_eq!((empty.state.as_str(), empty.text.as_str()), ("OK", "0 stuck, of 0 in flight; 0 jobs due"));
         assert_eq!(empty.data["share"].value, Some(0.0));
         shop.in_flight(1, 4, "'web2:1'", 1);
-        assert_eq!(said(shop.run(&["health"])).text, "0 stuck, of 4 in flight");
+        assert_eq!(said(shop.run(&["health"])).text, "0 stuck, of 4 in flight; 0 jobs due");
         shop.in_flight(5, 6, "'web1:1'", 900);
         let jobs = shop.jobs();
         let found = said(shop.run(&["health", "-c", "10"]));
@@ -24,7 +24,7 @@ fn ok_warning_critical() {
         let silence = found.data["silence"].value.unwrap();
         assert!((900.0..1000.0).contains(&silence), "{silence}");
         let labels: Vec<&str> = found.data.keys().map(String::as_str).collect();
-        assert_eq!(labels, ["in_flight", "share", "silence", "stuck", "unknown"]);
+        assert_eq!(labels, ["due", "in_flight", "oldest_due", "share", "silence", "stuck", "unknown"]);
         assert_eq!(found.data["stuck"], data(2.0, "", "0", "10", ""));
         assert_eq!(found.data["share"], data(33.33, "%", "", "", "100"));
         assert_eq!(found.data["silence"], data(silence, "s", "", "", ""));
@@ -52,7 +52,7 @@ fn what_nobody_can_judge_is_a_warning() {
         let found = said(shop.run(&["health", "-w", "100"]));
         assert_eq!(
             (found.state.as_str(), found.text.as_str()),
-            ("WARNING", "0 stuck, 1 unknown, of 1 in flight: unknown 1 above 0")
+            ("WARNING", "0 stuck, 1 unknown, of 1 in flight; 0 jobs due: unknown 1 above 0")
         );
         // Who knows of it may say so; that is no leave for stuck ones.
         for (more, state) in [("unknown=1", "OK"), ("unknown=0", "WARNING"), ("unknown=@1", "WARNING")] {

@@ -5,19 +5,22 @@ use super::sandbox::Sandbox;
 use std::collections::BTreeSet;
 
 /// How an example ends that does not end with 0, and why.
-const ENDS: [(&str, i32, &str); 7] = [
+const ENDS: [(&str, i32, &str); 9] = [
     ("jobdoctor adopt order_queue --db queue.db", 78, "it asks"),
     ("jobdoctor adopt order_queue --db queue.db --answer states.in_flight=working", 78, "it asks on"),
     ("jobdoctor health --db queue.db", 1, "some are stuck, and that is a warning"),
     ("jobdoctor health --db queue.db -w 5 -c 50", 1, "more than 5 are stuck"),
     ("jobdoctor health --target shop -w stuck=5,silence=10m -c share=20", 2, "most are stuck"),
     ("jobdoctor health --target shop --queue mail -c '~:0' -o json", 2, "some are stuck"),
+    ("jobdoctor health --target shop -w oldest_due=5m,due=1000", 1, "some are stuck"),
+    ("jobdoctor status --target shop --exit-code", 1, "there are causes"),
     ("jobdoctor health --all-targets", 1, "some are stuck"),
 ];
 
 /// What cannot be run here, and why. It is read by the program's own parser all the same.
-const NOT_RUN: [(&str, &str); 2] = [
+const NOT_RUN: [(&str, &str); 3] = [
     ("jobdoctor adopt order_queue --db queue.db --watch 10s", "it looks on for ten seconds"),
+    ("jobdoctor status --target shop --watch 5s", "it draws on a terminal, and has no end"),
     ("jobdoctor stale --db queue.db --watch 2s", "it draws on a terminal, and has no end"),
 ];
 

@@ -7,7 +7,7 @@ use super::queue_claim;
 use super::tries;
 use jobdoctor::model::{Claim, Owner, Reading};
 use jobdoctor::output;
-use jobdoctor::policy::{Diagnoses, Diagnosis, DiagnosisKind, Grouped, Policy, Verdict, judge};
+use jobdoctor::policy::{Diagnoses, Diagnosis, DiagnosisKind, Grouped, PlannedActions, Policy, Verdict, judge};
 use proptest::prelude::*;
 
 fn grouped(claims: &[Claim]) -> Grouped {
@@ -15,7 +15,7 @@ fn grouped(claims: &[Claim]) -> Grouped {
     for claim in claims {
         let judgement = judge(lease(), claim, &Policy::default(), now());
         if judgement.verdict != Verdict::Healthy {
-            diagnoses.add(claim, &judgement, true);
+            diagnoses.add(claim, &judgement, true, PlannedActions::default());
         }
     }
     claims.iter().for_each(|claim| diagnoses.holds(claim.owner.as_ref(), 1));

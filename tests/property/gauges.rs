@@ -12,6 +12,7 @@ fn queue(in_flight: u64, stuck: u64) -> MeasuredQueue {
     MeasuredQueue {
         states: BTreeMap::from([("RUNNING".to_owned(), state)]),
         oldest_silence_seconds: (stuck > 0).then_some(812.4),
+        oldest_claim_seconds: None,
     }
 }
 
@@ -39,7 +40,10 @@ fn lines(run: &RunMetrics<'_>) -> Vec<String> {
 
 #[test]
 fn gauges_of_a_run() {
-    let measured = Measured { queues: BTreeMap::from([(None, queue(1, 0)), (Some("mail".to_owned()), queue(3, 2))]) };
+    let measured = Measured {
+        queues: BTreeMap::from([(None, queue(1, 0)), (Some("mail".to_owned()), queue(3, 2))]),
+        ..Measured::default()
+    };
     let one = |action, outcome| ((Some("mail".to_owned()), action, outcome), 1);
     let reclaimed = OutcomeCounts::from([one(Action::Requeue, "moved"), one(Action::Fail, "locked")]);
     assert_eq!(
@@ -70,7 +74,7 @@ fn beyond_200_queues_those_with_findings_keep_their_names() {
     let mut queues: BTreeMap<_, _> = (0..300).map(|n| (Some(format!("q{n:03}")), queue(1, 0))).collect();
     queues.insert(Some("q299".to_owned()), queue(5, 2));
     queues.insert(Some("other".to_owned()), queue(1, 0));
-    let measured = Measured { queues };
+    let measured = Measured { queues, ..Measured::default() };
     let lines = lines(&run(Some(&measured), None, 0));
     let in_flight: Vec<&String> = lines.iter().filter(|line| line.contains("in_flight")).collect();
     assert_eq!(in_flight.len(), 200, "the rest is counted with the real one of that name");
@@ -82,7 +86,10 @@ fn beyond_200_queues_those_with_findings_keep_their_names() {
 #[test]
 fn names_that_are_cut_to_the_same_are_one() {
     let long = |end: &str| Some(format!("{}{end}", "x".repeat(200)));
-    let measured = Measured { queues: BTreeMap::from([(long("a"), queue(1, 0)), (long("b"), queue(2, 0))]) };
+    let measured = Measured {
+        queues: BTreeMap::from([(long("a"), queue(1, 0)), (long("b"), queue(2, 0))]),
+        ..Measured::default()
+    };
     let lines = lines(&run(Some(&measured), None, 0));
     let found: Vec<&String> = lines.iter().filter(|line| line.contains("in_flight")).collect();
     assert!(found.len() == 1 && found[0].ends_with(" 3"), "{found:?}");

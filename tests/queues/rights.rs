@@ -1,6 +1,6 @@
 //! A role that has nothing but a connection, and then what `check` asks for: that is enough to look and to move.
 
-use super::tables::{Tables, by_age};
+use super::tables::{Tables, by_age, shop};
 use crate::support::cli::Doctor;
 use crate::support::dice::one_in;
 use crate::support::postgres::TestDatabase;
@@ -57,6 +57,41 @@ fn what_check_asks_for_is_enough() {
         assert_eq!(summary["outcomes"]["moved"], summary["planned"], "{place}");
         client.batch_execute(&format!("DROP OWNED BY {role}; DROP ROLE {role}")).unwrap();
     }
+}
+
+/// A table that only says what waits stops nothing where it is locked or the role may not read it. What waits there is unknown.
+#[test]
+fn a_table_beside_the_claims_may_be_out_of_reach() {
+    let job = |id: u8| format!("({id}, 'mail', 'J', 0, now() - interval '2 h', now() - interval '2 h')");
+    let shop = shop(
+        "solid-queue",
+        "1.5.0",
+        &format!(
+            "INSERT INTO solid_queue_jobs (id, queue_name, class_name, priority, created_at, updated_at) VALUES {}, {};
+             INSERT INTO solid_queue_claimed_executions (job_id, process_id, created_at) VALUES (1, 7, now() - interval '2 h');
+             INSERT INTO solid_queue_scheduled_executions (job_id, queue_name, priority, scheduled_at, created_at)
+               VALUES (2, 'mail', 0, now() - interval '1 h', now() - interval '2 h')",
+            job(1),
+            job(2)
+        ),
+    );
+    let role = format!("role_{}", shop.server().name());
+    let tables = ["jobs", "ready_executions", "claimed_executions", "failed_executions", "processes"];
+    let tables = tables.map(|table| format!("solid_queue_{table}")).join(", ");
+    shop.sql(&format!(
+        "CREATE ROLE {role} LOGIN; GRANT ALL ON {tables} TO {role}; GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO {role}"
+    ));
+    let url = shop.url.replace("user=doctor", &format!("user={role}"));
+    let run = |command: &[&str]| shop.doctor.run(&[command, &["--db", &url]].concat());
+    run(&["health"]).exits(3).shows("not all is known");
+    run(&["status", "--exit-code"]).exits(1);
+    run(&["show", "2"]).exits(77).says("permission denied for table solid_queue_scheduled_executions");
+    run(&["check"]).exits(0).shows("what waits in table solid_queue_scheduled_executions is unknown");
+    run(&["reclaim", "--apply", "--fast"]).exits(0);
+    let mut other = shop.server().client();
+    other.batch_execute("BEGIN; LOCK TABLE solid_queue_scheduled_executions IN ACCESS EXCLUSIVE MODE").unwrap();
+    shop.run(&["stale"]).exits(0).says("0 jobs stuck, of 0 in flight; 1 job due, the oldest for 0s (not all is known");
+    shop.sql(&format!("DROP OWNED BY {role}; DROP ROLE {role}"));
 }
 
 /// The flags of these names that an operator of that queue needs, as the scene of a plain orphan says them.

@@ -63,6 +63,19 @@ const ENUM: Shape = Shape {
     after: ["1 queued - 1", "2 running w2 0", "3 queued - 0"],
 };
 
+const WAITING: Shape = Shape {
+    name: "waiting",
+    mapping: "tasks",
+    jobs: "INSERT INTO workers VALUES ('w1', 'mail, media', unixepoch() - 5), ('w2', 'reports', unixepoch() - 900);
+        INSERT INTO tasks (id, queue, kind, status, run_at, worker, started, parent) VALUES
+        (1, 'mail', 'pack', 'working', unixepoch() - 1000, 'w2', unixepoch() - 950, NULL),
+        (2, 'mail', 'pack', 'working', unixepoch() - 1000, 'w1', unixepoch() - 20, NULL),
+        (3, 'mail', 'pack', 'new', unixepoch() - 30, NULL, NULL, 2)",
+    stuck: "1",
+    rows: "SELECT id, status, worker, tries FROM tasks ORDER BY id",
+    after: ["1 new - 1", "2 working w1 0", "3 new - 0"],
+};
+
 impl Shape {
     fn holds(&self, shop: &Shop) {
         shop.sql(&format!("{};{}", text_of(&format!("sql shape {}", self.name)), self.jobs));
@@ -83,7 +96,7 @@ impl Shape {
 /// On Postgres in a session whose zone is not that of the times.
 #[test]
 fn they_hold() {
-    for shape in [HEARTBEAT, NO_STATE] {
+    for shape in [HEARTBEAT, NO_STATE, WAITING] {
         shape.holds(&Shop::on_sqlite());
     }
     for shape in [AGE, ENUM] {
@@ -95,7 +108,7 @@ fn they_hold() {
 
 /// Each table of the format with a key that it has not, and each key of few words with another one: the errors list what
 /// there is.
-const ASKED: [&str; 32] = [
+const ASKED: [&str; 37] = [
     "zz = 1",
     "fencing = 'zz'",
     "[claim]\nzz = 1",
@@ -123,6 +136,11 @@ const ASKED: [&str; 32] = [
     "[action.requeue]\nstep = [{ zz = 1 }]",
     "[action.requeue]\nstep = [{ rows = 'zz' }]",
     "[action.requeue]\ndelayed = { zz = 1 }",
+    "[waiting]\nzz = 1",
+    "[waiting]\naction = { zz = 1 }",
+    "[waiting.staged]\nzz = 1",
+    "[waiting.workers]\nzz = 1",
+    "[place.one]\nzz = 1",
     "[skip.one]\nzz = 1",
     "[skip.one]\nactions = 'zz'",
     "[check.one]\nzz = 1",

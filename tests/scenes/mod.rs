@@ -19,6 +19,7 @@ mod refused;
 mod scene;
 mod script_mutants;
 mod times;
+mod waiting;
 
 use crate::support::dice::one_in;
 use crate::support::labs::on_a_server_only;

@@ -2,7 +2,7 @@
 //! precondition, a skip, the guard, a wake-up) must end some scene differently. Otherwise nobody would notice if it were missing.
 
 use super::database::{Databases, nothing_is_wrong};
-use super::{Stage, name, newest, play, preconditions, stages};
+use super::{Stage, name, newest, play, preconditions, stages, waiting};
 use crate::support::dice::one_in;
 use jobdoctor::preset::Preset;
 use std::cmp::Reverse;
@@ -12,7 +12,7 @@ use std::path::Path;
 use toml::{Table, Value};
 
 /// Mutants that no scene can tell from the preset, and why.
-const THE_SAME: [(&str, &str, &str); 8] = [
+const THE_SAME: [(&str, &str, &str); 16] = [
     (
         "pg-boss",
         "action.requeue.clear.0",
@@ -21,6 +21,14 @@ const THE_SAME: [(&str, &str, &str); 8] = [
     ("river", "action.requeue.clear.0", "a CHECK sees to it that a running job has no finalized_at"),
     ("good-job", "sql.held_keys: l.locktype = 'advisory'", "no other lock has the objsubid 1"),
     ("que", "claim.from: l.locktype = 'advisory'", "no other lock has the objsubid 1"),
+    ("good-job", "waiting.held: l.granted", "the library tries such a lock and never waits for it"),
+    ("pg-boss", "sql.open: b.policy = 'singleton'", "the jobs of a queue have its policy; an index asks for it"),
+    ("pg-boss", "sql.open: b.policy = 'stately'", "the jobs of a queue have its policy; an index asks for it"),
+    ("pg-boss", "sql.open: b.policy = 'key_strict_fifo'", "the jobs of a queue have its policy; an index asks for it"),
+    ("pg-boss", "sql.turn: b.policy = 'singleton'", "the jobs of a queue have its policy; an index asks for it"),
+    ("pg-boss", "sql.turn: b.policy = 'stately'", "the jobs of a queue have its policy; an index asks for it"),
+    ("pg-boss", "sql.turn: b.policy = 'key_strict_fifo'", "the jobs of a queue have its policy; an index asks for it"),
+    ("que", "waiting.held: l.granted", "the library tries such a lock and never waits for it"),
     (
         "quartz",
         "action.requeue.step.0.sql: ({sql.alone} OR {sql.silent})",
@@ -81,7 +89,9 @@ fn ends_as_written(databases: &mut Databases, stages: &[Stage], mutant: &Mutant)
     let of_queue = stages.iter().filter(|stage| stage.queue == mutant.queue);
     let mut ends: Vec<_> = of_queue.flat_map(play::written).collect();
     ends.sort_by_key(|end| Reverse(mutant.words.iter().filter(|word| end.told.contains(*word)).count()));
+    let is_newest = |stage: &&Stage| stage.queue == mutant.queue;
     ends.iter().all(|end| end.is_reached(databases, &catalog))
+        && newest().iter().filter(is_newest).all(|stage| waiting::is_as_told(databases, stage, &catalog))
         && newest()
             .iter()
             .filter(|stage| stage.queue == mutant.queue)

@@ -12,7 +12,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Every way of looking. `RUN` is the last run.
-const LOOKS: [&[&str]; 17] = [
+const LOOKS: [&[&str]; 18] = [
     &["adopt", "jobs"],
     &["stale"],
     &["stale", "--summary"],
@@ -20,6 +20,7 @@ const LOOKS: [&[&str]; 17] = [
     &["owners"],
     &["stats"],
     &["stats", "--runtimes"],
+    &["status"],
     &["health"],
     &["check"],
     &["reclaim"],

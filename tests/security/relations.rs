@@ -63,12 +63,14 @@ fn a_whole_day_reaches_nothing_but_the_queue() {
     let run = |arguments: &[&str], code: i32| {
         doctor.run(&[arguments, &["--db", &url, "--preset", "lease", "--schema", "public"]].concat()).exits(code)
     };
-    for look in [&["stale"][..], &["show", "1"], &["owners"], &["stats"], &["check"], &["reclaim"], &["sweep"]] {
+    for look in [&["stale"][..], &["owners"], &["stats"], &["check"], &["reclaim"], &["sweep"]] {
         run(look, 0);
     }
     run(&["stats", "--runtimes"], 0);
     run(&["health"], 1);
     assert_eq!(touched_since(&mut client, &before), ["public.jobs"], "looks read the jobs and nothing else");
+    run(&["show", "1"], 0);
+    run(&["status"], 0);
     let looks = watched.statements().len();
     let moved = run(&["reclaim", "--apply", "--id", "1", "--id", "2", "-o", "json"], 0).json();
     run(&["sweep", "--apply"], 0);

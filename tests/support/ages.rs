@@ -23,10 +23,10 @@ struct Age {
 
 impl Aged {
     /// An age may be a word, `41m`, or several, `29 days 3h`; in JSON, it is what stands behind `_seconds":`, and in performance
-    /// data what stands behind `'silence'=`.
+    /// data what stands behind `'silence'=` and `'oldest_due'=`.
     pub fn of(text: &str) -> Aged {
         static SECONDS: LazyLock<Regex> =
-            LazyLock::new(|| Regex::new(r#"(_seconds":|'silence'=) ?(\d+)(?:\.\d+)?s?"#).unwrap());
+            LazyLock::new(|| Regex::new(r#"(_seconds":|'silence'=|'oldest_due'=) ?(\d+)(?:\.\d+)?s?"#).unwrap());
         Aged(SECONDS.replace_all(text, "$1 ${2}s ").lines().map(line).collect())
     }
 

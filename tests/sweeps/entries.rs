@@ -35,7 +35,7 @@ fn what_the_queue_does_not_know() {
         ("state = \"QUEUED\"\nafter = \"5m\"\naction = \"fail\"", "name the column in `since`"),
         ("state = \"QUEUED\"\nsince = \"runat\"\nafter = \"5m\"\naction = \"fail\"", "run_at"),
         ("state = \"QUEUED\"\nsince = \"run_at\"\nafter = \"5m\"\naction = \"wake\"", "no worker can be woken"),
-        ("state = \"QUEUED\"\nsince = \"run_at\"\nafter = \"5m\"\naction = \"cancel\"", "[waiting.cancel]"),
+        ("state = \"QUEUED\"\nsince = \"run_at\"\nafter = \"5m\"\naction = \"cancel\"", "[waiting.action.cancel]"),
         // The requeue of the reference schema leaves `deadline_at` as it is: it would go on for ever.
         ("state = \"QUEUED\"\nsince = \"deadline_at\"\nafter = \"5m\"\naction = \"requeue\"", "with every sweep"),
     ] {

@@ -60,8 +60,8 @@ fn what_would_go_on_for_ever_is_refused() {
         ),
         // From one waiting state to another one that is late by the same column.
         (
-            "[mapping.scheduler.waiting.requeue]\nto    = \"PENDING\"\nstamp = [\"updated_at\"]",
-            "[mapping.scheduler.waiting.requeue]\nto    = \"SCHEDULED\"",
+            "[mapping.scheduler.waiting.action.requeue]\nto    = \"PENDING\"\nstamp = [\"updated_at\"]",
+            "[mapping.scheduler.waiting.action.requeue]\nto    = \"SCHEDULED\"",
             "would move the job again",
         ),
     ] {
@@ -178,7 +178,7 @@ fn check_knows_what_waiting_actions_write() {
     let role = format!("waits_{}", std::process::id());
     let columns = "id, state, topic, worker, updated_at, deadline_at, reason";
     shop.sql(&format!("CREATE ROLE {role} LOGIN; GRANT SELECT ON scheduled_jobs TO {role}; GRANT UPDATE ({columns}) ON scheduled_jobs TO {role}"));
-    let requeue = "[mapping.scheduler.waiting.requeue]\n";
+    let requeue = "[mapping.scheduler.waiting.action.requeue]\n";
     scheduler::changed(&shop, requeue, &format!("{requeue}clear = [\"approved_at\"]\n"));
     let url = format!("{} user={role}", shop.url.replace(" user=doctor", ""));
     let check = |url: &str, code| {

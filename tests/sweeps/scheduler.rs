@@ -147,7 +147,7 @@ fn a_script_does_the_same() {
 fn what_was_done_can_be_taken_back() {
     on_both(|shop| {
         let config = fs::read_to_string(shop.doctor.path("config.toml")).unwrap();
-        let requeue = "[mapping.scheduler.waiting.requeue]\n";
+        let requeue = "[mapping.scheduler.waiting.action.requeue]\n";
         let config = config.replace(requeue, &format!("{requeue}clear = [\"approved_at\"]\n"));
         let config = config.replace(
             "[mapping.scheduler.action.time_out]\n",

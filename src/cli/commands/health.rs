@@ -19,6 +19,7 @@ Examples:
   jobdoctor health --db queue.db                                    any stuck claim is a warning
   jobdoctor health --db queue.db -w 5 -c 50                         more than 5, more than 50
   jobdoctor health --target shop -w stuck=5,silence=10m -c share=20
+  jobdoctor health --target shop -w oldest_due=5m,due=1000
   jobdoctor health --target shop --queue mail -c '~:0' -o json
   jobdoctor health --all-targets                                    one line about all, then each")]
 pub struct Args {
@@ -110,8 +111,9 @@ fn snapshot(args: &Args, context: &Context) -> Result<(State, Health), CliError>
 #[command(next_help_heading = "When to raise an alert")]
 struct AlertArgs {
     /// Warn if a value is outside its range: RANGE for the number of stuck claims, or any of stuck=RANGE, silence=RANGE
-    /// (longest silence of a stuck claim, in seconds or as 10m), share=RANGE (percentage of claims that are stuck) and
-    /// unknown=RANGE (claims that cannot be judged), with commas in between or repeated. RANGE is [@][START:]END: 10 is
+    /// (longest silence of a stuck claim, in seconds or as 10m), share=RANGE (percentage of claims that are stuck),
+    /// unknown=RANGE (claims that cannot be judged), due=RANGE (jobs that a worker could take now) and oldest_due=RANGE
+    /// (how long the oldest of them waits), with commas in between or repeated. RANGE is [@][START:]END: 10 is
     /// 0 to 10, 10: is 10 or more, ~:10 is 10 or less, @ inverts it [default: 0,unknown=0; unknown=0 also stays with
     /// other ranges]
     #[arg(short, long, value_name = "RANGES", value_parser = parse_ranges, allow_hyphen_values = true)]
@@ -126,12 +128,13 @@ struct AlertArgs {
 struct Ranges(Vec<(Measure, Range)>);
 
 impl AlertArgs {
-    /// The ranges. Unless a warning range says otherwise, no claim may be stuck and none unknown.
+    /// The ranges. Unless a warning range about stuck or unknown claims says otherwise, none may be either.
     fn alerts(&self) -> Result<Alerts, String> {
         let all = |ranges: &[Ranges]| ranges.iter().flat_map(|ranges| ranges.0.clone()).collect::<Vec<_>>();
         let mut alerts = Alerts { warning: all(&self.warning), critical: all(&self.critical) };
-        let says = |about_unknown| alerts.warning.iter().any(|(of, _)| (*of == Measure::Unknown) == about_unknown);
-        let defaults = [("stuck=0", says(false)), ("unknown=0", says(true))];
+        let says = |about: &[Measure]| alerts.warning.iter().any(|(of, _)| about.contains(of));
+        let of_stuck = says(&[Measure::Stuck, Measure::Silence, Measure::Share]);
+        let defaults = [("stuck=0", of_stuck), ("unknown=0", says(&[Measure::Unknown]))];
         for (text, _) in defaults.into_iter().filter(|(_, is_said)| !is_said) {
             alerts.warning.extend(parse_ranges(text)?.0);
         }
@@ -150,8 +153,8 @@ fn range(text: &str) -> Result<(Measure, Range), String> {
         format!("`{}` is not measured: {known} are", name.escape_debug())
     })?;
     let range = Range::parse(range, |text| match measure {
-        Measure::Stuck | Measure::Unknown => number(text),
-        Measure::Silence => number(text).or_else(|_| duration(text)),
+        Measure::Stuck | Measure::Unknown | Measure::Due => number(text),
+        Measure::Silence | Measure::OldestDue => number(text).or_else(|_| duration(text)),
         Measure::Share => number(text.strip_suffix('%').unwrap_or(text)),
     });
     Ok((measure, range.map_err(|why| format!("{name}: {why}"))?))

@@ -17,6 +17,7 @@ mod reclaim;
 mod show;
 mod stale;
 mod stats;
+mod status;
 mod sweep;
 mod undo;
 
@@ -48,6 +49,7 @@ pub struct Cli {
 const AFTER_HELP: &str = "\
 Examples:
   jobdoctor demo                              make a small incident to practise on
+  jobdoctor status --db queue.db              the situation, on one screen
   jobdoctor stale --db queue.db --older 5m    list stuck jobs, their owners and their silence
   jobdoctor show 42 --db queue.db             explain one job
   jobdoctor reclaim --db queue.db             print the plan: writes nothing
@@ -116,6 +118,11 @@ pub enum Command {
     Stale(stale::Args),
     /// Count jobs by queue and state, or show run times
     Stats(stats::Args),
+    /// Show the situation on one screen: what is stuck, what is due, by cause
+    ///
+    /// The command that `jobdoctor` alone runs where --db, JOBDOCTOR_DB or a target names a database. Reads for 5s at
+    /// most and writes nothing.
+    Status(status::Args),
     /// Reclaim for automation: from cron, or with --restart before workers start
     Sweep(sweep::Args),
     /// Revert a run; plans only, unless --apply. Jobs changed since are skipped
@@ -151,6 +158,21 @@ pub fn plain_command() -> clap::Command {
     with_shared_options(Cli::command())
 }
 
+/// What names the database of a command line without a command, if anything does.
+pub fn names_database(program: &mut clap::Command, words: &[OsString]) -> Option<Named> {
+    let status: Vec<OsString> = [&words[..1], &["status".into()], words.get(1..)?].concat();
+    let Ok(Cli { command: Command::Status(args), .. }) = Cli::of(program, &status) else { return None };
+    status::names_database(&args).map(|is_meant| if is_meant { Named::Here(status) } else { Named::Elsewhere })
+}
+
+/// What a command line without a command is about.
+pub enum Named {
+    /// A database that was named for jobdoctor: the command line of its situation.
+    Here(Vec<OsString>),
+    /// One that is named for other programs too.
+    Elsewhere,
+}
+
 /// Runs a command, on each of its targets if it names several.
 pub fn run(command: &Command, context: &Context) -> Result<Exit, CliError> {
     let mut probe = command.clone();
@@ -172,6 +194,7 @@ impl Command {
             Command::Owners(args) => Some(args.several()),
             Command::Stale(args) => Some(args.several()),
             Command::Stats(args) => Some(args.several()),
+            Command::Status(args) => Some(args.several()),
             Command::Sweep(args) => Some(args.several()),
             _ => None,
         }
@@ -179,7 +202,7 @@ impl Command {
 
     /// Runs it on the one target that it names.
     pub fn run_alone(&self, context: &Context) -> Result<Exit, CliError> {
-        match self {
+        let ended = match self {
             Command::Adopt(args) => adopt::run(args, context),
             Command::Check(args) => check::run(args, context),
             Command::Completions(args) => printed::print_completions(args, context),
@@ -199,9 +222,11 @@ impl Command {
             Command::Show(args) => show::run(args, context),
             Command::Stale(args) => stale::run(args, context),
             Command::Stats(args) => stats::run(args, context),
+            Command::Status(args) => status::run(args, context),
             Command::Sweep(args) => sweep::run(args, context),
             Command::Undo(args) => undo::run(args, context),
-        }
+        };
+        ended.map_err(|error| error.on(context))
     }
 }
 

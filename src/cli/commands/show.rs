@@ -3,7 +3,7 @@ use crate::cli::evidence_files::EvidenceFiles;
 use crate::cli::settings::{READING, Settings};
 use crate::cli::{CliError, Context, Exit};
 use crate::ops;
-use crate::output::{no_such_job, show};
+use crate::output::{Target, no_such_job, show};
 use std::path::PathBuf;
 
 #[derive(Debug, Clone, clap::Args)]
@@ -42,8 +42,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     list.wrong.iter().for_each(|why| context.ui.warn(why));
     list.unmatched.iter().for_each(|warning| context.ui.warn_about_setup(warning));
     let payload = args.payload.map(|bytes| bytes as usize);
-    let document = ops::show(&mut snapshot, &args.ids, &policy, payload)?;
-    let missing = missing(&document.target.table, &document.not_found);
+    let document = ops::show(&mut snapshot, &args.ids, &policy, payload, context.environment.journals().as_ref())?;
+    let missing = missing(&document.target, &document.not_found);
     if let Some(error) = missing.as_ref().filter(|_| document.jobs.is_empty()) {
         return Err(error.clone());
     }
@@ -52,6 +52,10 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
 }
 
 /// The error for ids that name no job; `None` if each of them names one.
-pub(super) fn missing(table: &str, ids: &[String]) -> Option<CliError> {
-    (!ids.is_empty()).then(|| CliError::new(Exit::NoInput, no_such_job(table, ids)))
+pub(super) fn missing(target: &Target, ids: &[String]) -> Option<CliError> {
+    let error = (!ids.is_empty()).then(|| CliError::new(Exit::NoInput, no_such_job(&target.table, ids)))?;
+    Some(match target.key.as_slice() {
+        [_] => error,
+        parts => error.hint(format!("ids here have {} parts: {}", parts.len(), parts.join("/"))),
+    })
 }

@@ -48,7 +48,7 @@ pub struct Args {
     #[arg(long, value_name = "DURATION", value_parser = parse_up_to_1d, allow_hyphen_values = true)]
     #[arg(conflicts_with_all = ["watch", "alive_from", "snapshot_file"])]
     wait: Option<Duration>,
-    /// End with 1 if stuck or unknown claims are found
+    /// End with 1 if stuck or unknown claims are found, or a filter matches nothing
     #[arg(long)]
     exit_code: bool,
     #[command(flatten)]
@@ -88,8 +88,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         Some(wait) => wait_for_none(wait, context, || snapshot(args, &settings, &selection, context))?,
         None => snapshot(args, &settings, &selection, context)?,
     };
-    context.warn_of_caveats(&document.head.warnings, document.summary.in_flight == 0);
-    let missing = missing(&document.head.target.table, &document.head.not_found);
+    context.warn_of_caveats(&document.head.warnings, !has_findings(&document));
+    let missing = missing(&document.head.target, &document.head.not_found);
     if let Some(error) = missing.as_ref().filter(|_| document.head.not_found.len() == selection.ids.len()) {
         return Err(error.clone());
     }
@@ -105,7 +105,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         return Ok(context.ui.error_after_report(&error));
     }
     let counts = args.exit_code || args.wait.is_some();
-    Ok(if counts && has_findings(&document) { Exit::Found } else { Exit::Done })
+    let is_unmatched = args.exit_code && document.head.unmatched;
+    Ok(if counts && has_findings(&document) || is_unmatched { Exit::Found } else { Exit::Done })
 }
 
 fn has_findings(document: &Stale) -> bool {
@@ -201,8 +202,9 @@ fn note_summary(context: &Context, document: &Stale, lists: bool) {
         _ if summary.truncated => format!("; the {} longest silent are shown", summary.returned),
         _ => "; the 50 longest silent are shown, --limit N shows more".to_owned(),
     };
+    let due = summary.waiting.as_ref().map_or_else(String::new, |waiting| format!("; {}", waiting.sentence()));
     context.ui.note(&format!(
-        "{} stuck{unknown}, of {} in flight{more}",
+        "{} stuck{unknown}, of {} in flight{due}{more}",
         count(summary.stuck, "job", "jobs"),
         grouped(summary.in_flight)
     ));

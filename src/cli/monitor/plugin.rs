@@ -90,6 +90,8 @@ fn data(document: &Health) -> Vec<PerfData> {
         "silence" => ("silence", "s", None),
         "share" => ("share", "%", Some(100)),
         "unknown" => ("unknown", "", None),
+        "due" => ("due", "", None),
+        "oldest_due" => ("oldest_due", "s", None),
         _ => ("stuck", "", None),
     };
     let checked = |check: &HealthCheck| {

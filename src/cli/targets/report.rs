@@ -28,6 +28,8 @@ enum Shape {
     },
     /// For monitoring systems: a status line about all targets with the performance data of each, then their lines.
     Plugin { data: Vec<String>, lines: String },
+    /// For people: a line for each target.
+    LineEach,
     /// One JSON document that holds those of the targets.
     Document(TargetsWriter),
     /// JSON lines, each with the target's name.
@@ -40,6 +42,7 @@ impl Report {
     pub(super) fn new(format: Format, command: &'static str) -> Result<Report, CliError> {
         let shape = match format {
             Format::Table if command == "health" => Shape::Plugin { data: Vec::new(), lines: String::new() },
+            Format::Table if command == "status" => Shape::LineEach,
             Format::Table | Format::Wide | Format::None => Shape::Sections { has_news: false },
             Format::Json => Shape::Document(TargetsWriter::default()),
             Format::Jsonl => Shape::Lines,
@@ -80,6 +83,15 @@ impl Report {
                 }
                 add_plugin(target, &text, data, lines);
             }
+            Shape::LineEach => {
+                let mut text = String::new();
+                if let Some(mut output) = output {
+                    read_back(output.read_to_string(&mut text))?;
+                } else if let Some(error) = &result.error {
+                    text = format!("UNKNOWN: {}\n", inert(&error.message).replace('\n', " "));
+                }
+                ui.report(|out| write!(out, "{}: {text}", inert(target)))?;
+            }
             Shape::Document(writer) => read_back(writer.add(target, exit_code, output, error.as_ref()))?,
             Shape::Lines => {
                 let is_first = !replace(&mut self.has_begun, true);
@@ -105,7 +117,7 @@ impl Report {
 
     pub(super) fn end(self, ui: &Ui, tally: &Tally) -> Result<(), CliError> {
         match self.shape {
-            Shape::Sections { has_news: true } => {
+            Shape::Sections { has_news: true } | Shape::LineEach => {
                 ui.note(&tally.sentence());
                 Ok(())
             }

@@ -65,7 +65,7 @@ const fn asks(
     Entry { key, find, asks: Some((question, harm)) }
 }
 
-const KEYS: [Entry; 27] = [
+const KEYS: [Entry; 28] = [
     told("claim.table", |facts| vec![Finding::new(&facts.subject.written, Support::Shown, "the catalog has it")]),
     asks(
         "claim.key",
@@ -106,6 +106,7 @@ const KEYS: [Entry; 27] = [
         "counts are wrong; no job is moved",
     ),
     told("claim.claimed_at", liveness::claimed_at),
+    told("waiting.", times::waiting),
     asks(
         "claim.liveness",
         liveness::sources,

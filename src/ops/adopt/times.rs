@@ -5,11 +5,12 @@ use super::draft::sampled;
 use super::facts::{Facts, Support};
 use super::keys::Finding;
 use super::owner::by_table;
-use super::roles::Class;
+use super::roles::{Class, Role, is_among};
 use super::rows::is_unset;
 use super::table::SubjectColumn;
 use crate::model::{Cell, Timestamp};
 use crate::preset::encoding::{Encoding, Encodings};
+use crate::preset::words;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use toml_edit::{InlineTable, Value};
@@ -75,12 +76,47 @@ fn is_in_utc(facts: &Facts<'_>, column: &str, how: &str) -> (Support, Vec<String
     (Support::by(all_near, rows.len(), rows.len()), seen.into_iter().take(6).map(|(_, says)| says).collect())
 }
 
+/// Words in the names of columns that say when a job may run, and when it was made.
+const DUE: &str = "due available scheduled eta";
+const MADE: &str = "created queued enqueued inserted added submitted";
+
+/// The columns that say not before when a job may run, and since when it waits where there is no such column: as
+/// answered, or by a name where the values leave no doubt of their zone.
+fn of_waiting(facts: &Facts<'_>) -> [Option<String>; 2] {
+    let named = |key: &str, is_called: &dyn Fn(&[String]) -> bool| {
+        if let Some(answer) = facts.answers.get(key) {
+            return Some(answer.to_owned()).filter(|answer| answer != "none");
+        }
+        let is_free = |column: &&SubjectColumn| matches!(column.role, None | Some(Role::OtherTime));
+        let mut columns = facts.subject.columns.iter().filter(is_free).filter(|column| is_called(&words(&column.name)));
+        let is_certain = |column: &&SubjectColumn| {
+            matches!(spelling(column, facts.all.set(&column.name), facts.now), Some((_, Some(_))))
+        };
+        columns.find(is_certain).map(|column| column.name.clone())
+    };
+    let has = |words: &[String], known: &str| words.iter().any(|word| is_among(word, known));
+    let is_due =
+        |words: &[String]| has(words, DUE) || has(words, "run") && has(words, "at after") && !has(words, "last");
+    let due = named("waiting.due", &is_due);
+    let since = named("waiting.since", &|words| due.is_none() && has(words, MADE));
+    [due, since]
+}
+
+/// Since when a job waits.
+pub(super) fn waiting(facts: &Facts<'_>) -> Vec<Finding> {
+    let found = ["waiting.due", "waiting.since"].into_iter().zip(of_waiting(facts));
+    let finding = |(key, column): (&str, Option<String>)| Some(Finding::new(column?, Support::Name, "by name").of(key));
+    found.filter_map(finding).collect()
+}
+
 /// How the times in use are spelled, column by column.
 pub(super) fn times(facts: &Facts<'_>) -> Vec<Finding> {
     let source = facts.source.as_ref();
     let mut columns: Vec<String> =
         source.and_then(|source| source.column.clone()).into_iter().chain(facts.claimed.clone()).collect();
     columns.dedup();
+    columns
+        .extend(of_waiting(facts).into_iter().flatten().filter(|column| !columns.contains(column)).collect::<Vec<_>>());
     let mut findings: Vec<Finding> = columns.iter().map(|name| time(facts, name)).collect();
     if let Some(owners) = by_table(facts) {
         let beat = &owners.heartbeat;

@@ -60,7 +60,11 @@ pub(super) fn rights(findings: &mut Findings, snapshot: &Snapshot, with_waiting:
             Touch::Delete => live.may_delete,
         };
         let right = touch.right();
-        if !may {
+        if !may && touch == Touch::Select && spec.beside.contains(logical) {
+            let detail = format!("what waits in table {} is unknown without SELECT on it", live.name);
+            let grant = format!("GRANT SELECT ON {} TO {role}", name(spec, live));
+            findings.add(Severity::Warning, &format!("select_{logical}"), detail, Some(grant));
+        } else if !may {
             let who = if touch == Touch::Select { "looking" } else { "an action" };
             let detail = format!("{who} needs {right} on table {}", live.name);
             let grant = format!("GRANT {right} ON {} TO {role}", name(spec, live));
@@ -96,7 +100,7 @@ fn assignments(moved: &ActionSpec) -> impl Iterator<Item = &Assignment> {
 }
 
 fn written_columns(spec: &QueueSpec, with_waiting: bool) -> BTreeSet<&str> {
-    let waiting = spec.waiting.values().filter(|_| with_waiting);
+    let waiting = spec.waiting_actions.values().filter(|_| with_waiting);
     let all = spec.actions.values().chain(waiting).flat_map(assignments);
     all.map(|assignment| assignment.column.name.as_str()).collect()
 }

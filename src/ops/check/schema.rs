@@ -1,7 +1,7 @@
 //! Checks that the preset fits the tables: threshold, listing, key, ledger, and jobs that no listing shows.
 
 use super::{Findings, role};
-use crate::model::{Key, LockSign, Reading};
+use crate::model::{Key, LockSign, Reading, WaitingSide};
 use crate::ops::OpsError;
 use crate::ops::session::Snapshot;
 use crate::output::format::count;
@@ -11,6 +11,7 @@ use crate::preset::ident::qualified;
 use crate::preset::{LEDGER, LiveTable, QueueSpec};
 use crate::store::{Cutoffs, Detail, StoreErrorKind, Wanted, catalog};
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 pub(super) fn preset(findings: &mut Findings, snapshot: &Snapshot) {
@@ -55,14 +56,19 @@ pub(super) fn listing(findings: &mut Findings, snapshot: &mut Snapshot) -> Resul
     let wanted = Wanted::Suspects(Cutoffs::at(now, policy.older));
     let (spec, mut unknown, mut example) = (&snapshot.spec, 0_u64, None);
     let mut causes = Causes::default();
-    let scanned = snapshot.reader.scan(spec, &wanted, Detail::ForAction, &mut |claim| {
+    let mut side = WaitingSide::default();
+    let scanned = snapshot.reader.scan_until(spec, &wanted, Detail::ForAction, None, Some(&mut side), &mut |claim| {
         let judgement = judge(spec, &claim, &policy, now);
         if let Verdict::Unknown(lacking) = judgement.verdict {
             unknown += 1;
             causes.add(&judgement.checks);
             example = example.take().or_else(|| lacking.first().map(|why| (claim.key.to_string(), sentence(why))));
         }
+        ControlFlow::Continue(())
     });
+    for why in side.unread {
+        findings.add(Severity::Warning, "waiting", format!("a part of the waiting side cannot be read: {why}"), None);
+    }
     let in_flight = match scanned {
         Ok(holders) => holders.claims(),
         Err(error) if error.is_refusal() => {

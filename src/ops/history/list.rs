@@ -1,9 +1,9 @@
 use super::Records;
-use super::load::{placed, tells_nothing};
+use super::load::{load, placed, tells_nothing};
 use crate::history::{self, Counts, RunEnd};
 use crate::model::{Outcome, RunHead};
 use crate::ops::OpsError;
-use crate::output::{History, HistoryHead, HistoryRun, HistorySummary, Outcomes};
+use crate::output::{History, HistoryHead, HistoryRun, HistorySummary, MovedBy, Outcomes};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Runs listed from a ledger where no limit is asked for.
@@ -84,6 +84,66 @@ pub fn history(records: &mut Records<'_>, limit: Option<usize>, here_only: bool)
         runs,
         read_at: records.snapshot.as_ref().map(|snapshot| snapshot.now()),
     })
+}
+
+/// Journals that are read to find the newest of this database.
+const NEWEST: usize = 50;
+
+/// The newest recorded run on the database at hand.
+pub(in crate::ops) fn last_run(records: &mut Records<'_>) -> Result<Option<HistoryRun>, OpsError> {
+    let Some(here) = records.snapshot.as_mut().map(|snapshot| snapshot.identified()).transpose()? else {
+        return Ok(None);
+    };
+    let mut newest: Option<HistoryRun> = None;
+    if let Some(journals) = records.journals {
+        let mut runs = journals.runs()?;
+        runs.sort();
+        let read = |run: &String| history::summary(journals, run).ok().flatten();
+        let of_here = |summary: &history::Summary| summary.head.target.is_on_database_of(&here);
+        newest = runs.iter().rev().take(NEWEST).filter_map(read).find(of_here).map(|summary| {
+            let mut run = HistoryRun::of(summary.head, "journal");
+            run.set_record(&summary.recorded, summary.end);
+            run
+        });
+    }
+    if let (Some(ledger), Some(snapshot)) = (records.ledger()?, records.snapshot.as_mut()) {
+        for run in snapshot.reader.ledger_runs(&ledger, 1)? {
+            let mut listed = HistoryRun::of(placed(run.head, snapshot)?, "ledger");
+            listed.set_ledger(run.moved);
+            let is_newer =
+                newest.as_ref().is_none_or(|known| known.head.store_time.micros() < listed.head.store_time.micros());
+            newest = if is_newer { Some(listed) } else { newest };
+        }
+    }
+    Ok(newest)
+}
+
+/// The newest recorded run that acted on each of these jobs, by id: of this host's newest journals and of the ledger. A
+/// record that cannot be read says nothing.
+pub(in crate::ops) fn last_moved(records: &mut Records<'_>, ids: &[String]) -> BTreeMap<String, MovedBy> {
+    let mut moved: BTreeMap<String, MovedBy> = BTreeMap::new();
+    let runs = records.journals.and_then(|journals| journals.runs().ok()).unwrap_or_default();
+    let mut runs: BTreeSet<String> = runs.into_iter().collect();
+    let ledger = records.ledger().ok().flatten();
+    if let (Some(ledger), Some(snapshot)) = (ledger, records.snapshot.as_mut()) {
+        let newest = snapshot.reader.ledger_runs(&ledger, NEWEST as u64).unwrap_or_default();
+        runs.extend(newest.into_iter().map(|run| run.head.run_id));
+    }
+    let Some(Ok(here)) = records.snapshot.as_mut().map(|snapshot| snapshot.identified()) else { return moved };
+    // The oldest first, so that the newest counts.
+    for run_id in runs.iter().rev().take(NEWEST).collect::<Vec<_>>().into_iter().rev() {
+        let Some(run) = load(records, run_id).ok().filter(|run| run.head.target.is_on_database_of(&here)) else {
+            continue;
+        };
+        let _ = run.each(records, &mut |step| {
+            if ids.contains(&step.id) {
+                let (action, outcome) = (step.action, step.stage.outcome);
+                let by = MovedBy { run_id: run_id.clone(), store_time: run.head.store_time, action, outcome };
+                moved.insert(step.id, by);
+            }
+        });
+    }
+    moved
 }
 
 /// Names with each run the runs that reverted it.

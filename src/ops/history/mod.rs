@@ -5,6 +5,7 @@ mod load;
 mod one;
 
 pub use list::history;
+pub(super) use list::{last_moved, last_run};
 pub use one::history_run;
 
 pub(super) use load::load;

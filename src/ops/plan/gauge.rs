@@ -56,10 +56,11 @@ pub(super) fn measured(
 fn suspects(snapshot: &mut Snapshot, policy: &Policy) -> Result<(Gauge, Holders), OpsError> {
     let mut gauge = Gauge::default();
     let all = Selection::default();
-    let scanned = judged(snapshot, &all, policy, detail_for_listing(policy), None, &mut |_, claim, judgement, _| {
-        gauge.note(claim, &judgement, policy);
-        ControlFlow::Continue(())
-    })?;
+    let scanned =
+        judged(snapshot, &all, policy, detail_for_listing(policy), None, None, &mut |_, claim, judgement, _| {
+            gauge.note(claim, &judgement, policy);
+            ControlFlow::Continue(())
+        })?;
     Ok((gauge, scanned.holders.unwrap_or_default()))
 }
 

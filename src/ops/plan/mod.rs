@@ -17,7 +17,7 @@ use super::selection::Selection;
 use super::session::Snapshot;
 use crate::model::{Action, Claim, Key, Step, Target, Timestamp};
 use crate::output::{Filter, First, Job, SavedPlan, StepJob, Undoes, order};
-use crate::policy::{Diagnoses, Digest, Draft, Gauge, Judgement, Policy, draft};
+use crate::policy::{Diagnoses, Digest, Draft, Gauge, Judgement, PlannedActions, Policy, draft};
 use crate::preset::QueueSpec;
 use crate::store::{Detail, Holders};
 pub(in crate::ops) use gauge::Measured;
@@ -192,7 +192,7 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
             let is_step = draft.is_some_and(|draft| drafts.add(spec, claim, &judgement, policy, draft));
             if is_first {
                 gauge.note(claim, &judgement, policy);
-                found.add(claim, &judgement, is_step && selection.limit.is_none());
+                found.add(claim, &judgement, is_step && selection.limit.is_none(), PlannedActions::default());
             }
             // Which steps a limit keeps is known at the end.
             if is_first && is_step && selection.limit.is_some() {
@@ -201,7 +201,7 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
             room -= usize::from(is_step && is_any);
             if room == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let scanned = judged(snapshot, selection, policy, Detail::ForAction, asked_for, &mut each)?;
+        let scanned = judged(snapshot, selection, policy, Detail::ForAction, asked_for, None, &mut each)?;
         let holders = scanned.holders.unwrap_or_default();
         match &mut asked_for {
             // Most of them were tried before, or are skipped: a pass for each of the few between would take for ever.

@@ -142,8 +142,17 @@ pub struct UnmatchedNames {
     pub names: Vec<String>,
     /// The hosts that hold jobs in flight, most jobs first; an owner without a host stands under its own name.
     pub hosts: Vec<String>,
-    /// True if a host outside the scope has nearly the same name.
+    /// True if a host outside the scope has nearly the same name, or owners name no host.
     pub is_near: bool,
+}
+
+/// True if two names are equal but for their digits and domains: `web1` and `web2`, or `web.lan`. Addresses are not.
+fn differ_by_a_number(a: &str, b: &str) -> bool {
+    let without = |name: &str| {
+        let label = name.split('.').next().unwrap_or_default().to_lowercase();
+        label.replace(|c: char| c.is_ascii_digit(), "")
+    };
+    a != b && without(a) == without(b) && !without(a).is_empty()
 }
 
 /// Finds the names of the scope that match no owner of a job in flight; `None` if all match.
@@ -169,7 +178,15 @@ pub fn unmatched_names(snapshot: &mut Snapshot, scope: &RestartScope) -> Result<
     let is_near = claims
         .iter()
         .filter(|(_, (_, is_covered))| !is_covered)
-        .any(|(host, _)| named.iter().any(|(name, _)| may_be_one_host(name, host)));
+        .any(|(host, _)| named.iter().any(|(name, _)| may_be_one_host(name, host) || differ_by_a_number(name, host)));
+    let has_hosts = snapshot.spec.owner.host.is_some();
+    if claims.is_empty() {
+        return Ok(None);
+    }
     let names = named.into_iter().map(|(name, _)| name).collect();
-    Ok(Some(UnmatchedNames { names, hosts: claims.into_iter().map(|(host, _)| host).collect(), is_near }))
+    Ok(Some(UnmatchedNames {
+        names,
+        hosts: claims.into_iter().map(|(host, _)| host).collect(),
+        is_near: is_near || !has_hosts,
+    }))
 }

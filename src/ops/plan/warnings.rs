@@ -8,7 +8,7 @@ use crate::ops::session::Snapshot;
 use crate::ops::stats::run_time;
 use crate::output::advice;
 use crate::policy::{Policy, SetBy};
-use crate::preset::{Fencing, Finished, Liveness, QueueSpec, SilentAfter, StepSpec, Touch};
+use crate::preset::{Fencing, Liveness, QueueSpec, SilentAfter, StepSpec, Touch};
 use crate::store::{StoreErrorKind, WantedRuns, catalog};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -86,7 +86,7 @@ pub(super) fn run_time_warnings(
     let spec = &snapshot.spec;
     let by_kind = spec.claim.kind.is_some();
     let limits = thresholds_used.limits(by_kind);
-    let Finished::Kept(runs) = &spec.finished else { return Vec::new() };
+    let Some(runs) = spec.finished.kept() else { return Vec::new() };
     if limits.is_empty() {
         return Vec::new();
     }
@@ -174,7 +174,7 @@ pub(in crate::ops) fn cascades<'a>(
 
 /// What an action changes; the tables by their logical names.
 fn changes_of(spec: &QueueSpec, action: Action, of_both: bool) -> impl Iterator<Item = Change> {
-    let waiting = Some(&spec.waiting).filter(|_| of_both);
+    let waiting = Some(&spec.waiting_actions).filter(|_| of_both);
     let of_all = std::iter::once(&spec.actions).chain(waiting).filter_map(move |actions| actions.get(&action));
     of_all.flat_map(|action| &action.steps).flat_map(|step| match step {
         StepSpec::Update(assignments) => {

@@ -1,46 +1,62 @@
 //! Counts jobs by queue and state.
 
-use crate::model::{Cell, Claim, Timestamp};
+use crate::model::Cell;
 use crate::ops::OpsError;
-use crate::ops::scan::{detail_for_listing, longest};
-use crate::ops::selection::Selection;
+use crate::ops::health::measure;
+use crate::ops::scan::longest;
+use crate::ops::selection::{Selection, unmatched_filters};
 use crate::ops::session::Snapshot;
-use crate::output::{JobCounts, QueueStats, StateCount, Stats, StatsHead, StatsSummary};
-use crate::policy::{Judgement, Policy, Verdict, judge};
-use crate::preset::{EARLIEST_MICROS, QueueSpec, StateSource, StateValue};
-use crate::store::{RowCount, Wanted};
+use crate::ops::waiting;
+use crate::output::{JobCounts, MeasuredQueue, QueueStats, StateCount, Stats, StatsHead, StatsSummary};
+use crate::policy::{Policy, QueueFlow};
+use crate::preset::{QueueSpec, StateSource, StateValue};
+use crate::store::RowCount;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Counts jobs by queue and state, with the ages of the oldest claims. The counts come from one statement over the
 /// whole table, the rest from the claims, all in one snapshot.
 pub fn stats(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<Stats, OpsError> {
     selection.fits(&snapshot.spec, policy)?;
-    let now = snapshot.now();
-    let spec = &snapshot.spec;
+    let mut measured = measure(snapshot, selection, policy)?;
+    let (now, spec) = (snapshot.now(), &snapshot.spec);
     let mut counts = Counts::default();
     for tally in snapshot.reader.count_by_state(spec, !selection.kinds.patterns().is_empty())? {
         if selection.queues.admits(tally.queue.as_deref()) && selection.kinds.admits(tally.kind.as_deref()) {
             counts.add(spec, tally);
         }
     }
-    snapshot.reader.scan(spec, &Wanted::All, detail_for_listing(policy), &mut |claim| {
-        if selection.admits(&claim) {
-            let judgement = judge(spec, &claim, policy, now);
-            counts.queues.entry(claim.queue.clone()).or_default().see(&claim, &judgement, now);
-        }
-    })?;
     let has_states = matches!(spec.claim.state, StateSource::Column(_));
-    let findings = counts.findings(spec, has_states);
-    let queues: Vec<QueueStats> =
-        counts.queues.into_iter().map(|(queue, counts)| counts.finish(queue, spec, has_states)).collect();
+    let mut findings = counts.findings(spec, has_states);
+    if measured.queues.is_empty() {
+        findings.extend(unmatched_filters(snapshot, selection)?);
+    }
+    let spec = &snapshot.spec;
+    let waiting = measured.waiting.unwrap_or_default();
+    findings.extend((waiting.due.is_none() && waiting::is_asked_for(selection)).then(|| waiting.sentence()));
+    let mut flows: BTreeMap<Option<String>, QueueFlow> =
+        waiting.queues.into_iter().map(|flow| (flow.queue.clone(), flow)).collect();
+    // A queue may have claims and jobs that wait in tables of their own.
+    measured.queues.keys().chain(flows.keys()).for_each(|queue| _ = counts.queues.entry(queue.clone()).or_default());
+    let queues: Vec<QueueStats> = counts
+        .queues
+        .into_iter()
+        .map(|(queue, states)| {
+            let flow = flows.remove(&queue).or_else(|| waiting.due.map(|_| QueueFlow::default()));
+            let claims = measured.queues.remove(&queue).unwrap_or_default();
+            finish(queue, states, &claims, spec, flow)
+        })
+        .collect();
     let (target, filter) = (snapshot.target.clone(), selection.filter(policy));
     let head = StatsHead { schema: "jobdoctor.stats/v1", store_time: now, target, filter, findings };
     Ok(Stats { head, summary: total(&queues), queues })
 }
 
+/// Rows by meaning and state.
+type States = BTreeMap<(Option<Meaning>, String), u64>;
+
 #[derive(Default)]
 struct Counts {
-    queues: BTreeMap<Option<String>, Queue>,
+    queues: BTreeMap<Option<String>, States>,
     unfamiliar: BTreeSet<String>,
 }
 
@@ -52,7 +68,7 @@ impl Counts {
             self.unfamiliar.insert(name.clone());
         }
         let queue = self.queues.entry(tally.queue).or_default();
-        *queue.states.entry((meaning, name)).or_default() += tally.rows;
+        *queue.entry((meaning, name)).or_default() += tally.rows;
     }
 
     fn findings(&self, spec: &QueueSpec, has_states: bool) -> Vec<String> {
@@ -109,58 +125,41 @@ fn meaning(spec: &QueueSpec, stored: &Cell) -> Option<Meaning> {
     meanings.into_iter().find_map(|(list, meaning)| holds(list).then_some(meaning))
 }
 
-#[derive(Default)]
-struct Queue {
-    states: BTreeMap<(Option<Meaning>, String), u64>,
-    in_flight: u64,
-    stuck: u64,
-    unknown: u64,
-    oldest_in_flight: Option<f64>,
-    oldest_stuck: Option<f64>,
-}
-
-impl Queue {
-    fn see(&mut self, claim: &Claim, judgement: &Judgement, now: Timestamp) {
-        self.in_flight += 1;
-        // An implausible time makes the verdict unknown, and says nothing about ages.
-        let claimed = claim.claimed_at.at().filter(|at| at.micros() >= EARLIEST_MICROS);
-        longest(&mut self.oldest_in_flight, claimed.map(|at| now.since(at).as_secs_f64()));
-        match judgement.verdict {
-            Verdict::Healthy => {}
-            Verdict::Stuck(_) => {
-                self.stuck += 1;
-                longest(&mut self.oldest_stuck, judgement.silence.map(|silence| silence.as_secs_f64()));
-            }
-            Verdict::Unknown(_) => self.unknown += 1,
-        }
-    }
-
-    fn finish(self, queue: Option<String>, spec: &QueueSpec, has_states: bool) -> QueueStats {
-        let of = |wanted: Option<Meaning>| {
-            let states = self.states.iter().filter(|((meaning, _), _)| *meaning == wanted);
-            has_states.then(|| states.map(|(_, rows)| rows).sum())
-        };
-        let states = self.states.iter().map(|((meaning, state), jobs)| StateCount {
-            state: state.clone(),
-            meaning: meaning.map(|meaning| meaning.name().to_owned()),
-            jobs: *jobs,
-        });
-        let place = || spec.in_flight_names().first().cloned().unwrap_or_default();
-        let in_place = || StateCount { state: place(), meaning: Some("in_flight".to_owned()), jobs: self.in_flight };
-        let counts = JobCounts {
-            waiting: of(Some(Meaning::Waiting)),
-            in_flight: self.in_flight,
-            stuck: self.stuck,
-            unknown: self.unknown,
-            done: of(Some(Meaning::Done)),
-            failed: of(Some(Meaning::Failed)),
-            cancelled: of(Some(Meaning::Cancelled)),
-            other: of(None),
-            oldest_in_flight_seconds: self.oldest_in_flight,
-            oldest_stuck_seconds: self.oldest_stuck,
-        };
-        QueueStats { counts, states: if has_states { states.collect() } else { vec![in_place()] }, queue }
-    }
+fn finish(
+    queue: Option<String>,
+    states: States,
+    claims: &MeasuredQueue,
+    spec: &QueueSpec,
+    flow: Option<QueueFlow>,
+) -> QueueStats {
+    let has_states = matches!(spec.claim.state, StateSource::Column(_));
+    let of = |wanted: Option<Meaning>| {
+        let states = states.iter().filter(|((meaning, _), _)| *meaning == wanted);
+        has_states.then(|| states.map(|(_, rows)| rows).sum())
+    };
+    let all = states.iter().map(|((meaning, state), jobs)| StateCount {
+        state: state.clone(),
+        meaning: meaning.map(|meaning| meaning.name().to_owned()),
+        jobs: *jobs,
+    });
+    let place = || spec.in_flight_names().first().cloned().unwrap_or_default();
+    let in_place = || StateCount { state: place(), meaning: Some("in_flight".to_owned()), jobs: claims.in_flight() };
+    let counts = JobCounts {
+        waiting: of(Some(Meaning::Waiting)),
+        in_flight: claims.in_flight(),
+        stuck: claims.stuck(),
+        unknown: claims.unknown(),
+        done: of(Some(Meaning::Done)),
+        failed: of(Some(Meaning::Failed)),
+        cancelled: of(Some(Meaning::Cancelled)),
+        other: of(None),
+        oldest_in_flight_seconds: claims.oldest_claim_seconds,
+        oldest_stuck_seconds: claims.oldest_silence_seconds,
+        due: flow.as_ref().map(|flow| flow.due),
+        oldest_due_seconds: flow.as_ref().and_then(|flow| flow.oldest_due_seconds),
+        done_5m: flow.and_then(|flow| flow.done_5m),
+    };
+    QueueStats { counts, states: if has_states { all.collect() } else { vec![in_place()] }, queue }
 }
 
 fn total(queues: &[QueueStats]) -> StatsSummary {
@@ -181,6 +180,9 @@ fn total(queues: &[QueueStats]) -> StatsSummary {
         add(&mut total.other, queue.other);
         longest(&mut total.oldest_in_flight_seconds, queue.oldest_in_flight_seconds);
         longest(&mut total.oldest_stuck_seconds, queue.oldest_stuck_seconds);
+        add(&mut total.due, queue.due);
+        longest(&mut total.oldest_due_seconds, queue.oldest_due_seconds);
+        add(&mut total.done_5m, queue.done_5m);
     }
     StatsSummary { queues: queues.len() as u64, counts: total }
 }

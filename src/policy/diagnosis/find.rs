@@ -3,6 +3,7 @@
 use super::holder::{Holder, Part, Tally};
 use super::{Diagnoses, Diagnosis, DiagnosisKind, Doubt, Grouped};
 use crate::model::Timestamp;
+use crate::policy::PlannedActions;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -39,7 +40,8 @@ impl Diagnoses<'_> {
         // The one kind of diagnosis that may be about jobs which another is about too.
         let of_its_own = diagnoses.iter().filter(|diagnosis| diagnosis.what != DiagnosisKind::NoClaimTime);
         let grouped: u64 = of_its_own.map(|diagnosis| diagnosis.jobs).sum();
-        Grouped { diagnoses, alone: self.listed.saturating_sub(grouped) }
+        let silent_owners = self.owners.values().filter(|owner| owner.is_silent()).count() as u64;
+        Grouped { diagnoses, alone: self.listed.saturating_sub(grouped), silent_owners }
     }
 
     /// Holders of listed jobs without a sign of life: whole hosts, and owners that name no host or whose host is alive.
@@ -99,7 +101,7 @@ impl Diagnoses<'_> {
         let several = kinds.iter().filter(|(_, (sum, _))| sum.jobs > 1);
         diagnoses.extend(several.map(|(kind, (sum, parts))| Diagnosis {
             kind: kind.map(str::to_owned),
-            queues: queues(parts),
+            queues: queues_of(parts),
             doubt: (sum.by_age == sum.jobs).then_some(Doubt::ByAge),
             ..of_jobs(DiagnosisKind::Silent, sum)
         }));
@@ -216,7 +218,7 @@ fn gone_together(what: DiagnosisKind, lost: &[Lost<'_>], kind: Option<&str>) -> 
         kind: kind.or_else(|| one_kind(&parts)).map(str::to_owned),
         names,
         named_hosts: lost.iter().filter(|lost| lost.is_host).count(),
-        queues: queues(&parts),
+        queues: queues_of(&parts),
         doubt: match lost.iter().any(|lost| lost.holder.unknown > 0) {
             _ if what != DiagnosisKind::Silent => None,
             true => Some(Doubt::PartlyUnknown),
@@ -279,22 +281,14 @@ fn about(what: DiagnosisKind, lost: &[Lost<'_>]) -> Diagnosis {
 }
 
 /// A diagnosis about jobs of which only the count and the signs of life are known.
-fn of_jobs(what: DiagnosisKind, tally: &Tally) -> Diagnosis {
+pub fn of_jobs(what: DiagnosisKind, tally: &Tally) -> Diagnosis {
     Diagnosis {
         what,
-        host: None,
-        owner: None,
-        kind: None,
         since: tally.oldest,
         until: tally.newest,
         jobs: tally.jobs,
-        hosts: None,
-        owners: None,
-        names: Vec::new(),
-        named_hosts: 0,
-        queues: Vec::new(),
-        doubt: None,
-        claims: 0,
+        would: Some(tally.would).filter(|would| *would != PlannedActions::default()),
+        ..Diagnosis::default()
     }
 }
 
@@ -304,12 +298,14 @@ fn one_kind<'e>(parts: &[&'e Part]) -> Option<&'e str> {
     first.kind.as_deref().filter(|kind| rest.iter().all(|part| part.kind.as_deref() == Some(kind)))
 }
 
+fn queues_of(parts: &[&Part]) -> Vec<(Option<String>, u64)> {
+    queues(parts.iter().map(|part| (part.queue.as_deref(), part.tally.jobs)))
+}
+
 /// How many jobs are in which queue, most first.
-fn queues(parts: &[&Part]) -> Vec<(Option<String>, u64)> {
+pub fn queues<'e>(all: impl Iterator<Item = (Option<&'e str>, u64)>) -> Vec<(Option<String>, u64)> {
     let mut sums: BTreeMap<Option<&str>, u64> = BTreeMap::new();
-    for part in parts {
-        *sums.entry(part.queue.as_deref()).or_default() += part.tally.jobs;
-    }
+    all.for_each(|(queue, jobs)| *sums.entry(queue).or_default() += jobs);
     let mut sums: Vec<(Option<String>, u64)> =
         sums.into_iter().map(|(queue, jobs)| (queue.map(str::to_owned), jobs)).collect();
     sums.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));

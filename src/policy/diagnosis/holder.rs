@@ -1,6 +1,7 @@
 //! Counts of the claims that one owner or host holds.
 
 use crate::model::Timestamp;
+use crate::policy::PlannedActions;
 
 /// The most pairs of kind and queue that one holder keeps apart; further ones are counted together.
 const PARTS: usize = 64;
@@ -92,6 +93,8 @@ pub struct Tally {
     pub last_claim: Option<Timestamp>,
     /// How many are dead by age alone.
     pub by_age: u64,
+    /// What a reclaim would do to them, where that was asked.
+    pub would: PlannedActions,
 }
 
 impl Tally {
@@ -102,6 +105,7 @@ impl Tally {
         self.first_claim = Timestamp::oldest(self.first_claim, other.first_claim);
         self.last_claim = Timestamp::newest(self.last_claim, other.last_claim);
         self.by_age += other.by_age;
+        self.would.add(other.would);
     }
 
     pub fn of<'a>(tallies: impl Iterator<Item = &'a Tally>) -> Tally {

@@ -4,10 +4,14 @@
 mod find;
 mod holder;
 
+use super::plan::PlannedActions;
 use super::verdict::{Judgement, Rule, Verdict};
+use super::waiting::Flow;
 use crate::model::{Claim, Owner, OwnerRow, Timestamp};
 use crate::preset::{Liveness, QueueSpec};
-use holder::{Holder, Tally};
+pub(super) use find::{of_jobs, queues};
+use holder::Holder;
+pub(super) use holder::Tally;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -35,16 +39,27 @@ pub struct Diagnoses<'s> {
 }
 
 /// What is likely to have happened to several jobs at once, or how their ownership data contradicts itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Diagnosis {
     /// `all_silent` (everything in flight went silent within minutes), `vanished` (hosts or owners of which every claim
     /// is dead, silent since the same minute), `one_by_one` (the same at different times, each with one job of one
     /// kind), `silent` (dead by age alone, or with claims that cannot be judged), `hangs` (stuck jobs of owners that
     /// hold healthy ones or show life); and inconsistencies: `no_owner`, `owner_missing`, `owner_restarted`,
-    /// `no_claim_time`. A stuck job is part of one diagnosis at most, but for `no_claim_time`.
+    /// `no_claim_time`. A stuck job is part of one diagnosis at most, but for `no_claim_time`. Of jobs that are due:
+    /// `stands_still` (workers take none), `busy` (their workers hold healthy claims), `paused`, and `not_staged` (what
+    /// makes scheduled jobs available does not).
     #[serde(rename = "diagnosis")]
     #[schemars(with = "String")]
     pub what: DiagnosisKind,
+    /// The queue, if it is about due jobs of one.
+    pub queue: Option<String>,
+    /// Why due jobs wait: `no_worker`, `all_stuck`, `stands_still` (the tables do not show why), `paused` or `busy`.
+    #[serde(rename = "why")]
+    #[schemars(with = "Option<String>")]
+    pub flow: Option<Flow>,
+    /// Who moves scheduled jobs on.
+    #[serde(skip)]
+    pub by: Option<String>,
     /// The host, if it is about one.
     pub host: Option<String>,
     /// The owner, if it is about one.
@@ -52,17 +67,19 @@ pub struct Diagnosis {
     /// The kind of work, if it is about one.
     pub kind: Option<String>,
     /// When it began: the last sign of life of the first that went; of what hangs the first claim; of an inconsistency
-    /// the oldest sign.
+    /// the oldest sign; of due jobs since when the oldest waits.
     #[serde(rename = "since_at")]
     #[schemars(with = "Option<String>")]
     pub since: Option<Timestamp>,
     /// When it was complete: the last sign of life of the last that went; of what hangs the last claim; of an
-    /// inconsistency the newest.
+    /// inconsistency the newest; of due jobs when the last job was taken, as far as that shows.
     #[serde(rename = "until_at")]
     #[schemars(with = "Option<String>")]
     pub until: Option<Timestamp>,
-    /// The stuck jobs that it explains, whatever the limit; for `no_claim_time` also unknown ones.
+    /// The stuck jobs that it explains, whatever the limit; for `no_claim_time` also unknown ones; or the due jobs.
     pub jobs: u64,
+    /// What a reclaim would do to these stuck jobs; null where only `status` says it.
+    pub would: Option<PlannedActions>,
     /// Their hosts; null where owners name none.
     pub hosts: Option<u64>,
     /// Their owners; null where there are none, or too many to count.
@@ -78,15 +95,16 @@ pub struct Diagnosis {
     pub queues: Vec<(Option<String>, u64)>,
     #[serde(skip)]
     pub doubt: Option<Doubt>,
-    /// All claims of a living owner, of which some hang.
+    /// All claims of a living owner, of which some hang; of the queues of due jobs.
     #[serde(skip)]
     pub claims: u64,
 }
 
 /// The kind of a [`Diagnosis`], which says what each means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DiagnosisKind {
+    #[default]
     AllSilent,
     Vanished,
     OneByOne,
@@ -96,6 +114,18 @@ pub enum DiagnosisKind {
     OwnerMissing,
     OwnerRestarted,
     NoClaimTime,
+    StandsStill,
+    Busy,
+    Paused,
+    NotStaged,
+}
+
+impl DiagnosisKind {
+    /// True if it is about jobs that are due, not about claims.
+    pub fn is_of_due_jobs(self) -> bool {
+        use DiagnosisKind::{Busy, NotStaged, Paused, StandsStill};
+        matches!(self, StandsStill | Busy | Paused | NotStaged)
+    }
 }
 
 /// A contradiction in the ownership data of a claim.
@@ -162,6 +192,8 @@ pub struct Grouped {
     /// In no particular order, but always the same one.
     pub diagnoses: Vec<Diagnosis>,
     pub alone: u64,
+    /// Owners of stuck jobs that show no life.
+    pub silent_owners: u64,
 }
 
 impl<'s> Diagnoses<'s> {
@@ -180,22 +212,28 @@ impl<'s> Diagnoses<'s> {
     }
 
     /// Takes in a claim that is stuck or unknown. A claim that is not listed only counts toward whether its owner is
-    /// alive.
-    pub fn add(&mut self, claim: &Claim, judgement: &Judgement, is_listed: bool) {
-        self.take(claim, judgement, &count, is_listed);
+    /// alive. `would` is what a reclaim would do to it, where that was asked.
+    pub fn add(&mut self, claim: &Claim, judgement: &Judgement, is_listed: bool, would: PlannedActions) {
+        self.take(claim, &Tally { would, ..of(claim, judgement) }, judgement, &count, is_listed);
     }
 
     /// Lists a claim that was taken in and not listed.
     pub fn list(&mut self, claim: &Claim, judgement: &Judgement) {
-        self.take(claim, judgement, &|_, _| {}, true);
+        self.take(claim, &of(claim, judgement), judgement, &|_, _| {}, true);
     }
 
-    fn take(&mut self, claim: &Claim, judgement: &Judgement, count: &dyn Fn(&mut Holder, &Judgement), is_listed: bool) {
+    fn take(
+        &mut self,
+        claim: &Claim,
+        one: &Tally,
+        judgement: &Judgement,
+        count: &dyn Fn(&mut Holder, &Judgement),
+        is_listed: bool,
+    ) {
         let spec = self.spec;
-        let one = of(claim, judgement);
         let shows = |inconsistency: Inconsistency| inconsistency.is_shown_by(spec, claim, judgement);
         if is_listed && shows(Inconsistency::NoClaimTime) {
-            self.no_claim_time.add(&one);
+            self.no_claim_time.add(one);
         }
         let is_stuck = matches!(judgement.verdict, Verdict::Stuck(_));
         self.listed += u64::from(is_listed && is_stuck);
@@ -205,7 +243,7 @@ impl<'s> Diagnoses<'s> {
         let Some(owner) = &claim.owner else {
             count(&mut self.without_owner, judgement);
             if lists {
-                self.without_owner.add(kind, queue, &one, &mut self.room);
+                self.without_owner.add(kind, queue, one, &mut self.room);
             }
             return;
         };
@@ -214,9 +252,9 @@ impl<'s> Diagnoses<'s> {
             count(holder, judgement);
             match (lists, missing, restarted) {
                 (false, _, _) => {}
-                (true, true, _) => holder.missing.add(&one),
-                (true, false, true) => holder.restarted.add(&one),
-                (true, false, false) => holder.add(kind, queue, &one, &mut self.room),
+                (true, true, _) => holder.missing.add(one),
+                (true, false, true) => holder.restarted.add(one),
+                (true, false, false) => holder.add(kind, queue, one, &mut self.room),
             }
         };
         let others = self.owners.len();
@@ -290,5 +328,6 @@ fn of(claim: &Claim, judgement: &Judgement) -> Tally {
         first_claim: claimed,
         last_claim: claimed,
         by_age: u64::from(by_age),
+        would: PlannedActions::default(),
     }
 }

@@ -1,4 +1,4 @@
-//! What may be done to a job: `[action]` and `[waiting]`.
+//! What may be done to a job: `[action]` and `[waiting.action]`.
 
 use crate::model::{Action, AttemptsChange};
 use crate::preset::WrittenAt;
@@ -53,7 +53,7 @@ pub(crate) struct DelayedDoc {
 
 complete_when_read!(ActionDoc, StepDoc, DelayedDoc);
 
-/// Reads `[action]` or `[waiting]`: what is done for each action, or why there is none.
+/// Reads `[action]` or `[waiting.action]`: what is done for each action, or why there is none.
 pub(super) fn actions<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<(Action, ActionDoc)>, D::Error> {
     #[derive(serde::Deserialize)]
     struct Actions {

@@ -2,8 +2,10 @@
 //! live tables.
 
 mod actions;
+mod waiting;
 
 pub(crate) use actions::{ActionDoc, StepDoc};
+pub(crate) use waiting::{PlaceDoc, WaitingDoc, WorkersDoc};
 
 use super::encoding::{Encoding, Encodings, Zone};
 use super::field::{Field, Fragment, Written, complete_when_read, named};
@@ -46,8 +48,9 @@ pub(crate) struct Document {
     pub(crate) sql: BTreeMap<String, Fragment>,
     #[serde(rename = "action", deserialize_with = "actions")]
     pub(crate) actions: Vec<(Action, ActionDoc)>,
-    #[serde(deserialize_with = "actions")]
-    pub(crate) waiting: Vec<(Action, ActionDoc)>,
+    pub(crate) waiting: WaitingDoc,
+    #[serde(rename = "place", deserialize_with = "named")]
+    pub(crate) places: Vec<(String, PlaceDoc)>,
     #[serde(rename = "skip", deserialize_with = "named")]
     pub(crate) skips: Vec<(String, Skip<Fragment>)>,
     #[serde(rename = "check", deserialize_with = "named")]
@@ -173,7 +176,7 @@ impl Document {
                 read.tables.push((table.text.clone(), table.text.clone()));
             }
         }
-        for (_, action) in &mut read.waiting {
+        for (_, action) in &mut read.waiting.actions {
             // A job that never ran has lost no attempt.
             action.attempts.get_or_insert(AttemptsChange::Keep);
         }
@@ -186,6 +189,11 @@ impl Document {
     /// A table's name in the database.
     pub(crate) fn table_name<'d>(&'d self, logical: &'d str) -> &'d str {
         self.tables.iter().find(|(known, _)| known == logical).map_or(logical, |(_, name)| name)
+    }
+
+    /// True for the logical name of a table.
+    pub(crate) fn names_table(&self, logical: &str) -> bool {
+        self.tables.iter().chain(&self.waiting.tables).any(|(known, _)| known == logical)
     }
 
     /// The aliases of the claim's FROM clause with their tables, in order. A sub-select has no table.

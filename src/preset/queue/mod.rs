@@ -4,11 +4,13 @@ mod actions;
 mod claim;
 mod rules;
 mod utc;
+mod waiting;
 
 pub use actions::*;
 pub use claim::*;
 pub use rules::*;
 pub use utc::UtcEvidence;
+pub use waiting::*;
 
 pub use super::template::Column;
 use crate::model::{Action, Engine};
@@ -54,7 +56,12 @@ pub struct QueueSpec {
     pub actions: BTreeMap<Action, ActionSpec>,
     /// Why no statement can be written that does what an action says and no more, if so.
     pub unwritable: Option<String>,
-    pub waiting: BTreeMap<Action, ActionSpec>,
+    pub waiting_actions: BTreeMap<Action, ActionSpec>,
+    /// What the tables tell of jobs that wait, or why they tell nothing.
+    pub waiting: Result<Box<WaitingSpec>, String>,
+    /// The tables that only say what waits, by their logical names.
+    pub beside: BTreeSet<String>,
+    pub places: Vec<PlaceSpec>,
     pub skips: Vec<Skip>,
     /// Jobs that never run although no worker holds them: what `check` counts and warns of.
     pub checks: Vec<CheckSpec>,

@@ -292,6 +292,12 @@ pub enum Finished {
     Untold(String),
 }
 
+impl Finished {
+    pub fn kept(&self) -> Option<&Runs> {
+        if let Finished::Kept(runs) = self { Some(runs) } else { None }
+    }
+}
+
 /// Where the runs of jobs that have ended well are read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Runs {

@@ -1,6 +1,6 @@
 //! Tests whether times that nobody says the zone of are UTC, as which they are read.
 
-use super::{Finished, Liveness, QueueSpec, TimeColumn};
+use super::{Liveness, QueueSpec, TimeColumn};
 use crate::model::{Claim, Clocks, FUTURE_TOLERANCE, OwnerRow, Reading, Timestamp};
 use crate::preset::encoding::Said;
 use std::collections::BTreeMap;
@@ -123,7 +123,7 @@ impl QueueSpec {
     /// The columns of the jobs' own table that tell when a job was created, finished and claimed, where these times
     /// have no zone.
     pub fn zoneless_history(&self) -> [Option<&TimeColumn>; 3] {
-        let finished = if let Finished::Kept(runs) = &self.finished { Some(&runs.at) } else { None };
+        let finished = self.finished.kept().map(|runs| &runs.at);
         let times = [self.claim.created_at.as_ref(), finished, self.claim.claimed_at.as_ref()];
         times.map(|time| time.filter(|time| time.is_zoneless() && time.column.alias == self.claim.lock))
     }

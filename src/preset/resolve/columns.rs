@@ -10,7 +10,7 @@ use crate::preset::ident::{meanings, unquoted};
 use crate::preset::live::{LiveSchema, LiveTable};
 use crate::preset::queue::*;
 use crate::preset::template::{Piece, Template, is_name};
-use crate::preset::{SpecError, did_you_mean};
+use crate::preset::{SpecError, TableInError, did_you_mean};
 use std::collections::BTreeMap;
 
 /// The tables of a document: live ones by logical name, absent ones as `None`.
@@ -249,6 +249,7 @@ pub(in crate::preset) fn physical_tables<'a>(
     let tables = document
         .tables
         .iter()
+        .chain(&document.waiting.tables)
         .map(|(logical, name)| (logical.clone(), live.table_meant(within, &physical(logical, name))))
         .collect();
     Ok((schema, tables))
@@ -269,8 +270,8 @@ pub(super) fn missing_table(document: &str, name: &str, live: &LiveSchema, schem
             format!("there is no table `{name}` in schema `{schema}`; there is one in schema {}", found.join(", "))
         }
     };
-    let missing_table = elsewhere.is_empty().then(|| name.to_owned());
-    SpecError { missing_table, ..SpecError::whole(document, message) }
+    let table = elsewhere.is_empty().then(|| Box::new(TableInError::Missing(name.to_owned())));
+    SpecError { table, ..SpecError::whole(document, message) }
 }
 
 /// Why a table that is used because it is there does not count; `None` if it does. Its triggers would run as this role,

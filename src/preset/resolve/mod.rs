@@ -6,6 +6,7 @@ mod claim;
 mod columns;
 mod fragments;
 mod owner;
+mod waiting;
 
 pub(super) use columns::{STRANGER, Tables, distrusted, ignored, physical_tables};
 pub(super) use fragments::aliases_of;
@@ -111,6 +112,7 @@ impl<'a> Binder<'a> {
                 Some(table) => {
                     tables.insert(logical, table);
                 }
+                None if document.waiting.tables.iter().any(|(known, _)| *known == logical) => {}
                 None => return Err(missing_table(name, document.table_name(&logical), live, &schema)),
             }
         }
@@ -139,6 +141,15 @@ impl<'a> Binder<'a> {
         }
         if let Some(owner) = &document.owner.table {
             by_alias.insert("o".to_owned(), tables.get(&owner.text).copied());
+        }
+        let waiting = &document.waiting;
+        let froms = waiting.from.iter().chain(waiting.staged.iter().flat_map(|staged| &staged.from));
+        let froms = froms.chain(document.places.iter().map(|(_, place)| &place.from));
+        let workers = waiting.workers.iter().filter_map(|workers| Some(("w".to_owned(), workers.table.as_ref()?)));
+        let workers = workers.map(|(alias, table)| (alias, Some(table.text.clone())));
+        for (alias, logical) in froms.flat_map(|from| aliases_of(&from.sql)).chain(workers) {
+            let table = logical.and_then(|logical| tables.get(&logical).copied());
+            by_alias.entry(alias).or_insert(table);
         }
         Ok(Binder {
             name,
@@ -181,6 +192,7 @@ impl<'a> Binder<'a> {
                 refused.clone_from(why);
             }
         }
+        let finished = self.finished(&claim)?;
         let spec = QueueSpec {
             preset: document.name.clone(),
             variants,
@@ -188,11 +200,14 @@ impl<'a> Binder<'a> {
             engine: self.live.engine,
             schema: self.schema.clone(),
             tables: self.tables.iter().map(|(logical, table)| (logical.clone(), table.place())).collect(),
-            finished: self.finished(&claim)?,
             unwritable: None,
             filled: self.own.filled.clone(),
             actions,
-            waiting: self.actions(&document.waiting, &claim, &attempts)?,
+            waiting_actions: self.actions(&document.waiting.actions, &claim, &attempts)?,
+            waiting: self.waiting(&claim, &finished),
+            finished,
+            beside: document.waiting.tables.iter().map(|(logical, _)| logical.clone()).collect(),
+            places: self.places(),
             states: document.states.clone(),
             waits: false,
             unlocked: self.unlocked(&liveness)?,
@@ -261,7 +276,7 @@ impl<'a> Binder<'a> {
 }
 
 /// Jobs that wait in one state. No worker holds them, so no sign of life is read; what is left is since when they wait,
-/// and what `[waiting]` of the preset does to them.
+/// and what `[waiting.action]` of the preset does to them.
 #[derive(Debug, Clone)]
 pub struct Waits {
     pub state: Written,
@@ -295,7 +310,7 @@ impl Waits {
     }
 
     fn complete(mut spec: QueueSpec) -> QueueSpec {
-        spec.actions = std::mem::take(&mut spec.waiting);
+        spec.actions = std::mem::take(&mut spec.waiting_actions);
         if let (false, Some(state)) = (spec.notify.is_empty(), spec.states.in_flight.first()) {
             let stays = ActionSpec {
                 to: state.clone(),

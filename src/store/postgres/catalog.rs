@@ -18,15 +18,16 @@ const FIND: &str = "SELECT pg_catalog.set_config('jobdoctor.tables', pg_catalog.
   AND n.nspname NOT LIKE 'pg_temp%'), ','), true)";
 const OIDS: &str = "pg_catalog.string_to_array(pg_catalog.current_setting('jobdoctor.tables'), ',')::oid[]";
 
+/// What opens a table waits for whoever locks it, so that only those are opened of which that must be asked.
 const TABLES: &str = "
 SELECT c.oid::text, n.nspname::text, c.relname::text,
        pg_catalog.row_security_active(c.oid),
        pg_catalog.has_table_privilege(c.oid, 'INSERT'), pg_catalog.has_table_privilege(c.oid, 'DELETE'),
        c.relkind IN ('v', 'm'),
        (SELECT p.partattrs::text FROM pg_catalog.pg_partitioned_table AS p WHERE p.partrelid = c.oid),
-       pg_catalog.pg_relation_is_updatable(c.oid, true) & 4 = 0,
+       CASE WHEN c.relkind IN ('v', 'm', 'f') THEN pg_catalog.pg_relation_is_updatable(c.oid, true) & 4 = 0 END,
        pg_catalog.pg_get_userbyid(c.relowner)::text,
-       c.relkind = 'v' AND pg_catalog.pg_relation_is_updatable(c.oid, false) & 4 = 0,
+       CASE WHEN c.relkind = 'v' THEN pg_catalog.pg_relation_is_updatable(c.oid, false) & 4 = 0 END,
        pg_catalog.has_schema_privilege(n.oid, 'USAGE'), c.relkind = 'f',
        c.relkind <> 'p' AND EXISTS (SELECT FROM pg_catalog.pg_inherits AS h WHERE h.inhparent = c.oid)
 FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
@@ -103,10 +104,10 @@ ORDER BY 1, 2";
 
 const PARTITIONS: &str = "
 SELECT t.oid::text, n.nspname::text, c.relname::text
-FROM pg_catalog.unnest($tables) AS t(oid)
-CROSS JOIN LATERAL pg_catalog.pg_partition_tree(t.oid::regclass) AS p
+FROM pg_catalog.pg_class AS t
+CROSS JOIN LATERAL pg_catalog.pg_partition_tree(CASE WHEN t.relkind = 'p' THEN t.oid::regclass END) AS p
 JOIN pg_catalog.pg_class AS c ON c.oid = p.relid JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-WHERE p.isleaf AND p.relid <> t.oid ORDER BY n.nspname, c.relname";
+WHERE t.oid = ANY ($tables) AND p.isleaf AND p.relid <> t.oid ORDER BY n.nspname, c.relname";
 
 const ENUMS: &str = "
 SELECT t.typname::text, e.enumlabel::text FROM pg_catalog.pg_enum AS e

@@ -20,7 +20,7 @@ use futures_util::future::{join, join_all, join3};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 use tokio_postgres::Client;
 
@@ -75,6 +75,8 @@ pub(super) struct PostgresSession {
     alive: Arc<()>,
 }
 
+/// Ends a savepoint, whether its statements failed or not.
+pub(super) const END_SHORT: &str = "ROLLBACK TO SAVEPOINT jobdoctor_short; RELEASE SAVEPOINT jobdoctor_short;";
 /// Statements that are on their way at once.
 const TOGETHER: usize = 16;
 /// Rows that are handed over together.
@@ -213,6 +215,52 @@ impl PostgresSession {
         self.remember(begun, None)
     }
 
+    /// Runs each of `beside` within a savepoint of its own that `begin` begins, and hands over the rows of a statement, all in one round
+    /// trip. The driver decodes the rows on the connection's thread, and reads no further than they are taken.
+    pub(super) fn streamed(
+        &mut self,
+        (begin, beside): (String, Vec<Statement>),
+        statement: &Statement,
+        each: &mut dyn FnMut(&mut [Cell]) -> ControlFlow<()>,
+    ) -> Result<Vec<Result<Answered, StoreError>>, StoreError> {
+        if self.rolls_back() {
+            return Err(StoreError::rolled_back());
+        }
+        self.send_ahead()?;
+        let (statement, keep_waiting, is_reader) = (statement.clone(), self.keep_waiting(), self.is_reader);
+        let interrupt = self.limits.interrupt.clone();
+        let (send, answers) = mpsc::channel();
+        let streamed = self.connection.stream(
+            keep_waiting,
+            async move |client, take: &dyn Fn(Vec<Vec<Cell>>) -> bool| {
+                // Each is sent as it is first polled, which is in their order.
+                let first = join_all(beside.iter().map(async |one| {
+                    let (begin, end) = (client.batch_execute(&begin), client.batch_execute(END_SHORT));
+                    join3(begin, answered(client, one), end).await.1
+                }));
+                let (first, rows) = join(first, rows(client, &statement)).await;
+                let _ = send.send(first);
+                let mut rows = pin!(rows?);
+                let mut part = Vec::new();
+                while let Some(row) = rows.try_next().await? {
+                    part.push(cells(&row)?);
+                    if part.len() == ROWS_A_PART && !take(std::mem::take(&mut part)) {
+                        return Ok(());
+                    }
+                }
+                take(part);
+                Ok(())
+            },
+            |mut part: Vec<Vec<Cell>>| {
+                part.iter_mut().try_for_each(|row| each(row))?;
+                if is_reader && interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            },
+        );
+        self.answer(streamed)?;
+        let answers: Vec<Result<Answered, Error>> = answers.try_recv().unwrap_or_default();
+        Ok(answers.into_iter().map(|answer| answer.map_err(|error| self.error(&error))).collect())
+    }
+
     /// Sends what was to go with the next statement, such as the beginning of the transaction.
     fn send_ahead(&mut self) -> Result<(), StoreError> {
         if self.unsent.is_none() && self.ahead.is_empty() { Ok(()) } else { self.run(async |_| Ok(())) }
@@ -233,38 +281,12 @@ impl Session for PostgresSession {
         &Postgres
     }
 
-    /// The driver decodes the rows on the connection's thread, and reads no further than they are taken.
     fn stream(
         &mut self,
         statement: &Statement,
         each: &mut dyn FnMut(&mut [Cell]) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        if self.rolls_back() {
-            return Err(StoreError::rolled_back());
-        }
-        self.send_ahead()?;
-        let (statement, keep_waiting, is_reader) = (statement.clone(), self.keep_waiting(), self.is_reader);
-        let interrupt = self.limits.interrupt.clone();
-        let streamed = self.connection.stream(
-            keep_waiting,
-            async move |client, take: &dyn Fn(Vec<Vec<Cell>>) -> bool| {
-                let mut rows = pin!(rows(client, &statement).await?);
-                let mut part = Vec::new();
-                while let Some(row) = rows.try_next().await? {
-                    part.push(cells(&row)?);
-                    if part.len() == ROWS_A_PART && !take(std::mem::take(&mut part)) {
-                        return Ok(());
-                    }
-                }
-                take(part);
-                Ok(())
-            },
-            |mut part: Vec<Vec<Cell>>| {
-                part.iter_mut().try_for_each(|row| each(row))?;
-                if is_reader && interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            },
-        );
-        self.answer(streamed)
+        self.streamed((String::new(), Vec::new()), statement, each).map(drop)
     }
 
     fn role(&self) -> Option<String> {

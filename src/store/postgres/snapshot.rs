@@ -1,13 +1,14 @@
 //! A snapshot: one read-only transaction, its clock, and what the server says about itself.
 
 use super::catalog;
-use super::session::{PostgresSession, is_true};
+use super::session::{END_SHORT, PostgresSession, is_true};
 use super::settings::{epoch_micros, instant};
 use crate::model::{Cell, Timestamp};
 use crate::preset::{LiveSchema, QueueSpec};
-use crate::store::session::{ReadSession, Session};
+use crate::store::session::{Answered, ReadSession, Session};
 use crate::store::sql::Statement;
 use crate::store::{LiveServer, ServerVersion, Standby, StoreError, StoreErrorKind};
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 /// What a snapshot asks of the server: whether it is a standby; when the last transaction that it replayed was
@@ -55,16 +56,33 @@ impl PostgresSession {
     }
 }
 
+impl PostgresSession {
+    /// Begins a savepoint within which statements may take so long.
+    fn short(&self, time: Duration) -> String {
+        format!("SAVEPOINT jobdoctor_short; {};", self.statement_timeout(time))
+    }
+}
+
 impl ReadSession for PostgresSession {
     fn begin_short(&mut self, time: Duration) -> Result<(), StoreError> {
-        let limit = self.statement_timeout(time);
-        self.ahead.push_str(&format!("SAVEPOINT jobdoctor_short; {limit};"));
+        let begin = self.short(time);
+        self.ahead.push_str(&begin);
         Ok(())
+    }
+
+    fn stream_beside(
+        &mut self,
+        beside: Vec<Statement>,
+        time: Duration,
+        statement: &Statement,
+        each: &mut dyn FnMut(&mut [Cell]) -> ControlFlow<()>,
+    ) -> Result<Vec<Result<Answered, StoreError>>, StoreError> {
+        self.streamed((self.short(time), beside), statement, each)
     }
 
     fn end_short(&mut self) -> Result<(), StoreError> {
         // This undoes the setting too.
-        self.ahead.push_str("ROLLBACK TO SAVEPOINT jobdoctor_short; RELEASE SAVEPOINT jobdoctor_short;");
+        self.ahead.push_str(END_SHORT);
         Ok(())
     }
 

@@ -14,6 +14,7 @@ pub mod parts;
 mod projection;
 pub mod statements;
 mod verify;
+mod waiting;
 
 pub use builder::{Param, Sql, Statement};
 pub use dialect::{Dialect, Postgres, Sqlite};
@@ -32,5 +33,6 @@ pub(super) use ledger::{
     ledger_runs,
 };
 pub(super) use listing::{Listing, canonical, find, history, listing};
-pub(super) use projection::text;
+pub(super) use projection::{Projection, text};
 pub(super) use verify::{evidence_rows, evidence_writers, guard, reread, shared_keys, verify};
+pub(super) use waiting::{Part, due_before, waiting};

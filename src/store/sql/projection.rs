@@ -48,13 +48,15 @@ enum Role {
 
 impl<'s> Projection<'s> {
     /// The projection for claims in flight, whose first value is the number of their state, from 1. Where `flag` is
-    /// false, a row carries its owner alone.
+    /// false, a row carries its owner, its queue and the time of its claim alone.
     pub fn of_claims(spec: &'s QueueSpec, sql: &Sql<'_>, detail: Detail, flag: Option<&str>) -> Projection<'s> {
         let mut items = items_of_row(spec, sql, detail);
         items.retain(|(role, _)| *role != Role::State);
         if let Some(flag) = flag {
-            let is_owner = |role: Role| matches!(role, Role::OwnerId | Role::OwnerName | Role::OwnerHost);
-            let others = items.iter_mut().filter(|(role, _)| !is_owner(*role));
+            let is_carried = |role: Role| {
+                matches!(role, Role::OwnerId | Role::OwnerName | Role::OwnerHost | Role::Queue | Role::ClaimedAt)
+            };
+            let others = items.iter_mut().filter(|(role, _)| !is_carried(*role));
             others.for_each(|(_, item)| *item = format!("CASE WHEN {flag} THEN {item} END"));
         }
         Projection::of(spec, items)
@@ -97,9 +99,16 @@ impl<'s> Projection<'s> {
         found.and_then(|n| self.places.get(n)).map(|(_, at)| *at)
     }
 
-    /// What a row of a listing is: a claim, or the owner of one that is no suspect. Takes the values out of the row.
-    pub fn seen(&self, row: &mut [Cell]) -> Result<Claim, Option<Owner>> {
-        if row.first().is_none_or(truth) { Ok(self.claim(row).0) } else { Err(self.owner(row).0) }
+    /// True for a row of a listing that carries a claim, not only what is counted of one that is no suspect.
+    pub fn is_claim(row: &[Cell]) -> bool {
+        row.first().is_none_or(truth)
+    }
+
+    /// What is counted of a claim that is no suspect: its owner, its queue and its time. Takes the values out of the row.
+    pub fn counted(&self, row: &mut [Cell]) -> (Option<Owner>, Option<String>, Reading) {
+        let claimed = self.take(row, Role::ClaimedAt);
+        let claimed_at = self.spec.claim.claimed_at.as_ref().map_or(Reading::Absent, |time| reading(time, &claimed));
+        (self.owner(row).0, self.take(row, Role::Queue).into_text(), claimed_at)
     }
 
     /// The claim in a row, and whether it is in flight. Takes the values out of the row.

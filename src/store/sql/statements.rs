@@ -5,7 +5,7 @@ use super::{
     verify,
 };
 use crate::model::{Action, Key, Timestamp};
-use crate::preset::{Finished, QueueSpec};
+use crate::preset::QueueSpec;
 use crate::store::{Cutoffs, Detail, Wanted, WantedRuns};
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ pub fn statements(
         list.push((format!("check {}", check.name), question(spec, dialect, &check.sql)));
     }
     list.extend(count_by_state(spec, dialect, true).map(|counts| ("count by state".to_owned(), counts)));
-    if let Finished::Kept(runs) = &spec.finished {
+    if let Some(runs) = spec.finished.kept() {
         for (name, wanted) in [
             ("finished since", WantedRuns::Since(now)),
             ("finished last", WantedRuns::Newest(1000, Duration::from_secs(1))),

@@ -194,7 +194,8 @@ impl Session for SqliteSession {
 
 impl ReadSession for SqliteSession {
     fn begin_short(&mut self, time: Duration) -> Result<(), StoreError> {
-        self.limit_until(self.limits.deadline.min(Instant::now() + time))
+        let until = Instant::now().checked_add(time).unwrap_or(self.limits.deadline);
+        self.limit_until(self.limits.deadline.min(until))
     }
 
     fn end_short(&mut self) -> Result<(), StoreError> {

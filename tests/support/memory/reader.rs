@@ -1,8 +1,10 @@
 use super::database::{Database, Row, now};
 use super::record::{image, key_of};
 use super::row::{Joined, joined};
-use jobdoctor::model::{Cell, Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowError, RowImage, Timestamp};
-use jobdoctor::preset::{ActionSpec, Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
+use jobdoctor::model::{
+    Cell, Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowError, RowImage, Timestamp, WaitingSide,
+};
+use jobdoctor::preset::{ActionSpec, Column, DueSpec, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
 use jobdoctor::store::{
     Detail, FinishedRun, Found, Holders, LiveServer, Reader, Refusal, RowCount, StoreError, Wanted, WantedRuns,
 };
@@ -96,6 +98,7 @@ impl Reader for MemoryReader {
         _wanted: &Wanted,
         _detail: Detail,
         _most: Option<u64>,
+        _waiting: Option<&mut WaitingSide>,
         each: &mut dyn FnMut(Claim) -> ControlFlow<()>,
     ) -> Result<Holders, StoreError> {
         let (rows, mut holders) = (scrambled(joined(spec, &self.tables)), Holders::default());
@@ -111,6 +114,10 @@ impl Reader for MemoryReader {
     /// It has no times without a zone.
     fn utc_evidence(&mut self, _: &QueueSpec) -> Result<UtcEvidence, StoreError> {
         Ok(UtcEvidence::default())
+    }
+
+    fn due_before(&mut self, _: &QueueSpec, _: &DueSpec, _: Option<&str>, _: Timestamp) -> Result<u64, StoreError> {
+        Ok(0)
     }
 
     fn find(&mut self, spec: &QueueSpec, ids: &[String]) -> Result<Vec<Found>, StoreError> {

@@ -152,7 +152,8 @@ impl<'a> Pass<'a> {
         plan: &mut ops::Plan,
     ) -> Result<(), CliError> {
         warn_of_unknown_owners(self.context, snapshot, policy, plan, self.options.act.mode() == Mode::Apply)?;
-        let is_read = self.format.is_machine() || self.context.ui.shows_details();
+        let is_silent = self.options.name == "sweep" && policy.restart.is_none();
+        let is_read = !is_silent || self.format.is_machine() || self.context.ui.shows_details();
         let selection = match &self.source {
             PlanSource::Selection(selection)
                 if is_read && !selection.is_by_name() && plan.is_empty() && !plan.has_skipped() =>
@@ -166,7 +167,7 @@ impl<'a> Pass<'a> {
         caveats.extend(list.unmatched.clone());
         // A plan that is shown prints its own warnings; a sweep shows one only if it has steps.
         if self.options.act.apply || (self.options.name == "sweep" && plan.is_empty()) {
-            self.context.warn_of_caveats(&caveats, plan.in_flight == 0);
+            self.context.warn_of_caveats(&caveats, plan.in_flight == 0 || !is_silent && selection.is_some());
         }
         caveats.into_iter().for_each(|caveat| plan.warn(caveat));
         Ok(())
@@ -293,7 +294,7 @@ fn warn_of_unknown_owners(
     let warning = unknown_owners(matches!(restart.scope, RestartScope::Hosts(_)), &unmatched.names, &unmatched.hosts);
     // A plan that is shown prints its own warnings.
     let is_shown = context.ui.is_watched() && !applies;
-    match unmatched.is_near || context.ui.shows_details() {
+    match unmatched.is_near {
         _ if is_shown => {}
         true => context.ui.warn(&warning),
         false => context.ui.note(&warning),

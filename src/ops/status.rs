@@ -1,0 +1,42 @@
+//! The situation of a queue on one screen: both of its sides by cause, and the last run.
+
+use super::history::{Records, last_run};
+use super::selection::Selection;
+use super::session::Snapshot;
+use super::{OpsError, stale};
+use crate::history::Directory;
+use crate::model::{LONGEST_THRESHOLD, WaitingSide};
+use crate::output::{Stale, Status, StatusHead, StatusSummary};
+use crate::policy::Policy;
+
+/// Reads the situation. What could not be read is named there, and is never taken for nothing.
+pub fn status(snapshot: &mut Snapshot, policy: &Policy, journals: Option<&Directory>) -> Result<Status, OpsError> {
+    // Without a threshold no claim is judged, but what waits is read.
+    let untold = Selection::default().check(&snapshot.spec, policy).err();
+    let policy = if untold.is_some() { &Policy { older: Some(LONGEST_THRESHOLD), ..policy.clone() } } else { policy };
+    let Stale { head, mut summary, diagnoses, .. } = stale::situation(snapshot, policy)?;
+    let mut warnings = head.warnings;
+    if let Some(error) = untold {
+        summary.unknown = summary.in_flight;
+        warnings.push(error.to_string());
+    }
+    let last_run = last_run(&mut Records { journals, snapshot: Some(snapshot) }).unwrap_or_else(|error| {
+        warnings.push(format!("the last run is unknown: {error}"));
+        None
+    });
+    let done = summary.waiting.as_ref().and_then(|waiting| {
+        let done = waiting.queues.iter().map(|queue| queue.done_5m);
+        done.sum::<Option<u64>>().filter(|_| !waiting.queues.is_empty())
+    });
+    Ok(Status {
+        head: StatusHead { schema: "jobdoctor.status/v1", store_time: head.store_time, target: head.target, warnings },
+        summary: StatusSummary {
+            counts: summary,
+            done_5m: done,
+            done_5m_is_more: done.is_some_and(|done| done > WaitingSide::MOST),
+            last_run,
+            next: None,
+        },
+        causes: diagnoses,
+    })
+}

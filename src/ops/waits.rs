@@ -1,0 +1,139 @@
+//! Finds jobs by id in all tables of a preset, and says what those wait for that wait.
+
+use super::OpsError;
+use super::selection::Selection;
+use super::session::Snapshot;
+use super::waiting::{self, StuckByQueue};
+use crate::model::{Claim, Reading, WaitingSide};
+use crate::output::{Job, ShownJob, Waits};
+use crate::policy::{Policy, QueueFlow};
+use crate::preset::{DueSpec, StateSource, StateValue};
+use crate::store::{Detail, Found, StoreError, Wanted};
+use std::ops::ControlFlow;
+
+/// A job in another table than that of the claims.
+pub(super) struct Elsewhere {
+    pub found: Found,
+    table: String,
+    /// The table is one where jobs wait.
+    waits: bool,
+}
+
+/// The jobs of these ids in other tables, and why the first table that could not be read could not.
+pub(super) fn elsewhere(
+    snapshot: &mut Snapshot,
+    ids: &[String],
+) -> Result<(Vec<Elsewhere>, Option<StoreError>), StoreError> {
+    let (mut all, mut unread) = (Vec::new(), None);
+    for place in snapshot.spec.places.clone() {
+        let spec = snapshot.spec.at_place(&place);
+        match snapshot.reader.find(&spec, ids) {
+            Ok(found) => all.extend(found.into_iter().filter(|found| found.in_flight).map(|found| Elsewhere {
+                found: Found { in_flight: false, ..found },
+                table: spec.table_of(&place.from),
+                waits: place.held.is_some(),
+            })),
+            Err(error) if error.spoils_the_snapshot() => return Err(error),
+            Err(error) => unread = unread.or(Some(error)),
+        }
+    }
+    Ok((all, unread))
+}
+
+impl Elsewhere {
+    /// The job, of which nothing is claimed.
+    pub fn shown(&self, job: ShownJob) -> ShownJob {
+        let says = self.found.claim.extra.first().cloned().flatten();
+        let since_at = self.found.claim.claimed_at.at();
+        let waits = Waits { since_at, held: says.clone(), ..Waits::default() };
+        let since = since_at.map(|at| ("since".to_owned(), Some(at.to_string())));
+        let says = says.map(|says| ("says".to_owned(), Some(says)));
+        ShownJob {
+            job: Job { claimed_at: None, last_seen_at: None, silence_seconds: None, ..job.job },
+            table: self.table.clone(),
+            waits: self.waits.then_some(waits),
+            extra: if self.waits { Vec::new() } else { since.into_iter().chain(says).collect() },
+            ..job
+        }
+    }
+}
+
+/// Says of the shown jobs that wait what they wait for.
+pub(super) fn explain(
+    snapshot: &mut Snapshot,
+    ids: &[String],
+    shown: &mut [(&Found, ShownJob)],
+) -> Result<(), OpsError> {
+    let Ok(told) = snapshot.spec.waiting.clone() else { return Ok(()) };
+    let staged = told.staged.iter().map(|(by, staged)| (staged, Some(by)));
+    let mut flows: Option<Vec<QueueFlow>> = None;
+    for (due, stager) in std::iter::once((&told.due, None)).chain(staged) {
+        let Some(spec) = snapshot.spec.of_due_jobs(due) else { continue };
+        let table = spec.table_of(&due.from);
+        for Found { claim, in_flight: may_be_taken, .. } in snapshot.reader.find(&spec, ids).unwrap_or_default() {
+            let key = claim.key.exact();
+            let is_it = |(found, job): &&mut (&Found, ShownJob)| {
+                !job.in_flight && found.claim.key.exact() == key && job.table == table
+            };
+            let Some((_, job)) = shown.iter_mut().find(is_it) else { continue };
+            let is_held = claim.extra.first().is_some_and(Option::is_some);
+            let may_wait = |all: &[StateValue]| all.iter().any(|state| state.name == job.job.state);
+            let has_states = matches!(spec.claim.state, StateSource::Column(_));
+            let waits_held = is_held && (!has_states || may_wait(&snapshot.spec.states.waiting));
+            if !(may_be_taken || waits_held || may_wait(&due.states)) {
+                continue;
+            }
+            if flows.is_none() {
+                flows = Some(flows_of(snapshot)?);
+            }
+            let flow = flows.iter().flatten().find(|flow| flow.queue == claim.queue);
+            job.waits = Some(waits(snapshot, (due, stager), &claim, may_be_taken, flow));
+        }
+    }
+    Ok(())
+}
+
+/// What a job waits for that a stager, if any, moves on first.
+fn waits(
+    snapshot: &mut Snapshot,
+    (due, stager): (&DueSpec, Option<&String>),
+    claim: &Claim,
+    may_be_taken: bool,
+    flow: Option<&QueueFlow>,
+) -> Waits {
+    let now = snapshot.now();
+    let ahead = [claim.deadline.at(), claim.claimed_at.at()].map(|at| at.filter(|at| at.micros() > now.micros()));
+    let not_before = ahead.into_iter().flatten().max_by_key(|at| at.micros());
+    if not_before.is_some() {
+        return Waits { not_before_at: not_before, ..Waits::default() };
+    }
+    let since_at = claim.claimed_at.at();
+    let held = match (&claim.deadline, stager) {
+        (Reading::Unfit { why, .. }, _) if since_at.is_none() => {
+            Some(format!("the time before which it is not due {why}"))
+        }
+        (_, Some(by)) => Some(format!("{by} has not moved it on yet")),
+        _ => claim.extra.first().cloned().flatten(),
+    };
+    let held = held.or_else(|| (!may_be_taken).then(|| "a rule of the queue keeps workers from it".to_owned()));
+    if held.is_some() {
+        return Waits { since_at, held, ..Waits::default() };
+    }
+    let before = since_at.map(|since| snapshot.reader.due_before(&snapshot.spec, due, claim.queue.as_deref(), since));
+    Waits {
+        since_at,
+        before: before.and_then(Result::ok),
+        paused: flow.is_some_and(|flow| flow.paused),
+        workers: flow.and_then(|flow| flow.workers),
+        ..Waits::default()
+    }
+}
+
+/// The waiting side by queue. The claims that are read with it are of no use here.
+fn flows_of(snapshot: &mut Snapshot) -> Result<Vec<QueueFlow>, OpsError> {
+    let mut side = WaitingSide::default();
+    let each = &mut |_| ControlFlow::Break(());
+    snapshot.reader.scan_until(&snapshot.spec, &Wanted::All, Detail::ForListing, Some(0), Some(&mut side), each)?;
+    let policy = Policy::default();
+    Ok(waiting::concluded(snapshot, side, &StuckByQueue::new(), &Selection::default(), &policy).0.queues)
+}

@@ -1,0 +1,168 @@
+//! Which jobs are due, and what shows that workers take them. What is missing here makes its part unknown, and nothing
+//! fails: the claims are read all the same.
+
+use super::Binder;
+use crate::preset::document::{PlaceDoc, WaitingDoc, WorkersDoc};
+use crate::preset::ident::quoted;
+use crate::preset::live::LiveIndex;
+use crate::preset::queue::*;
+use crate::preset::template::{Column, Piece, Template};
+use crate::preset::{SpecError, Written, did_you_mean};
+use std::time::Duration;
+
+/// How long a due job usually waits where nothing is said of it.
+const DELAY: Duration = Duration::from_secs(10);
+
+impl Binder<'_> {
+    pub(super) fn waiting(&self, claim: &ClaimSpec, finished: &Finished) -> Result<Box<WaitingSpec>, String> {
+        let doc = &self.document.waiting;
+        if let Some(why) = &doc.untold {
+            return Err(why.clone());
+        }
+        if doc.due.is_none() && doc.since.is_none() {
+            return Err(format!("{} has no [waiting]", self.document.name));
+        }
+        let due = self.due(doc, claim).map_err(|error| error.to_string())?;
+        let staged = |staged: &WaitingDoc| Some((staged.by.clone()?, self.due(staged, claim).ok()?));
+        let paused = doc.paused.as_ref().and_then(|paused| self.read_sql(paused).ok());
+        Ok(Box::new(WaitingSpec {
+            due,
+            staged: doc.staged.as_deref().and_then(staged),
+            paused: paused.filter(|paused| self.has_tables(paused)),
+            workers: doc.workers.as_ref().and_then(|workers| self.workers(workers).ok()?),
+            ends_are_indexed: finished.kept().is_some_and(|runs| self.leads_to(claim, &runs.at, &runs.states)),
+        }))
+    }
+
+    fn due(&self, doc: &WaitingDoc, claim: &ClaimSpec) -> Result<DueSpec, SpecError> {
+        let from = match &doc.from {
+            Some(from) => self.read_sql(from)?,
+            None => {
+                let own = Piece::Name(self.lock_table.clone());
+                Template(vec![own, Piece::Text(format!(" AS {}", quoted(&self.lock)))])
+            }
+        };
+        if !self.has_tables(&from) {
+            return Err(SpecError::whole(self.name, "a table of [waiting] is not there"));
+        }
+        let all = &self.document.states.waiting;
+        let named = |name: &Written| {
+            let hint = || did_you_mean(&name.text, all.iter().map(|state| state.name.as_str()));
+            let found = all.iter().find(|state| state.name == name.text).cloned();
+            found.ok_or_else(|| name.error(format!("`{}` is not one of the waiting states{}", name.text, hint())))
+        };
+        let states = match (&doc.states, &claim.state) {
+            (Some(states), _) => states.iter().map(named).collect::<Result<_, _>>()?,
+            (None, StateSource::Column(_)) if doc.from.is_none() => all.clone(),
+            _ => Vec::new(),
+        };
+        let first = doc.from.as_ref().and_then(|from| super::aliases_of(&from.sql).into_iter().next());
+        let alias = first.map_or_else(|| self.lock.clone(), |(alias, _)| alias);
+        let at = self.optional_time(&doc.due, &alias)?;
+        let since = match (&doc.since, &at, &claim.created_at) {
+            (Some(since), ..) => self.time(since, &alias)?,
+            // A job without a time of its own waits since it was made.
+            (None, Some(at), Some(created)) if at.encodings == created.encodings => {
+                let columns = [&at.column, &created.column]
+                    .map(|column| format!("{}.{}", quoted(&column.alias), quoted(&column.name)));
+                let name = format!("coalesce({})", columns.join(", "));
+                Some(TimeColumn { column: Column { alias: String::new(), name, ..at.column.clone() }, ..at.clone() })
+            }
+            (None, Some(at), _) => Some(at.clone()),
+            (None, None, _) => None,
+        };
+        let since =
+            since.ok_or_else(|| SpecError::whole(self.name, "this table does not say since when a job waits"))?;
+        let at_may_be_null = at.as_ref().is_some_and(|at| {
+            !self.table_of(&at.column.alias).is_some_and(|live| live.not_null.contains(&at.column.name))
+        });
+        Ok(DueSpec {
+            from,
+            filter: doc.filter.as_ref().map(|filter| self.read_sql(filter)).transpose()?,
+            is_ordered: !at_may_be_null && at.as_ref() == Some(&since) && self.leads_to(claim, &since, &states),
+            at,
+            at_may_be_null,
+            since,
+            queue: match &doc.queue {
+                Some(queue) => self.expr(queue, &alias)?,
+                None => claim.queue.clone(),
+            },
+            key: if doc.key.is_empty() {
+                // The claim's own rows have its key.
+                (alias == self.lock && self.table_of(&alias).is_some_and(|table| std::ptr::eq(table, self.own)))
+                    .then(|| claim.key.clone())
+            } else {
+                let key = doc.key.iter().map(|part| self.column(part, &alias)).filter_map(Result::transpose);
+                let key = key.collect::<Result<Vec<_>, _>>()?;
+                (key.len() == claim.key.len()).then_some(key)
+            },
+            held: doc.held.as_ref().map_or(Ok(None), |held| self.expr(held, &alias))?,
+            delay: doc.delay.unwrap_or(DELAY),
+            states,
+        })
+    }
+
+    /// The places that this database has.
+    pub(super) fn places(&self) -> Vec<PlaceSpec> {
+        let places = self.document.places.iter();
+        places.filter_map(|(name, doc)| self.place(name, doc).ok().flatten()).collect()
+    }
+
+    fn place(&self, name: &str, doc: &PlaceDoc) -> Result<Option<PlaceSpec>, SpecError> {
+        let from = self.read_sql(&doc.from)?;
+        let Some((alias, _)) = super::aliases_of(&doc.from.sql).into_iter().next().filter(|_| self.has_tables(&from))
+        else {
+            return Ok(None);
+        };
+        let expr = |written: &Option<Written>| written.as_ref().map_or(Ok(None), |written| self.expr(written, &alias));
+        let key = doc.key.iter().map(|part| self.column(part, &alias));
+        Ok(Some(PlaceSpec {
+            name: name.to_owned(),
+            key: key.filter_map(Result::transpose).collect::<Result<_, _>>()?,
+            filter: doc.filter.as_ref().map(|filter| self.read_sql(filter)).transpose()?,
+            queue: expr(&doc.queue)?,
+            kind: expr(&doc.kind)?,
+            since: self.optional_time(&doc.since, &alias)?,
+            says: expr(&doc.says)?,
+            held: expr(&doc.held)?,
+            from,
+        }))
+    }
+
+    fn workers(&self, doc: &WorkersDoc) -> Result<Option<WorkersSpec>, SpecError> {
+        let Some(table) = doc.table.as_ref().filter(|table| self.tables.contains_key(&table.text)) else {
+            return Ok(None);
+        };
+        let heartbeat = self.optional_time(&doc.heartbeat, "w")?;
+        Ok(Some(WorkersSpec {
+            table: table.text.clone(),
+            filter: doc.filter.as_ref().map(|filter| self.read_sql(filter)).transpose()?,
+            queues: doc.queues.as_ref().map_or(Ok(None), |queues| self.expr(queues, "w"))?,
+            heartbeat: match (heartbeat, &doc.silent_after) {
+                (Some(heartbeat), Some(SilentAfter::Span(span))) => Some((heartbeat, *span)),
+                _ => None,
+            },
+        }))
+    }
+
+    fn has_tables(&self, sql: &Template) -> bool {
+        sql.0.iter().all(|piece| match piece {
+            Piece::Name(name) => self.tables.contains_key(name) || !self.document.names_table(name),
+            _ => true,
+        })
+    }
+
+    /// True if an index gives the rows of one state, or of all, in order of this time.
+    fn leads_to(&self, claim: &ClaimSpec, time: &TimeColumn, states: &[StateValue]) -> bool {
+        let Some(live) = self.table_of(&time.column.alias) else { return false };
+        let state = claim.own_state().filter(|state| state.alias == time.column.alias).map(|state| state.name.as_str());
+        let leads = |index: &LiveIndex| {
+            let mut columns = index.columns.iter().map(String::as_str);
+            let first = columns.next();
+            let is_whole = index.condition.as_ref().is_none_or(|condition| condition.contains("IS NOT NULL"));
+            let is_by_state = first == state && states.len() == 1 && columns.next() == Some(&time.column.name);
+            is_whole && (first == Some(&time.column.name) || is_by_state)
+        };
+        live.indexes.iter().any(leads)
+    }
+}

@@ -1,0 +1,206 @@
+//! The waiting side: due jobs, who takes them, and what was taken lately.
+
+use super::builder::{Param, Sql, Statement, Values, column_of, column_sql};
+use super::dialect::Dialect;
+use super::filter::{after, before};
+use super::projection::reading;
+use crate::model::{Cell, Engine, FUTURE_TOLERANCE, QueueRows, Reading, Timestamp, WaitingSide, Worker};
+use crate::preset::ident::quoted;
+use crate::preset::{Column, DueSpec, EARLIEST_MICROS, Expr, QueueSpec, Runs, TimeColumn, WaitingSpec, WorkersSpec};
+use std::time::Duration;
+
+/// A part of the waiting side.
+#[derive(Debug, Clone, Copy)]
+pub enum Part {
+    Due,
+    Staged,
+    Done,
+    Paused,
+    Workers,
+}
+
+/// The statements of each part that the queue tells, in the order in which they are worth reading.
+pub fn waiting(
+    spec: &QueueSpec,
+    told: &WaitingSpec,
+    dialect: &'static dyn Dialect,
+    now: Timestamp,
+) -> Vec<(Part, Statement)> {
+    let mut parts = vec![(Part::Due, due(spec, &told.due, dialect, now))];
+    parts.extend(told.staged.iter().map(|(_, staged)| (Part::Staged, due(spec, staged, dialect, now))));
+    parts.extend(told.paused.iter().map(|paused| (Part::Paused, super::question(spec, dialect, paused))));
+    parts.extend(told.workers.iter().map(|of| (Part::Workers, workers(spec, of, dialect))));
+    let ends = spec.finished.kept().filter(|_| told.ends_are_indexed);
+    parts.extend(ends.map(|runs| (Part::Done, done(spec, runs, dialect, now))));
+    parts
+}
+
+/// Counts the due jobs by queue, with the oldest time since when one waits, and no more jobs than
+/// [`WaitingSide::MOST`] and one. Those that wait longest come first where an index gives that order.
+fn due(spec: &QueueSpec, due: &DueSpec, dialect: &'static dyn Dialect, now: Timestamp) -> Statement {
+    let mut sql = Sql::new(dialect);
+    let since = ordered(dialect, &due.since);
+    let plausible = |sql: &mut Sql<'static>, t: &TimeColumn| {
+        Timestamp::from_micros(EARLIEST_MICROS).into_iter().for_each(|earliest| after(sql, t, earliest));
+    };
+    by_queue(&mut sql, spec, due.queue.as_ref(), ("min", &due.since), plausible);
+    rows_due(&mut sql, spec, due, now);
+    if due.is_ordered {
+        sql.push(&format!(" ORDER BY {since}"));
+    }
+    end(sql)
+}
+
+/// Counts the due jobs of a queue that wait since before that instant, no further than [`WaitingSide::MOST`] and one.
+pub fn due_before(
+    spec: &QueueSpec,
+    due: &DueSpec,
+    dialect: &'static dyn Dialect,
+    (queue, since): (Option<&str>, Timestamp),
+    now: Timestamp,
+) -> Statement {
+    let mut sql = Sql::new(dialect);
+    sql.push("SELECT count(*) FROM (SELECT 1 FROM ");
+    rows_due(&mut sql, spec, due, now);
+    sql.push(" AND ");
+    // What waits since the same second waits no longer.
+    before(&mut sql, &due.since, since.minus(Duration::from_secs(1)));
+    match (due.queue.as_ref().map(|expr| text(&sql, spec, expr)), queue) {
+        (None, _) => {}
+        (Some(text), None) => sql.push(&format!(" AND {text} IS NULL")),
+        (Some(text), Some(queue)) => {
+            sql.push(&format!(" AND {text} = "));
+            sql.bind(Param::Cell(Cell::Text(queue.to_owned())));
+        }
+    }
+    sql.push(&format!(" LIMIT {}) AS counted", WaitingSide::MOST + 1));
+    sql.finish()
+}
+
+/// The FROM item of due jobs, and the condition that makes a row one of them.
+fn rows_due(sql: &mut Sql<'static>, spec: &QueueSpec, due: &DueSpec, now: Timestamp) {
+    sql.template(spec, &due.from, &Values::default());
+    sql.push(" WHERE ");
+    let states: Vec<&Cell> = due.states.iter().map(|state| &state.stored).collect();
+    sql.in_states(spec, &states, due.filter.as_ref());
+    let has_condition = !states.is_empty() || due.filter.is_some();
+    if let Some(at) = &due.at {
+        sql.push(if has_condition { " AND (" } else { "(" });
+        // Within its unit, an instant is not before itself.
+        before(sql, at, now.plus(Duration::from_micros(1)));
+        let column = column_sql(&at.column);
+        if due.at_may_be_null {
+            sql.push(&format!(" OR {column} IS NULL"));
+        }
+        // On SQLite what is no number comes behind all numbers. It is due, at a time that cannot be read.
+        if sql.dialect.engine() == Engine::Sqlite && !at.encodings.is_text() {
+            sql.push(&format!(" OR {column} >= ''"));
+        }
+        let text = sql.dialect.as_text(&column);
+        at.sentinels.iter().for_each(|raw| sql.push(&format!(" OR {text} = {}", crate::preset::ident::literal(raw))));
+        sql.push(")");
+    } else if !has_condition {
+        sql.push("true");
+    }
+}
+
+fn done(spec: &QueueSpec, runs: &Runs, dialect: &'static dyn Dialect, now: Timestamp) -> Statement {
+    let mut sql = Sql::new(dialect);
+    let ended = ordered(dialect, &runs.at);
+    by_queue(&mut sql, spec, spec.claim.queue.as_ref(), ("max", &runs.at), |sql, t| {
+        before(sql, t, now.plus(FUTURE_TOLERANCE));
+    });
+    let columns = spec.claim.queue.iter().map(column_of).chain([Some(&runs.at.column)]);
+    sql.all_rows_from(spec, columns.chain(runs.filter.iter().map(|_| None)));
+    sql.push(" WHERE ");
+    let states: Vec<&Cell> = runs.states.iter().map(|state| &state.stored).collect();
+    sql.in_states(spec, &states, runs.filter.as_ref());
+    sql.push(" AND ");
+    after(&mut sql, &runs.at, now.minus(WaitingSide::LATELY));
+    sql.push(&format!(" ORDER BY {ended} DESC"));
+    end(sql)
+}
+
+fn workers(spec: &QueueSpec, workers: &WorkersSpec, dialect: &'static dyn Dialect) -> Statement {
+    let mut sql = Sql::new(dialect);
+    let queues = text_or_null(&sql, spec, workers.queues.as_ref());
+    let beat = workers.heartbeat.as_ref().map_or_else(|| "NULL".to_owned(), |(time, _)| column_sql(&time.column));
+    sql.push(&format!("SELECT {queues}, {beat} FROM "));
+    spec.tables.get(&workers.table).into_iter().for_each(|table| sql.table(table));
+    sql.push(&format!(" AS {}", quoted("w")));
+    if let Some(filter) = &workers.filter {
+        sql.push(" WHERE ");
+        sql.template(spec, filter, &Values::default());
+    }
+    sql.push(&format!(" LIMIT {}", WaitingSide::MOST));
+    sql.finish()
+}
+
+/// Begins a count by queue of at most so many rows, up to the FROM item, with the oldest or the newest of a time that
+/// is plausible.
+fn by_queue(
+    sql: &mut Sql<'static>,
+    spec: &QueueSpec,
+    queue: Option<&Expr>,
+    (which, time): (&str, &TimeColumn),
+    plausible: impl Fn(&mut Sql<'static>, &TimeColumn),
+) {
+    let queue = text_or_null(sql, spec, queue);
+    let t = Column { alias: String::new(), name: "t".to_owned(), ..time.column.clone() };
+    sql.push(&format!("SELECT q, count(*), {which}(t) FILTER (WHERE "));
+    plausible(sql, &TimeColumn { column: t, ..time.clone() });
+    sql.push(&format!(") FROM (SELECT {queue} AS q, {} AS t FROM ", ordered(sql.dialect, time)));
+}
+
+fn end(mut sql: Sql<'static>) -> Statement {
+    sql.push(&format!(" LIMIT {}) AS counted GROUP BY 1", WaitingSide::MOST + 1));
+    sql.finish()
+}
+
+fn text(sql: &Sql<'static>, spec: &QueueSpec, expr: &Expr) -> String {
+    sql.dialect.bytewise(&sql.dialect.as_text(&sql.expr_sql(spec, expr)))
+}
+
+fn text_or_null(sql: &Sql<'static>, spec: &QueueSpec, expr: Option<&Expr>) -> String {
+    expr.map_or_else(|| "NULL".to_owned(), |expr| text(sql, spec, expr))
+}
+
+fn ordered(dialect: &dyn Dialect, time: &TimeColumn) -> String {
+    let column = column_sql(&time.column);
+    if time.encodings.is_text() { dialect.bytewise(&column) } else { column }
+}
+
+impl Part {
+    /// Takes in the rows of this part.
+    pub fn read(self, spec: &QueueSpec, told: &WaitingSpec, rows: &[Vec<Cell>], side: &mut WaitingSide) {
+        let text = |row: &[Cell], n: usize| row.get(n).and_then(Cell::to_text);
+        let time = |row: &[Cell], n: usize, time: Option<&TimeColumn>| {
+            row.get(n).zip(time).map_or(Reading::Absent, |(cell, time)| reading(time, cell))
+        };
+        let counted = |of: Option<&TimeColumn>| {
+            let rows = rows.iter().map(|row| QueueRows {
+                queue: text(row, 0),
+                rows: row.get(1).and_then(Cell::as_count).unwrap_or(0),
+                at: time(row, 2, of),
+            });
+            Some(rows.collect())
+        };
+        match self {
+            Part::Due => side.due = counted(Some(&told.due.since)),
+            Part::Staged => side.staged = counted(told.staged.as_ref().map(|(_, staged)| &staged.since)),
+            Part::Done => side.done = counted(spec.finished.kept().map(|runs| &runs.at)),
+            Part::Paused => side.paused = Some(rows.iter().filter_map(|row| text(row, 0)).collect()),
+            Part::Workers => {
+                let Some(workers) = &told.workers else { return };
+                side.workers = Some(
+                    rows.iter()
+                        .map(|row| Worker {
+                            queues: workers.queues.as_ref().map(|_| text(row, 0).unwrap_or_default()),
+                            beat: workers.heartbeat.as_ref().map(|(of, _)| time(row, 1, Some(of))),
+                        })
+                        .collect(),
+                );
+            }
+        }
+    }
+}
