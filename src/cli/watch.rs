@@ -41,17 +41,16 @@ struct LastSnapshot {
 }
 
 impl Watch<'_> {
-    /// Refuses an output that cannot be watched, before anything is opened.
-    pub fn check_output(context: &Context, format: Format) -> Result<(), CliError> {
+    /// Refuses an output that cannot be watched, before anything is opened; `instead` is what a script can run in a loop.
+    pub fn check_output(context: &Context, format: Format, instead: &str) -> Result<(), CliError> {
         let is_drawn = matches!(format, Format::Table | Format::Wide) && context.ui.is_terminal();
-        let (what, hint) = match is_drawn {
+        Err(match is_drawn {
             true if !context.is_dumb() => return Ok(()),
-            true => {
-                ("--watch redraws the terminal, but this one cannot move its cursor (TERM=dumb)", "leave --watch out")
-            }
-            false => ("--watch needs a table on a terminal", "a script can run `jobdoctor stale -o jsonl` in a loop"),
-        };
-        Err(CliError::usage(what).hint(hint))
+            true => CliError::usage("--watch redraws the terminal, but this one cannot move its cursor (TERM=dumb)")
+                .hint("leave --watch out"),
+            false => CliError::usage("--watch needs a table on a terminal")
+                .hint(format!("a script can run `{instead}` in a loop")),
+        })
     }
 
     /// Takes snapshots until a signal comes or stdout is closed.
@@ -111,7 +110,7 @@ pub fn pages<D: Document>(
     interval: Duration,
     read: &dyn Fn() -> Result<D, CliError>,
 ) -> Result<Exit, CliError> {
-    Watch::check_output(context, format)?;
+    Watch::check_output(context, format, "jobdoctor status -o json")?;
     let mut last = (read()?, Instant::now());
     let mut terminal = Terminal::begin(context, interval, None, format);
     loop {

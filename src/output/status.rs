@@ -57,8 +57,13 @@ impl Document for Status {
         (&self.head, &self.summary)
     }
 
-    fn lists(&self, _: Format, times: Times) -> Vec<List<'_>> {
-        vec![List::of("cause", &self.causes, causes(self.head.store_time, times))]
+    fn lists(&self, format: Format, times: Times) -> Vec<List<'_>> {
+        let columns = match format {
+            // A cause has no name but its kind.
+            Format::Name => Columns::new().add(columns::column("cause", 0, None), "diagnosis", Diagnosis::headline),
+            _ => causes(self.head.store_time, times),
+        };
+        vec![List::of("cause", &self.causes, columns)]
     }
 
     fn above(&self, screen: &Screen) -> String {

@@ -17,7 +17,7 @@ pub struct Waiting {
     /// Since when the oldest waits.
     #[schemars(with = "Option<String>")]
     pub oldest_due_at: Option<Timestamp>,
-    /// The same as an age.
+    /// How long the oldest of them waits, in seconds.
     pub oldest_due_seconds: Option<f64>,
     /// What is not known of them, and why.
     pub unknown: Vec<String>,

@@ -25,7 +25,7 @@ pub use follow_up::{Afterwards, afterwards};
 pub use judge::{explain, judge};
 pub use live_owners::{LiveOwners, LiveOwnersError, Living, Standing};
 pub use plan::{Delay, Draft, PlannedActions, draft, why_failed};
-pub use resemblance::may_be_one_host;
+pub use resemblance::{differ_by_a_number, may_be_one_host};
 pub use scope::{Globs, Restart, RestartScope, ScopeError, exactly};
 pub use thresholds::{Allowed, SetBy, StateLimit, Threshold, Thresholds, TooLong};
 pub use unchanged::{Digest, EarlierSnapshot, Print, SeenClaim, Unchanged, key_print, seen};

@@ -156,6 +156,15 @@ pub fn may_be_one_host(a: &str, b: &str) -> bool {
     same_host(&dotted(&a.to_lowercase()), &dotted(&b.to_lowercase()))
 }
 
+/// True if two host names are equal but for their digits and domains: `web1` and `web2`, or `web.lan`. Addresses are not.
+pub fn differ_by_a_number(a: &str, b: &str) -> bool {
+    let without = |name: &str| {
+        let label = name.split('.').next().unwrap_or_default().to_lowercase();
+        label.replace(|c: char| c.is_ascii_digit(), "")
+    };
+    a != b && without(a) == without(b) && !without(a).is_empty()
+}
+
 /// True if two names, in small letters, may mean one host: they are equal, or one is the other with a domain behind it.
 pub(super) fn same_host(a: &str, b: &str) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };

@@ -27,7 +27,7 @@ pub struct QueueFlow {
     #[serde(rename = "oldest_due_at")]
     #[schemars(with = "Option<String>")]
     pub oldest_due: Option<Timestamp>,
-    /// The same as an age.
+    /// How long the oldest of them waits, in seconds.
     pub oldest_due_seconds: Option<f64>,
     /// Jobs whose time has come and that a stager, dispatcher or leader has not moved on.
     pub staged: u64,

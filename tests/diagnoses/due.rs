@@ -170,6 +170,8 @@ fn the_situation_fits_a_screen() {
         let lines = ran.stdout.lines().count() + ran.stderr.lines().count();
         assert!(lines <= 22 && ran.stdout.lines().all(|line| line.chars().count() <= 80), "{}", ran.whole());
         assert!(ran.stdout.contains("30 queues stand still"), "{}", ran.whole());
+        assert_eq!(shop.run(&["status", "-o", "name"]).exits(0).stdout, "stands_still\nvanished\n");
+        shop.run(&["status", "--watch", "2s"]).exits(2).says("a script can run `jobdoctor status -o json` in a loop");
         // The name alone is the situation where it names a database.
         let alone = shop.doctor.run(&["--db", &shop.url]).exits(0);
         assert_eq!(alone.stdout.lines().next(), shop.run(&["status"]).stdout.lines().next());

@@ -77,7 +77,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     check_lists(args, format)?;
     args.list.check(&Stale::titles(args.by, format, args.time.times()))?;
     if args.watch.is_some() {
-        Watch::check_output(context, format)?;
+        Watch::check_output(context, format, "jobdoctor stale -o jsonl")?;
     }
     let settings = Settings::resolve(&args.list.store, &context.environment)?;
     if let Some(interval) = args.watch {

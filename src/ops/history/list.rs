@@ -96,11 +96,10 @@ pub(in crate::ops) fn last_run(records: &mut Records<'_>) -> Result<Option<Histo
     };
     let mut newest: Option<HistoryRun> = None;
     if let Some(journals) = records.journals {
-        let mut runs = journals.runs()?;
-        runs.sort();
+        let runs = journals.runs()?;
         let read = |run: &String| history::summary(journals, run).ok().flatten();
         let of_here = |summary: &history::Summary| summary.head.target.is_on_database_of(&here);
-        newest = runs.iter().rev().take(NEWEST).filter_map(read).find(of_here).map(|summary| {
+        newest = runs.iter().take(NEWEST).filter_map(read).find(of_here).map(|summary| {
             let mut run = HistoryRun::of(summary.head, "journal");
             run.set_record(&summary.recorded, summary.end);
             run

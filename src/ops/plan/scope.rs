@@ -7,7 +7,7 @@ use crate::ops::selection::hosts_are_named;
 use crate::ops::session::Snapshot;
 use crate::ops::sweep_lock::ignored_ledger;
 use crate::output::Request;
-use crate::policy::{Delay, Globs, Policy, Restart, RestartScope, may_be_one_host};
+use crate::policy::{Delay, Globs, Policy, Restart, RestartScope, differ_by_a_number, may_be_one_host};
 use crate::preset::{ActionSpec, QueueSpec, SpecError};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -144,15 +144,6 @@ pub struct UnmatchedNames {
     pub hosts: Vec<String>,
     /// True if a host outside the scope has nearly the same name, or owners name no host.
     pub is_near: bool,
-}
-
-/// True if two names are equal but for their digits and domains: `web1` and `web2`, or `web.lan`. Addresses are not.
-fn differ_by_a_number(a: &str, b: &str) -> bool {
-    let without = |name: &str| {
-        let label = name.split('.').next().unwrap_or_default().to_lowercase();
-        label.replace(|c: char| c.is_ascii_digit(), "")
-    };
-    a != b && without(a) == without(b) && !without(a).is_empty()
 }
 
 /// Finds the names of the scope that match no owner of a job in flight; `None` if all match.

@@ -18,7 +18,7 @@ const FIND: &str = "SELECT pg_catalog.set_config('jobdoctor.tables', pg_catalog.
   AND n.nspname NOT LIKE 'pg_temp%'), ','), true)";
 const OIDS: &str = "pg_catalog.string_to_array(pg_catalog.current_setting('jobdoctor.tables'), ',')::oid[]";
 
-/// What opens a table waits for whoever locks it, so that only those are opened of which that must be asked.
+/// `pg_relation_is_updatable` opens the table and waits for its lock, so it is asked of views and foreign tables alone.
 const TABLES: &str = "
 SELECT c.oid::text, n.nspname::text, c.relname::text,
        pg_catalog.row_security_active(c.oid),

@@ -1,9 +1,9 @@
 //! Counts: by state, by owner, of all claims in flight, and by a preset's own queries.
 
 use super::builder::{Param, Sql, Statement, Values, column_of, column_sql, literal_sql};
+use super::decode::reading;
 use super::dialect::Dialect;
 use super::filter::after;
-use super::projection::reading;
 use crate::model::{Cell, Engine, Owner, Reading};
 use crate::preset::ident::literal;
 use crate::preset::{Expr, QueueSpec, Runs, StateSource, Template, TimeColumn};

@@ -5,6 +5,7 @@ mod act;
 mod builder;
 pub mod catalog;
 mod counts;
+mod decode;
 mod dialect;
 mod filter;
 mod key_holders;
@@ -27,12 +28,13 @@ pub(super) use counts::{
     count, count_by_owner, count_by_state, count_in_states, finished, finished_run, owner_count, question, row_count,
     state_meant, states_in_use,
 };
+pub(super) use decode::text;
 pub(super) use key_holders::{key_holders, unique_key, unique_keys};
 pub(super) use ledger::{
     ledger_inserts, ledger_last, ledger_loss, ledger_losses, ledger_row, ledger_rows, ledger_run, ledger_run_ids,
     ledger_runs,
 };
 pub(super) use listing::{Listing, canonical, find, history, listing};
-pub(super) use projection::{Projection, text};
+pub(super) use projection::Projection;
 pub(super) use verify::{evidence_rows, evidence_writers, guard, reread, shared_keys, verify};
 pub(super) use waiting::{Part, due_before, waiting};

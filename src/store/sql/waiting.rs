@@ -1,9 +1,9 @@
 //! The waiting side: due jobs, who takes them, and what was taken lately.
 
 use super::builder::{Param, Sql, Statement, Values, column_of, column_sql};
+use super::decode::reading;
 use super::dialect::Dialect;
 use super::filter::{after, before};
-use super::projection::reading;
 use crate::model::{Cell, Engine, FUTURE_TOLERANCE, QueueRows, Reading, Timestamp, WaitingSide, Worker};
 use crate::preset::ident::quoted;
 use crate::preset::{Column, DueSpec, EARLIEST_MICROS, Expr, QueueSpec, Runs, TimeColumn, WaitingSpec, WorkersSpec};
