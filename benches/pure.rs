@@ -8,8 +8,8 @@ use jobdoctor::model::{
     Cell, Claim, Engine, EvidenceRow, HostSpelling, Key, LockSign, Owner, OwnerRow, Precondition, Reading, Sign,
     Timestamp,
 };
-use jobdoctor::output::format::{Format, Screen};
-use jobdoctor::output::{Job, marked};
+use jobdoctor::output::format::{Page, Screen};
+use jobdoctor::output::{Causes, Job, Row};
 use jobdoctor::policy::{Policy, draft, judge};
 use jobdoctor::preset::{Catalog, LiveColumn, LiveSchema, LiveTable, Place, QueueSpec, resolve};
 use std::collections::BTreeMap;
@@ -35,7 +35,6 @@ fn main() -> Result<()> {
             Job::of(&spec, claim, &policy, judgement, draft(&spec, claim, judgement, &policy).step())
         })
         .collect();
-    let rows: Vec<(&str, &Job)> = jobs.iter().map(|job| ("", job)).collect();
     let screen = Screen { width: Some(120), ..Screen::default() };
 
     let mut criterion = Criterion::default().configure_from_args();
@@ -50,9 +49,14 @@ fn main() -> Result<()> {
     group.bench_function("job to JSON line", |bencher| {
         bencher.iter(|| jobs.iter().for_each(|job| drop(black_box(serde_json::to_vec(job)))));
     });
-    // The table of `stale --watch`, which is that of `stale` with a mark in front.
+    // The page of `stale` on a terminal, with every job in it.
     group.bench_function("job to table row", |bencher| {
-        bencher.iter(|| black_box(marked(&rows, Format::Table, now, screen.times).render(&screen)));
+        bencher.iter(|| {
+            let rows = jobs.iter().map(|job| Row { job, why: "lease ran out".into(), mark: "" }).collect();
+            let mut page = Page::default();
+            Causes { list: &[], count: 0, rows, alone: CLAIMS }.fill(&mut page, &screen);
+            black_box(page)
+        });
     });
     group.finish();
     criterion.final_summary();

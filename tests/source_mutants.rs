@@ -10,12 +10,41 @@ use std::process::Command;
 type Mutant = (&'static str, &'static str, &'static str, &'static str);
 
 /// Which tests must notice which mutants of the files below which folder.
-const GROUPS: [(&str, &str, &[Mutant]); 5] = [
+const GROUPS: [(&str, &str, &[Mutant]); 6] = [
     ("adopt::", "src/ops/adopt", &OF_ADOPT),
     ("conformance::", "src/store", &OF_STORE),
     ("preset::catalog", "", &OF_PRESETS),
     ("plans::passes", "src/ops", &OF_PASSES),
     ("diagnoses::due", "src", &OF_WAITING),
+    ("diagnoses::", "src", &OF_CAUSES),
+];
+
+/// Causes that name the wrong one, or say more than is known, and holders of locks that are none.
+const OF_CAUSES: [Mutant; 9] = [
+    (
+        "a multixact is no transaction",
+        "store/sql/lock_holders.rs",
+        "AS m WHERE m.mode <> 'keysh')",
+        "AS m WHERE false)",
+    ),
+    (
+        "any session of the table holds the row",
+        "store/sql/lock_holders.rs",
+        "AND t.transactionid = k.x",
+        "AND t.transactionid IS NOT NULL",
+    ),
+    ("a lock outlives no savepoint", "store/sql/lock_holders.rs", "(NOT EXISTS (SELECT FROM sure) OR", "(false AND"),
+    ("a reader is in the way", "store/sql/lock_holders.rs", "('AccessShareLock', ", "("),
+    (
+        "an owner's row is locked by nobody",
+        "store/sql/lock_holders.rs",
+        ".filter(|_| !owners.is_empty())",
+        ".filter(|_| false)",
+    ),
+    ("a document tells what is executed", "model/lock.rs", "#[serde(skip)]", ""),
+    ("a job is lost again, and with its host", "policy/diagnosis/find.rs", "|part| !part.again", "|_| true"),
+    ("what examples say all say", "output/causes.rs", " && cause.is_none_or(is_known)", ""),
+    ("a failed job is an example", "output/causes.rs", "const ODD: usize = 10;", "const ODD: usize = 1;"),
 ];
 
 /// Shortcuts of the one pass that reads, and of the one look that checks and records.

@@ -14,6 +14,7 @@ mod exit;
 mod generated;
 mod help;
 mod input;
+mod keys;
 mod leading_options;
 mod monitor;
 mod next_command;

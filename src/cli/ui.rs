@@ -55,6 +55,7 @@ impl Ui {
                 no_header: tone.rows.no_header,
                 sort: tone.rows.sort.clone(),
                 times: tone.time.times(),
+                by_cause: out_tty && format == Format::Table && tone.rows.sort.is_none(),
             },
             err_width: columns
                 .or_else(|| terminal_size::terminal_size_of(io::stderr()).map(|(w, _)| usize::from(w.0)))

@@ -1,13 +1,14 @@
-//! `stale --watch`: snapshot after snapshot, each a short transaction on a connection of its own, so that a database
-//! that was away is found again.
+//! `--watch`: snapshot after snapshot, each a short transaction on a connection of its own, so that a database that was
+//! away is found again. Keys move through the picture and open a job; none of them writes.
 
+use super::keys::{Key, Keys};
 use super::secret::masked;
 use super::settings::Settings;
 use super::{CliError, Context, Exit};
 use crate::model::age;
-use crate::ops::{Selection, Snapshot, SnapshotDiff};
-use crate::output::format::{Cell, Format, Screen, Times, Tone, count, grouped};
-use crate::output::{self, Document, Job, Stale, diagnoses, marked};
+use crate::ops::{self, Selection, Snapshot, SnapshotDiff};
+use crate::output::format::{Cell, Format, Page, Screen, Times, Tone, count, grouped};
+use crate::output::{Collector, Document, Field, Job, Stale, show};
 use crate::policy::Policy;
 use crate::store::Store;
 use std::io;
@@ -18,8 +19,8 @@ const NOTICE: Duration = Duration::from_millis(100);
 /// How long one snapshot may take, unless the operator says: an old picture must not pass for a new one.
 const READING: Duration = Duration::from_secs(10);
 
-/// No terminal has more rows.
-const MOST_ROWS: usize = 1_000;
+/// Jobs that are gone, at most.
+const GONE: usize = 5;
 
 /// What is watched, and how it is shown.
 pub struct Watch<'a> {
@@ -30,6 +31,8 @@ pub struct Watch<'a> {
     pub interval: Duration,
     /// True if only diagnoses are shown, no jobs.
     pub summary: bool,
+    /// What groups are counted by, in place of a list.
+    pub by: Option<Field>,
     pub format: Format,
 }
 
@@ -38,40 +41,49 @@ struct LastSnapshot {
     diff: SnapshotDiff,
     warnings: Vec<String>,
     at: Instant,
+    /// True if there was one before it.
+    is_compared: bool,
+}
+
+/// Refuses an output that cannot be watched, before anything is opened; `instead` is what a script can run in a loop.
+pub fn check_output(context: &Context, format: Format, instead: &str) -> Result<(), CliError> {
+    let is_drawn = matches!(format, Format::Table | Format::Wide) && context.ui.is_terminal();
+    Err(match is_drawn {
+        true if !context.is_dumb() => return Ok(()),
+        true => CliError::usage("--watch redraws the terminal, but this one cannot move its cursor (TERM=dumb)")
+            .hint("leave --watch out"),
+        false => CliError::usage("--watch needs a table on a terminal")
+            .hint(format!("a script can run `{instead}` in a loop")),
+    })
 }
 
 impl Watch<'_> {
-    /// Refuses an output that cannot be watched, before anything is opened; `instead` is what a script can run in a loop.
-    pub fn check_output(context: &Context, format: Format, instead: &str) -> Result<(), CliError> {
-        let is_drawn = matches!(format, Format::Table | Format::Wide) && context.ui.is_terminal();
-        Err(match is_drawn {
-            true if !context.is_dumb() => return Ok(()),
-            true => CliError::usage("--watch redraws the terminal, but this one cannot move its cursor (TERM=dumb)")
-                .hint("leave --watch out"),
-            false => CliError::usage("--watch needs a table on a terminal")
-                .hint(format!("a script can run `{instead}` in a loop")),
-        })
+    /// Takes snapshots until a signal or a key ends it, or stdout is closed.
+    pub fn run(self, context: &Context) -> Result<Exit, CliError> {
+        let store = context.store(self.settings)?;
+        let mut last = self.snapshot(context, store.as_ref(), None)?;
+        let mut terminal = Terminal::begin(context, self.interval);
+        loop {
+            let next = match terminal.pause(&mut |terminal, screen| self.picture(terminal, &last, screen))? {
+                Pause::End => return Ok(Exit::Done),
+                Pause::Open(id) => {
+                    let shown = self.open(&id, context, store.as_ref());
+                    terminal.leaf(&shown)?;
+                    continue;
+                }
+                Pause::Over => self.snapshot(context, store.as_ref(), Some(&last.diff)),
+            };
+            match next {
+                Ok(next) => (last, terminal.failure) = (next, None),
+                Err(_) if context.interrupt.is_raised() => return Ok(Exit::Done),
+                Err(error) => terminal.failure = Some(masked(&error.message)),
+            }
+        }
     }
 
-    /// Takes snapshots until a signal comes or stdout is closed.
-    pub fn run(mut self, context: &Context) -> Result<Exit, CliError> {
-        let store = context.store(self.settings)?;
-        // A list that was cut at the limit does not show which jobs are new.
-        let rows = self.selection.limit.take();
-        let mut last = self.snapshot(context, store.as_ref(), None)?;
-        let mut terminal = Terminal::begin(context, self.interval, rows, self.format);
-        let mut has_reader = terminal.snapshot(&last)?;
-        while has_reader && self.pause(context, &mut terminal, &last)? {
-            has_reader = match self.snapshot(context, store.as_ref(), Some(&last.diff)) {
-                Ok(next) => {
-                    last = next;
-                    terminal.snapshot(&last)?
-                }
-                Err(_) if context.interrupt.is_raised() => break,
-                Err(error) => terminal.failed(&last, &error)?,
-            };
-        }
-        Ok(Exit::Done)
+    fn begin(&self, context: &Context, store: &dyn Store) -> Result<Snapshot, CliError> {
+        let limits = self.settings.limits("stale --watch", READING, &context.interrupt, false);
+        Ok(self.settings.session(store, &limits).snapshot()?)
     }
 
     fn snapshot(
@@ -80,52 +92,101 @@ impl Watch<'_> {
         store: &dyn Store,
         last: Option<&SnapshotDiff>,
     ) -> Result<LastSnapshot, CliError> {
-        let limits = self.settings.limits("stale --watch", READING, &context.interrupt, false);
-        let mut snapshot = self.settings.session(store, &limits).snapshot()?;
-        let most = if self.summary { 0 } else { MOST_ROWS };
-        let diff = SnapshotDiff::of(last, &mut snapshot, &self.selection, &self.policy, most)?;
+        let mut snapshot = self.begin(context, store)?;
+        let jobs = if self.summary { Collector::first(0) } else { Collector::examples() };
+        let diff = match self.by {
+            Some(by) => SnapshotDiff::of_groups(ops::stale_by(&mut snapshot, &self.selection, &self.policy, by)?),
+            None => SnapshotDiff::of(last, &mut snapshot, &self.selection, &self.policy, jobs)?,
+        };
         let warnings = warnings(&snapshot, &diff.document);
-        Ok(LastSnapshot { diff, warnings, at: Instant::now() })
+        Ok(LastSnapshot { diff, warnings, at: Instant::now(), is_compared: last.is_some() })
     }
 
-    /// False if it is time to end.
-    fn pause(&self, context: &Context, terminal: &mut Terminal<'_>, last: &LastSnapshot) -> Result<bool, CliError> {
-        let until = Instant::now() + self.interval;
-        loop {
-            let left = until.saturating_duration_since(Instant::now());
-            if context.interrupt.sleep(left.min(NOTICE)) {
-                return Ok(false);
-            }
-            if left.is_zero() || !terminal.tick(last)? {
-                return Ok(left.is_zero());
+    /// What `show` says of a job.
+    fn open(&self, id: &str, context: &Context, store: &dyn Store) -> String {
+        let screen = Screen { width: Some(size(context).0), ..context.ui.screen() };
+        let shown = self.begin(context, store).and_then(|mut snapshot| {
+            let journals = context.environment.journals();
+            Ok(ops::show(&mut snapshot, &[id.to_owned()], &self.policy, None, journals.as_ref())?)
+        });
+        match shown {
+            Ok(document) if document.jobs.is_empty() => screen.paragraph(&"the job is gone".into()),
+            Ok(document) => show(&document, &screen).to_string(),
+            Err(error) => screen.paragraph(&Cell::new(masked(&error.message), Tone::Bad)),
+        }
+    }
+
+    /// The lines above, and what is below them.
+    fn picture(&self, terminal: &Terminal<'_>, last: &LastSnapshot, screen: &Screen) -> (Vec<String>, Page) {
+        let (diff, document) = (&last.diff, &last.diff.document);
+        let mark = |job: &Job| match (terminal.selected.as_ref() == Some(&job.id), last.is_compared && diff.is_new(job))
+        {
+            (true, true) => ">+",
+            (true, false) => ">",
+            (false, true) => "+",
+            // The column stays, whatever comes and goes.
+            (false, false) => "  ",
+        };
+        let page = if self.by.is_some() || self.summary {
+            document.table(screen, self.format)
+        } else {
+            let mut page = Page::default();
+            let gone = diff.gone.get(..GONE).unwrap_or(&diff.gone);
+            document.causes(gone, screen.times, &mark).fill(&mut page, screen);
+            page
+        };
+        (self.head(terminal, last, screen), page)
+    }
+
+    /// The lines about the database, the time of the snapshot and the counts; or about the failure since.
+    fn head(&self, terminal: &Terminal<'_>, last: &LastSnapshot, screen: &Screen) -> Vec<String> {
+        let Stale { head, summary, .. } = &last.diff.document;
+        let unknown =
+            if summary.unknown > 0 { format!(", {} unknown", grouped(summary.unknown)) } else { String::new() };
+        let stuck = count(summary.stuck, "job", "jobs");
+        let counts = format!("{stuck} stuck{unknown}, of {} in flight", grouped(summary.in_flight));
+        // The snapshot's own time is never a span.
+        let zone = if screen.times == Times::Local { Times::Local } else { Times::Utc };
+        let (time, every) = (zone.show(head.store_time, head.store_time), age(self.interval));
+        let mut text = terminal.failed(screen);
+        match terminal.failure {
+            None => text.push_str(&screen.paragraph(&Cell::new(
+                format!("{} at {time}, every {every}: {counts}", head.target.database),
+                Tone::Strong,
+            ))),
+            Some(_) => {
+                let old = age(last.at.elapsed());
+                let old = format!("retrying every {every}; this snapshot is {old} old, of {time}: {counts}");
+                text.push_str(&screen.paragraph(&Cell::new(old, Tone::Warn)));
             }
         }
+        for warning in &last.warnings {
+            text.push_str(&screen.paragraph(&Cell::new(format!("warning: {warning}"), Tone::Warn)));
+        }
+        lines(&text)
     }
 }
 
-/// Redraws a document until a signal comes or stdout is closed.
+/// Redraws a document until a signal or a key ends it, or stdout is closed.
 pub fn pages<D: Document>(
     context: &Context,
     format: Format,
     interval: Duration,
     read: &dyn Fn() -> Result<D, CliError>,
 ) -> Result<Exit, CliError> {
-    Watch::check_output(context, format, "jobdoctor status -o json")?;
+    check_output(context, format, "jobdoctor status -o json")?;
     let mut last = (read()?, Instant::now());
-    let mut terminal = Terminal::begin(context, interval, None, format);
+    let mut terminal = Terminal::begin(context, interval);
     loop {
-        terminal.size = size(context);
-        let (width, height) = terminal.size;
-        let screen = Screen { width: Some(width), ..context.ui.screen() };
-        let mut text = Vec::new();
-        if let Some(failure) = &terminal.failure {
-            let old = format!("CANNOT READ: {failure}; this picture is {} old", age(last.1.elapsed()));
-            text.extend(screen.paragraph(&Cell::new(old, Tone::Bad)).into_bytes());
-        }
-        let _ = output::write(&last.0, format, &screen, true, &mut text);
-        let mut picture = lines(&String::from_utf8_lossy(&text));
-        picture.truncate(height.saturating_sub(1).max(1));
-        if !terminal.show(&picture)? || context.interrupt.sleep(interval) {
+        let pause = terminal.pause(&mut |terminal, screen| {
+            let mut head = terminal.failed(screen);
+            if terminal.failure.is_some() {
+                let old = format!("this picture is {} old", age(last.1.elapsed()));
+                head.push_str(&screen.paragraph(&Cell::new(old, Tone::Warn)));
+            }
+            (lines(&head), last.0.table(screen, format))
+        })?;
+        if pause == Pause::End {
             return Ok(Exit::Done);
         }
         match read() {
@@ -145,56 +206,123 @@ fn warnings(snapshot: &Snapshot, document: &Stale) -> Vec<String> {
 
 /// The size of a terminal that does not tell its own.
 const DEFAULT_SIZE: (usize, usize) = (80, 24);
-/// Rows for jobs that are gone, at most.
-const GONE: usize = 5;
-/// Rows of the table, at least, however many lines the diagnoses take.
-const FEWEST: usize = 5;
+
+/// Why a pause has ended.
+#[derive(Debug, PartialEq, Eq)]
+enum Pause {
+    Over,
+    End,
+    /// This job is to be shown.
+    Open(String),
+}
+
+/// Makes the lines that stay and the page below them.
+type Draw<'d> = &'d mut dyn FnMut(&Terminal<'_>, &Screen) -> (Vec<String>, Page);
 
 /// For people: each picture is drawn over the one before it, line by line, so that nothing flickers.
 struct Terminal<'a> {
     context: &'a Context,
     interval: Duration,
-    /// `--limit`.
-    rows: Option<usize>,
-    format: Format,
-    snapshots: u64,
+    keys: Keys,
     failure: Option<String>,
-    size: (usize, usize),
+    /// The job that Enter would open.
+    selected: Option<String>,
+    /// The first line of the page that is seen.
+    top: usize,
 }
 
 impl<'a> Terminal<'a> {
     /// Hides the cursor and clears the screen.
-    fn begin(context: &'a Context, interval: Duration, rows: Option<usize>, format: Format) -> Terminal<'a> {
+    fn begin(context: &'a Context, interval: Duration) -> Terminal<'a> {
         // A terminal that is gone is noticed at the first picture.
         let _ = context.ui.report_part(|out| out.write_all(b"\x1b[?25l\x1b[2J"));
-        Terminal { context, interval, rows, format, snapshots: 0, failure: None, size: size(context) }
+        Terminal { context, interval, keys: Keys::begin(), failure: None, selected: None, top: 0 }
     }
 
-    /// Shows a new snapshot; false once stdout is closed.
-    fn snapshot(&mut self, last: &LastSnapshot) -> Result<bool, CliError> {
-        self.snapshots += 1;
-        self.failure = None;
-        self.draw(last)
+    fn failed(&self, screen: &Screen) -> String {
+        let failure = self.failure.iter();
+        failure.map(|why| screen.paragraph(&Cell::new(format!("CANNOT READ: {why}"), Tone::Bad))).collect()
     }
 
-    /// Shows that a snapshot failed and will be tried again; false once stdout is closed.
-    fn failed(&mut self, last: &LastSnapshot, error: &CliError) -> Result<bool, CliError> {
-        self.failure = Some(masked(&error.message));
-        self.draw(last)
+    /// Draws, and draws again for each key and each new size, until it is time for another snapshot.
+    fn pause(&mut self, draw: Draw<'_>) -> Result<Pause, CliError> {
+        let until = Instant::now() + self.interval;
+        loop {
+            let (width, height) = size(self.context);
+            // Keys go from job to job in the order of the page.
+            let screen = Screen { width: Some(width), sort: None, ..self.context.ui.screen() };
+            let (head, page) = draw(self, &screen);
+            if !self.show(&head, &page, height, &screen)? {
+                return Ok(Pause::End);
+            }
+            let key = loop {
+                let left = until.saturating_duration_since(Instant::now());
+                let key = self.keys.wait(left.min(NOTICE));
+                match key {
+                    _ if self.context.interrupt.is_raised() => return Ok(Pause::End),
+                    None if left.is_zero() => return Ok(Pause::Over),
+                    None if size(self.context) == (width, height) => {}
+                    key => break key,
+                }
+            };
+            match key {
+                Some(Key::Quit) => return Ok(Pause::End),
+                Some(Key::Enter) => {
+                    if let Some(id) = &self.selected {
+                        return Ok(Pause::Open(id.clone()));
+                    }
+                }
+                Some(key @ (Key::Up | Key::Down)) => self.go(key, &page),
+                None => {}
+            }
+        }
     }
 
-    /// Fits the picture to a terminal that has another size; false once stdout is closed.
-    fn tick(&mut self, last: &LastSnapshot) -> Result<bool, CliError> {
-        if size(self.context) == self.size { Ok(true) } else { self.draw(last) }
+    /// Selects the job below or above; where the page has none, moves the page.
+    fn go(&mut self, key: Key, page: &Page) {
+        let jobs = page.jobs();
+        let at = jobs.iter().position(|(_, id)| self.selected.as_ref() == Some(id));
+        let next = match (at, key) {
+            (None, _) => 0,
+            (Some(at), Key::Up) => at.saturating_sub(1),
+            (Some(at), _) => at + 1,
+        };
+        match jobs.get(next).or(jobs.last()) {
+            Some((_, id)) => self.selected = Some(id.clone()),
+            None if key == Key::Up => self.top = self.top.saturating_sub(1),
+            None => self.top += 1,
+        }
     }
 
-    fn draw(&mut self, last: &LastSnapshot) -> Result<bool, CliError> {
-        self.size = size(self.context);
-        self.show(&self.picture(last))
+    /// Draws the head and what of the page is in sight; false once stdout is closed.
+    fn show(&mut self, head: &[String], page: &Page, height: usize, screen: &Screen) -> Result<bool, CliError> {
+        let below = lines(&page.to_string());
+        let height = height.saturating_sub(1).max(1);
+        let keys = match page.jobs() {
+            _ if !self.keys.are_read() => "",
+            [] => "q ends, arrows scroll",
+            _ => "q ends, arrows select a job, Enter shows it",
+        };
+        let mut picture: Vec<String> = head.iter().take(height).cloned().collect();
+        let has_keys = height > picture.len() + 3;
+        let room = height.saturating_sub(picture.len() + usize::from(has_keys));
+        let selected = page.jobs().iter().find(|(_, id)| self.selected.as_ref() == Some(id)).map(|(line, _)| *line);
+        if let Some(line) = selected {
+            self.top = self.top.max((line + 2).saturating_sub(room)).min(line.saturating_sub(1));
+        }
+        self.top = self.top.min(below.len().saturating_sub(room));
+        picture.extend(below.iter().skip(self.top).take(room).cloned());
+        if has_keys {
+            let hidden = below.len().saturating_sub(self.top + room);
+            let more = (hidden > 0).then(|| format!("{hidden} more lines"));
+            let words: Vec<String> = more.into_iter().chain((!keys.is_empty()).then(|| keys.to_owned())).collect();
+            let words = Cell::new(words.join("; "), Tone::Dim);
+            picture.extend(lines(&screen.paragraph(&words)).into_iter().filter(|line| !line.is_empty()).take(1));
+        }
+        self.draw(&picture)
     }
 
-    /// Draws these lines; false once stdout is closed.
-    fn show(&self, picture: &[String]) -> Result<bool, CliError> {
+    fn draw(&self, picture: &[String]) -> Result<bool, CliError> {
         self.context.ui.report_part(|out| {
             // Move home; clear the rest of each line; clear everything below.
             out.write_all(b"\x1b[H")?;
@@ -203,89 +331,26 @@ impl<'a> Terminal<'a> {
         })
     }
 
-    /// The lines of one picture, no higher and no wider than the terminal.
-    fn picture(&self, last: &LastSnapshot) -> Vec<String> {
-        let screen = Screen { width: Some(self.size.0), ..self.context.ui.screen() };
-        let height = self.size.1.saturating_sub(1).max(1);
-        let document = &last.diff.document;
-        let mut picture = self.head(last, &screen);
-        picture.extend(lines(&diagnoses(&document.diagnoses, document.summary.diagnoses, &screen)));
-        // A blank line, the table's header, and the line that counts the rows left out.
-        let fixed = 3;
-        if height.saturating_sub(fixed + picture.len()) < FEWEST {
-            picture.truncate(height.saturating_sub(fixed + FEWEST).max(1));
-        }
-        let rows = height.saturating_sub(fixed + picture.len()).min(self.rows.unwrap_or(usize::MAX));
-        picture.push(String::new());
-        picture.extend(self.table(last, rows, &screen));
-        picture.truncate(height);
-        picture
-    }
-
-    /// The lines about the database, the time of the snapshot and the counts; or about the failure since.
-    fn head(&self, last: &LastSnapshot, screen: &Screen) -> Vec<String> {
-        let document = &last.diff.document;
-        let summary = &document.summary;
-        let unknown =
-            if summary.unknown > 0 { format!(", {} unknown", grouped(summary.unknown)) } else { String::new() };
-        let counts = format!(
-            "{} stuck{unknown}, of {} in flight",
-            count(summary.stuck, "job", "jobs"),
-            grouped(summary.in_flight)
-        );
-        let mut text = String::new();
-        let mut add = |words: String, tone: Tone| text.push_str(&screen.paragraph(&Cell::new(words, tone)));
-        match &self.failure {
-            None => add(
-                format!(
-                    "{} at {}, every {}: {counts}",
-                    document.head.target.database,
-                    self.zone().show(document.head.store_time, document.head.store_time),
-                    age(self.interval)
-                ),
-                Tone::Strong,
-            ),
-            Some(failure) => {
-                add(format!("CANNOT READ: {failure}"), Tone::Bad);
-                let old = age(last.at.elapsed());
-                add(
-                    format!(
-                        "retrying every {}; this snapshot is {old} old, of {}: {counts}",
-                        age(self.interval),
-                        self.zone().show(document.head.store_time, document.head.store_time)
-                    ),
-                    Tone::Warn,
-                );
+    /// Shows a text, through which the arrows move, until a key ends it.
+    fn leaf(&mut self, text: &str) -> Result<(), CliError> {
+        let (text, mut top, mut drawn) = (lines(text), 0_usize, None);
+        while !self.context.interrupt.is_raised() {
+            let height = size(self.context).1.saturating_sub(1).max(1);
+            top = top.min(text.len().saturating_sub(height));
+            if drawn.replace((top, height)) != Some((top, height)) {
+                let shown: Vec<String> = text.iter().skip(top).take(height).cloned().collect();
+                if !self.draw(&shown)? {
+                    break;
+                }
+            }
+            match self.keys.wait(NOTICE) {
+                Some(Key::Up) => top = top.saturating_sub(1),
+                Some(Key::Down) => top += 1,
+                Some(Key::Quit | Key::Enter) => break,
+                None => {}
             }
         }
-        last.warnings.iter().for_each(|warning| add(format!("warning: {warning}"), Tone::Warn));
-        lines(&text)
-    }
-
-    /// The zone of the snapshot's own time, which is never a span.
-    fn zone(&self) -> Times {
-        if self.context.ui.screen().times == Times::Local { Times::Local } else { Times::Utc }
-    }
-
-    /// The jobs that are gone, those that are new, then the rest, in so many rows.
-    fn table(&self, last: &LastSnapshot, rows: usize, screen: &Screen) -> Vec<String> {
-        let diff = &last.diff;
-        let mut shown: Vec<(&str, &Job)> = diff.gone.iter().take(GONE.min(rows)).map(|job| ("-", job)).collect();
-        let is_new = |job: &&Job| self.snapshots > 1 && diff.is_new(job);
-        let (new, rest): (Vec<&Job>, Vec<&Job>) = diff.findings().partition(is_new);
-        shown.extend(new.into_iter().map(|job| ("+", job)).chain(rest.into_iter().map(|job| ("", job))));
-        shown.truncate(rows);
-        let total = diff.all_gone + (diff.document.summary.stuck + diff.document.summary.unknown) as usize;
-        if total == 0 || shown.is_empty() {
-            return Vec::new();
-        }
-        let mut table = lines(&marked(&shown, self.format, diff.document.head.store_time, screen.times).render(screen));
-        let more = total.saturating_sub(shown.len());
-        if more > 0 {
-            let more = Cell::new(format!("and {} more", grouped(more as u64)), Tone::Dim);
-            table.extend(lines(&screen.paragraph(&more)));
-        }
-        table
+        Ok(())
     }
 }
 

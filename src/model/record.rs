@@ -33,6 +33,23 @@ pub struct RunHead {
     pub digest: Option<String>,
     /// How many steps it had; null where only the ledger knows the run.
     pub planned: Option<u64>,
+    /// The causes that its plan told, most jobs first; none where only the ledger knows the run.
+    #[serde(default)]
+    pub causes: Vec<Cause>,
+}
+
+/// What had likely happened to the jobs of a run, as its plan said.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cause {
+    /// The kind, as in the plan's `diagnoses`.
+    pub diagnosis: String,
+    /// In words, without times.
+    pub text: String,
+    /// When it began, as far as that was known.
+    #[schemars(with = "Option<String>")]
+    pub since_at: Option<Timestamp>,
+    /// The jobs that it explained.
+    pub jobs: u64,
 }
 
 /// Who ran it.

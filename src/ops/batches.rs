@@ -6,14 +6,17 @@ use super::plan::Plan;
 use super::progress::Pace;
 use super::reclaim::Mode;
 use crate::history::{BatchRecorder, Counts, Recording};
-use crate::model::{Action, BatchReport, End, Outcome, Step};
-use crate::output::{LISTED, StepJob};
-use crate::policy::SkipReason;
+use crate::model::{Action, BatchReport, Cell, End, EvidenceRow, Key, Outcome, Step};
+use crate::output::{Diagnosis, LISTED, StepJob};
+use crate::policy::{PlannedActions, SkipReason};
 use crate::store::{Limits, Store, StoreError, StoreErrorKind, Writer};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Of so many locked rows it is asked who holds them.
+const LOCKED: usize = 10;
 
 /// Items that wait until there is a batch of their kind.
 pub(super) struct Waiting<K, T>(BTreeMap<K, Vec<T>>);
@@ -69,9 +72,13 @@ pub(super) struct Ended {
     pub(super) skipped: BTreeMap<SkipReason, u64>,
     pub(super) by_queue: BTreeMap<(Option<String>, Action, Outcome), u64>,
     pub(super) lost: u64,
+    /// The causes of the first plan, with what was done about each.
+    pub(super) causes: Vec<Diagnosis>,
     /// Steps by outcome; they add up to all steps.
     pub(super) outcomes: Counts,
     pub(super) moved: BTreeMap<Action, u64>,
+    /// The first steps that met a lock, each with the key of its owner's row.
+    pub(super) locked: Vec<(Key, Option<Cell>)>,
     /// Why it stopped before the end, if it did.
     pub(super) stop: Option<StoreError>,
     pub(super) warnings: Vec<String>,
@@ -101,8 +108,11 @@ impl<'a> BatchRunner<'a> {
     }
 
     /// Takes in the steps of another plan, and returns the place of the first.
-    pub(super) fn begin_pass(&mut self, plan: &Plan) -> usize {
+    pub(super) fn begin_pass(&mut self, plan: &mut Plan) -> usize {
         let ended = &mut self.ended;
+        if self.passes == 0 {
+            ended.causes = std::mem::take(&mut plan.diagnosed.list);
+        }
         let first = usize::try_from(ended.by_action.values().sum::<u64>()).unwrap_or(usize::MAX);
         plan.by_action.iter().for_each(|(action, steps)| *ended.by_action.entry(*action).or_default() += steps);
         ended.waiting += plan.len_of_waiting();
@@ -169,6 +179,13 @@ impl<'a> BatchRunner<'a> {
             }
             *self.ended.outcomes.entry(result.outcome).or_default() += 1;
             let is_moved = result.outcome == Outcome::Moved;
+            if result.outcome == Outcome::Locked && self.ended.locked.len() < LOCKED {
+                let owner = match step.evidence_row() {
+                    EvidenceRow::Row { key, .. } => Some(key.clone()),
+                    EvidenceRow::None | EvidenceRow::Absent => None,
+                };
+                self.ended.locked.push((step.key.clone(), owner));
+            }
             if is_moved {
                 *self.ended.moved.entry(step.action).or_default() += 1;
             }
@@ -176,6 +193,11 @@ impl<'a> BatchRunner<'a> {
             Arc::make_mut(&mut self.tried).insert(step.key.exact());
             job.set_end(step, result);
             self.ended.lost += u64::from(job.is_lost());
+            let cause = Diagnosis::of_job(&self.ended.causes, &job.job);
+            if let Some(cause) = cause.and_then(|n| self.ended.causes.get_mut(n)) {
+                let done = PlannedActions::of(job.job.action.filter(|_| is_moved));
+                cause.of.done.get_or_insert_default().add(done);
+            }
             if let (Some(action), Some(outcome)) = (job.job.action, job.outcome)
                 && !job.is_wake_up()
             {
@@ -249,7 +271,8 @@ impl<'a> BatchRunner<'a> {
         if later > 0 {
             *self.ended.outcomes.entry(Outcome::NotTried).or_default() += later;
         }
-        self.ended.steps.sort_by_key(|(place, _)| *place);
+        // What was not moved comes first.
+        self.ended.steps.sort_by_key(|(place, job)| (job.outcome == Some(Outcome::Moved), *place));
         self.recording.finish(&self.ended.outcomes, self.ended.stop.as_ref().map(|stop| stop.message.clone()));
         self.ended
     }

@@ -4,9 +4,9 @@ use super::OpsError;
 use super::scan::longest;
 use super::selection::name;
 use super::session::Snapshot;
-use crate::model::Claim;
+use crate::model::{Claim, Timestamp};
 use crate::output::{Diagnosis, Field, JobGroup, Request};
-use crate::policy::{self, Diagnoses, Judgement, Verdict};
+use crate::policy::{self, Diagnoses, Flows, Judgement, Verdict};
 use crate::preset::QueueSpec;
 use crate::store::Holders;
 use std::collections::BTreeMap;
@@ -24,6 +24,14 @@ pub(super) struct Diagnosed {
     pub(super) alone: u64,
     /// Owners of stuck jobs that show no life.
     pub(super) silent_owners: u64,
+}
+
+impl Diagnosed {
+    /// Puts the causes of due jobs first.
+    pub(super) fn put_first(&mut self, flows: Flows, now: Timestamp) {
+        self.count += flows.diagnoses.len() as u64;
+        self.list.splice(0..0, Diagnosis::list(flows.diagnoses, now));
+    }
 }
 
 /// Concludes from all findings of a scan, and from who holds how much.

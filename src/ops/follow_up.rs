@@ -6,7 +6,7 @@ use crate::output::{StepJob, Verified};
 use crate::policy::{Afterwards, Policy, afterwards};
 use crate::preset::QueueSpec;
 use crate::store::{Limits, Store, StoreError, StoreErrorKind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// The pause after the first snapshot; each is half as long again as the one before, up to the longest.
@@ -20,21 +20,23 @@ const NAMED: usize = 1000;
 /// The jobs of a plan that are to be watched once it is applied.
 pub struct RequeuedJobs {
     spec: QueueSpec,
-    /// By their place in the plan; `None` for a job that is not requeued.
-    keys: Vec<Option<Key>>,
+    /// Each with its id: the document has another order than the plan.
+    keys: Vec<(String, Key)>,
 }
 
 impl RequeuedJobs {
     /// Remembers the keys of the jobs that the plan requeues: the document has only their ids.
     pub fn of(plan: &Plan) -> RequeuedJobs {
         let steps = plan.claims.steps.iter().map(|(step, _)| step);
-        let keys = steps.map(|step| (step.action == Action::Requeue).then(|| step.key.clone())).collect();
+        let requeues = steps.filter(|step| step.action == Action::Requeue);
+        let keys = requeues.map(|step| (step.id.clone(), step.key.clone())).collect();
         RequeuedJobs { spec: plan.claims.spec.clone(), keys }
     }
 
     fn moved(&self, steps: &[StepJob]) -> Vec<Key> {
-        let keys = self.keys.iter().zip(steps);
-        keys.filter_map(|(key, step)| key.clone().filter(|_| step.outcome == Some(Outcome::Moved))).collect()
+        let moved = steps.iter().filter(|step| step.outcome == Some(Outcome::Moved));
+        let moved: BTreeSet<&str> = moved.map(|step| step.job.id.as_str()).collect();
+        self.keys.iter().filter(|(id, _)| moved.contains(id.as_str())).map(|(_, key)| key.clone()).collect()
     }
 }
 

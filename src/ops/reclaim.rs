@@ -6,7 +6,7 @@ use super::batches::Ended;
 use super::plan::{Plan, ReadyPlan};
 use super::sweep_lock::LockOptions;
 use crate::history::{BatchRecorder, RecordOptions, Recording};
-use crate::model::{Action, End, Outcome, RunHead, Step, Timestamp};
+use crate::model::{Action, End, LockHolder, Outcome, RunHead, Step, Timestamp};
 use crate::output::{ActionCount, Outcomes, Reclaim, ReclaimHead, ReclaimSummary, Refusal, StepJob, advice, remedy};
 use crate::policy::{Brake, Circumstances, Delay, Override, Proves};
 use crate::preset::QueueSpec;
@@ -202,6 +202,7 @@ pub fn reclaim(
                 (is_executed, refused) = (false, Some(error.message));
                 ended.steps.iter_mut().for_each(|(_, job)| job.outcome = None);
                 ended.outcomes.clear();
+                ended.causes.iter_mut().for_each(|cause| cause.of.done = None);
             }
             Some(error) if is_untouched => return Err(error.into()),
             stop => ended.stop = stop,
@@ -211,6 +212,7 @@ pub fn reclaim(
     }
     ended.skipped.iter().for_each(|(why, jobs)| *plan.skipped.by_reason.entry(*why).or_default() += jobs);
     let applied = is_executed && order.mode == Mode::Apply;
+    let locked_by = locked_by(store, limits, &plan.claims.spec, &mut ended);
     // What was not tried has no step.
     let total = ended.by_action.values().sum::<u64>().max(ended.outcomes.values().sum());
     let steps: Vec<StepJob> = std::mem::take(&mut ended.steps).into_iter().map(|(_, job)| job).collect();
@@ -249,11 +251,12 @@ pub fn reclaim(
         diagnoses: plan.diagnosed.count,
         by_action: by_action(&ended.by_action, is_executed.then_some(&ended.moved)),
         outcomes: is_executed.then(|| Outcomes::of(&ended.outcomes)),
+        locked_by,
     };
     let document = Reclaim {
         head,
         summary,
-        diagnoses: plan.diagnosed.list,
+        diagnoses: if ended.causes.is_empty() { plan.diagnosed.list } else { ended.causes },
         steps,
         skipped: plan.skipped.into_first(),
         by_queue: ended.by_queue,
@@ -262,6 +265,22 @@ pub fn reclaim(
     let is_recorded = applied && recording.is_kept();
     Ok(Reclaimed { document, stop: ended.stop, after: ended.warnings, is_recorded })
 }
+
+/// Who holds the first rows that were locked, by one statement after the run.
+fn locked_by(store: &dyn Store, limits: &Limits, spec: &QueueSpec, ended: &mut Ended) -> Vec<LockHolder> {
+    let mut rows = std::mem::take(&mut ended.locked);
+    if rows.is_empty() || limits.interrupt.is_raised() {
+        return Vec::new();
+    }
+    rows.sort_by_key(|(_, owner)| owner.is_none());
+    store.reader(limits, &[]).and_then(|mut reader| reader.row_locks(spec, &rows)).unwrap_or_else(|error| {
+        ended.warnings.push(format!("who holds the locks could not be read: {error}"));
+        Vec::new()
+    })
+}
+
+/// The most causes in the record of a run.
+const RECORDED: usize = 10;
 
 /// The head of the record of a run that carries out that plan.
 fn run_head(options: &RecordOptions, run_id: &str, plan: &Plan) -> RunHead {
@@ -278,6 +297,7 @@ fn run_head(options: &RecordOptions, run_id: &str, plan: &Plan) -> RunHead {
         columns: plan.claims.spec.row.iter().map(|column| column.name.clone()).collect(),
         digest: Some(plan.digest.clone()),
         planned: Some(plan.total()),
+        causes: plan.diagnosed.list.iter().take(RECORDED).map(|cause| cause.recorded(plan.store_time)).collect(),
     }
 }
 
@@ -293,7 +313,7 @@ impl Recorder for BatchRecorder<'_> {
 }
 
 /// How many jobs each action is planned for, and moved; the most frequent first.
-fn by_action(planned: &BTreeMap<Action, u64>, moved: Option<&BTreeMap<Action, u64>>) -> Vec<ActionCount> {
+pub(super) fn by_action(planned: &BTreeMap<Action, u64>, moved: Option<&BTreeMap<Action, u64>>) -> Vec<ActionCount> {
     let count = |(action, planned): (&Action, &u64)| ActionCount {
         action: *action,
         planned: *planned,

@@ -24,6 +24,8 @@ pub struct Selection {
     pub from_list: bool,
     /// `--limit`: the longest silent.
     pub limit: Option<usize>,
+    /// True if a plan tells the causes of due jobs too, though it acts on none.
+    pub with_due: bool,
     /// What an earlier snapshot of the same run leaves to a later one.
     pub bound: Bound,
 }

@@ -6,9 +6,9 @@ use super::scan::{Scanned, detail_for_listing, judged, longest};
 use super::selection::{Selection, caveats, unmatched_filters};
 use super::session::Snapshot;
 use super::waiting::{self, StuckByQueue};
-use crate::model::{Claim, Timestamp, WaitingSide};
-use crate::output::{Collector, Diagnosis, Field, First, Job, LISTED, Stale, StaleHead, StaleSummary, order};
-use crate::policy::{Diagnoses, PlannedActions, Policy, Verdict, draft};
+use crate::model::{Action, Claim, Timestamp, WaitingSide};
+use crate::output::{Collector, Field, First, Job, LISTED, Stale, StaleHead, StaleSummary, order};
+use crate::policy::{Diagnoses, Draft, Judgement, PlannedActions, Policy, Verdict, draft};
 use crate::store::Holders;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -26,29 +26,23 @@ pub fn stale(
     jobs: Collector<Job>,
     is_first: &mut dyn FnMut(&Claim) -> bool,
 ) -> Result<Stale, OpsError> {
-    list(snapshot, selection, policy, jobs, (None, false), is_first)
+    list(snapshot, selection, policy, jobs, None, is_first)
 }
 
 /// Counts the claims that are stuck or unknown by host, owner, kind, queue or state, and lists none.
 pub fn stale_by(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy, by: Field) -> Result<Stale, OpsError> {
     let groups = Groups::new(&snapshot.spec, by)?;
-    let mut document = list(snapshot, selection, policy, Collector::first(0), (Some(groups), false), &mut |_| false)?;
+    let mut document = list(snapshot, selection, policy, Collector::first(0), Some(groups), &mut |_| false)?;
     document.head.by = Some(by);
     Ok(document)
 }
 
-/// Counts all claims, and says of each diagnosis what a reclaim would do.
-pub(super) fn situation(snapshot: &mut Snapshot, policy: &Policy) -> Result<Stale, OpsError> {
-    list(snapshot, &Selection::default(), policy, Collector::first(0), (None, true), &mut |_| false)
-}
-
-/// Counts in these groups, if any; `is_drafted` also says what a reclaim would do.
 fn list(
     snapshot: &mut Snapshot,
     selection: &Selection,
     policy: &Policy,
     mut jobs: Collector<Job>,
-    (mut groups, is_drafted): (Option<Groups>, bool),
+    mut groups: Option<Groups>,
     is_first: &mut dyn FnMut(&Claim) -> bool,
 ) -> Result<Stale, OpsError> {
     let most = jobs.most();
@@ -70,16 +64,11 @@ fn list(
         &mut |spec, claim, judgement, is_listed| {
             is_empty = false;
             waiting::count(&mut stuck, claim, &judgement);
-            let would = match judgement.verdict {
-                Verdict::Stuck(_) if is_drafted && is_listed => {
-                    PlannedActions::of(&draft(spec, claim, &judgement, policy))
-                }
-                _ => PlannedActions::default(),
-            };
-            found.iter_mut().for_each(|diagnoses| diagnoses.add(claim, &judgement, is_listed, would));
-            if !is_listed {
-                return ControlFlow::Continue(());
-            }
+            let draft = is_listed.then(|| draft(spec, claim, &judgement, policy));
+            let action = draft.as_ref().and_then(Draft::step).map(|step| step.action);
+            let would = if is_listed { PlannedActions::of(action) } else { PlannedActions::default() };
+            let counted = found.as_mut().map(|found| found.add(claim, &judgement, is_listed, would));
+            let Some(draft) = draft else { return ControlFlow::Continue(()) };
             let is_first = is_first(claim);
             groups.iter_mut().for_each(|groups| groups.add(claim, &judgement));
             let is_unknown = matches!(judgement.verdict, Verdict::Unknown(_));
@@ -91,11 +80,14 @@ fn list(
                 longest(&mut summary.oldest_silence_seconds, silence);
             }
             let place = order(judgement.last_seen_at) - if is_first { FIRST } else { 0 };
-            let job = || Job::of(spec, claim, policy, &judgement, draft(spec, claim, &judgement, policy).step());
+            let job = || Job {
+                counted: counted.unwrap_or_default(),
+                ..Job::of(spec, claim, policy, &judgement, draft.step())
+            };
             if is_unknown {
                 unknown.add(place, job);
             } else {
-                jobs.add(place, job);
+                jobs.add(place, || class(claim, &judgement, action), job);
             }
             ControlFlow::Continue(())
         },
@@ -106,8 +98,8 @@ fn list(
     };
     if wanted {
         let (waiting, flows) = waiting::concluded(snapshot, side, &stuck, selection, policy);
-        (summary.waiting, found.count) = (Some(waiting), found.count + flows.diagnoses.len() as u64);
-        found.list = Diagnosis::list(flows.diagnoses, snapshot.now()).into_iter().chain(found.list).collect();
+        summary.waiting = Some(waiting);
+        found.put_first(flows, snapshot.now());
     }
     summary.in_flight = snapshot.in_flight(holders.as_ref())?;
     (summary.alone, summary.diagnoses) = (found.alone, found.count);
@@ -138,6 +130,18 @@ fn list(
     Ok(Stale { head, summary, diagnoses: found.list, groups, jobs, unknown })
 }
 
+/// What jobs have in common of which a few are examples: their holder, kind and queue, the rules, and what a reclaim
+/// would do.
+fn class(claim: &Claim, judgement: &Judgement, action: Option<Action>) -> u64 {
+    let holder = claim.owner.as_ref().map(|owner| owner.host.as_ref().unwrap_or(&owner.name));
+    let mut hasher = DefaultHasher::new();
+    (holder, &claim.kind, &claim.queue, action).hash(&mut hasher);
+    if let Verdict::Stuck(reasons) = &judgement.verdict {
+        reasons.iter().for_each(|reason| reason.rule.hash(&mut hasher));
+    }
+    hasher.finish()
+}
+
 /// A snapshot compared with the one before it: which findings are new, and which are gone.
 ///
 /// A finding is a job with its claim: a job that was requeued, claimed again and is stuck again is gone and new. All of
@@ -153,16 +157,21 @@ pub struct SnapshotDiff {
 }
 
 impl SnapshotDiff {
-    /// Compares a snapshot with the last one, if there is one: new jobs come first, and at most `most` are listed.
+    /// A snapshot of groups, which is compared with none.
+    pub fn of_groups(document: Stale) -> SnapshotDiff {
+        SnapshotDiff { document, gone: Vec::new(), all_gone: 0, seen: HashSet::new(), before: HashSet::new() }
+    }
+
+    /// Compares a snapshot with the last one, if there is one: new jobs come first.
     pub fn of(
         last: Option<&SnapshotDiff>,
         snapshot: &mut Snapshot,
         selection: &Selection,
         policy: &Policy,
-        most: usize,
+        jobs: Collector<Job>,
     ) -> Result<SnapshotDiff, OpsError> {
         let (mut seen, before) = (HashSet::new(), last.map(|last| last.seen.clone()).unwrap_or_default());
-        let document = stale(snapshot, selection, policy, Collector::first(most), &mut |claim: &Claim| {
+        let document = stale(snapshot, selection, policy, jobs, &mut |claim: &Claim| {
             let owner = claim.owner.as_ref().map(|owner| owner.name.as_str());
             let mark = mark(&claim.key.to_string(), owner, claim.claimed_at.at());
             seen.insert(mark);

@@ -5,8 +5,8 @@ use super::selection::Selection;
 use super::session::Snapshot;
 use super::{OpsError, stale};
 use crate::history::Directory;
-use crate::model::{LONGEST_THRESHOLD, WaitingSide};
-use crate::output::{Stale, Status, StatusHead, StatusSummary};
+use crate::model::{LONGEST_THRESHOLD, LockHolder, WaitingSide};
+use crate::output::{Collector, Stale, Status, StatusHead, StatusSummary, held_for_long, out_of_sight};
 use crate::policy::Policy;
 
 /// Reads the situation. What could not be read is named there, and is never taken for nothing.
@@ -14,11 +14,25 @@ pub fn status(snapshot: &mut Snapshot, policy: &Policy, journals: Option<&Direct
     // Without a threshold no claim is judged, but what waits is read.
     let untold = Selection::default().check(&snapshot.spec, policy).err();
     let policy = if untold.is_some() { &Policy { older: Some(LONGEST_THRESHOLD), ..policy.clone() } } else { policy };
-    let Stale { head, mut summary, diagnoses, .. } = stale::situation(snapshot, policy)?;
+    let Stale { head, mut summary, diagnoses, .. } =
+        stale::stale(snapshot, &Selection::default(), policy, Collector::first(0), &mut |_| false)?;
     let mut warnings = head.warnings;
     if let Some(error) = untold {
         summary.unknown = summary.in_flight;
         warnings.push(error.to_string());
+    }
+    let mut causes = diagnoses;
+    match snapshot.reader.long_locks(&snapshot.spec) {
+        Ok(holders) => {
+            let (hidden, seen): (Vec<LockHolder>, _) = holders.into_iter().partition(|holder| holder.hidden);
+            warnings.extend((!hidden.is_empty()).then(|| out_of_sight(hidden.len())));
+            summary.diagnoses += seen.len() as u64;
+            // After the causes of due jobs: they may be why.
+            let at = causes.iter().take_while(|cause| cause.of.what.is_of_due_jobs()).count();
+            causes.splice(at..at, seen.iter().map(|holder| held_for_long(holder, snapshot.now())));
+        }
+        Err(error) if error.spoils_the_snapshot() => return Err(error.into()),
+        Err(error) => warnings.push(format!("long transactions are unknown: {error}")),
     }
     let last_run = last_run(&mut Records { journals, snapshot: Some(snapshot) }).unwrap_or_else(|error| {
         warnings.push(format!("the last run is unknown: {error}"));
@@ -37,6 +51,6 @@ pub fn status(snapshot: &mut Snapshot, policy: &Policy, journals: Option<&Direct
             last_run,
             next: None,
         },
-        causes: diagnoses,
+        causes,
     })
 }

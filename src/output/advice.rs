@@ -165,7 +165,34 @@ pub fn refused_beforehand(constraint: &str, ids: &[String], policy: &Policy, spe
 
 /// The cautions of a preset that name an option: what they say may explain why a claim is unknown.
 pub fn about_options(cautions: &[(String, String)]) -> impl Iterator<Item = &(String, String)> {
-    cautions.iter().filter(|(_, text)| text.contains("--option "))
+    cautions.iter().filter(|caution| is_about_option(caution))
+}
+
+fn is_about_option((_, text): &(String, String)) -> bool {
+    text.contains("--option")
+}
+
+/// The line of a plan about what is true of every job of this library; its command prints it. What an option would
+/// settle is said in full.
+pub fn cautions(spec: &QueueSpec) -> Option<String> {
+    let others = spec.cautions.iter().filter(|caution| !is_about_option(caution));
+    let names: Vec<&str> = others.map(|(name, _)| name.as_str()).collect();
+    let (all, preset) = (count(names.len() as u64, "caution", "cautions"), &spec.preset);
+    (!names.is_empty()).then(|| format!("{all} about {preset} ({}): jobdoctor presets show {preset}", names.join(", ")))
+}
+
+/// The warning about jobs that were lost before, most often first.
+pub fn lost_before(lost: &[(i64, &String)], max_stalls: Option<u32>) -> String {
+    let named = |(times, id): &(i64, &String)| match times {
+        1 => format!("{id} (once)"),
+        times => format!("{id} ({times} times)"),
+    };
+    let all: Vec<String> = lost.iter().map(named).collect();
+    // What was lost once may have met a deploy.
+    let again = lost.iter().take(NAMES).map(|(times, _)| times).filter(|times| **times > 1).min();
+    let again = again.filter(|_| max_stalls.is_none());
+    let fails = again.map_or_else(String::new, |least| format!("; --max-stalls {least} fails what was lost so often"));
+    format!("lost before: {}{fails}", first_few(&all, NAMES, all.len() as u64))
 }
 
 /// The end of a list of warnings about run times, of which `more` are left out.

@@ -3,7 +3,7 @@
 use super::findings::Wording;
 use crate::model::{Action, Outcome, Timestamp, age};
 use crate::output::Job;
-use crate::output::format::{Align, Cell, Column, Cut, Table, Times, Tone, or_dash};
+use crate::output::format::{Align, Cell, Column, Cut, Table, Times, Tone, count, or_dash};
 use crate::policy::{Proves, VerdictKind};
 use std::time::Duration;
 
@@ -67,9 +67,7 @@ impl<'a, T> Columns<'a, T> {
         T: 'i,
     {
         let columns = self.shown().map(|column| column.layout.clone()).collect();
-        let mut table = Table { columns, rows: items.map(|item| self.row(item)).collect() };
-        shade(&mut table);
-        table
+        Table { columns, rows: items.map(|item| self.row(item)).collect(), are_examples: false }
     }
 
     pub fn row(&self, item: &T) -> Vec<Cell> {
@@ -131,33 +129,25 @@ pub fn silence(seconds: Option<f64>, last_seen_at: Option<Timestamp>, times: Tim
 
 pub fn job_silence(job: &Job, times: Times) -> Cell {
     let tone = match job.verdict {
-        Some(VerdictKind::Stuck) => Tone::Bad,
+        Some(VerdictKind::Stuck) => how_bad(job.silence_seconds),
         Some(VerdictKind::Unknown) => Tone::Warn,
         Some(VerdictKind::Healthy) | None => Tone::Plain,
     };
     silence(job.silence_seconds, job.last_seen_at, times, tone)
 }
 
-/// Colours the silences of stuck jobs by their rank: the longest third stands out most, the shortest is plain. Equal
-/// ones look alike.
-pub fn shade(table: &mut Table) {
-    let Some(at) = table.columns.iter().position(|column| matches!(column.title, "silent" | "last seen")) else {
-        return;
-    };
-    let stuck = |row: &Vec<Cell>| row.get(at).filter(|cell| cell.tone == Tone::Bad).and_then(|cell| cell.rank);
-    let mut ranks: Vec<i64> = table.rows.iter().filter_map(stuck).collect();
-    ranks.sort_unstable_by_key(|rank| std::cmp::Reverse(*rank));
-    let third = ranks.len() / 3;
-    let Some(&long) = ranks.get(ranks.len().div_ceil(3).saturating_sub(1)) else { return };
-    // Fewer than three have no shortest third.
-    let short = ranks.get(ranks.len() - third).copied();
-    for cell in table.rows.iter_mut().filter_map(|row| row.get_mut(at)).filter(|cell| cell.tone == Tone::Bad) {
-        cell.tone = match cell.rank {
-            Some(rank) if rank >= long => Tone::Bad,
-            Some(rank) if short.is_none_or(|short| rank > short) => Tone::Amiss,
-            _ => Tone::Plain,
-        };
+/// The tone of a silence: for how long a user waits.
+pub fn how_bad(seconds: Option<f64>) -> Tone {
+    match seconds {
+        Some(3600.0..) => Tone::Bad,
+        Some(600.0..) => Tone::Amiss,
+        _ => Tone::Plain,
     }
+}
+
+/// The line above jobs that no cause explains.
+pub fn alone(jobs: u64) -> Cell {
+    Cell::new(format!("{} without a common cause", count(jobs, "stuck job", "stuck jobs")), Tone::Dim)
 }
 
 /// Spans are ordered by their microseconds.

@@ -1,9 +1,11 @@
 //! Diagnoses: what is likely to have happened, a sentence each.
 
-use super::StaleSummary;
+use super::columns;
+use super::findings::sentence;
 use super::format::{Cell, Screen, Tone, count, first_few, grouped};
-use crate::model::{Timestamp, age};
-use crate::policy::{self, DiagnosisKind, Doubt, Flow};
+use super::{Job, StaleSummary};
+use crate::model::{Action, Cause, Timestamp, age};
+use crate::policy::{self, DiagnosisKind, Doubt, Flow, PlannedActions};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -15,17 +17,17 @@ pub struct Diagnosis {
     pub of: policy::Diagnosis,
     /// In words.
     pub text: String,
-    /// The first of these, which say what happened where.
+    /// The first of these, which say what happened to whom.
     #[serde(skip)]
     pub headline: String,
 }
 
 /// Diagnoses in a table; documents hold more.
-const MOST: usize = 10;
+pub(super) const MOST: usize = 10;
 
 /// The first of so many diagnoses in sentences, the one with the most jobs first.
 pub fn diagnoses(list: &[Diagnosis], count: u64, screen: &Screen) -> String {
-    let mut text: String = list.iter().take(MOST).map(|diagnosis| screen.paragraph(&sentence(diagnosis))).collect();
+    let mut text: String = list.iter().take(MOST).map(|diagnosis| screen.paragraph(&diagnosis.sentence())).collect();
     let more = count.saturating_sub(list.len().min(MOST) as u64);
     if more > 0 {
         text.push_str(&screen.paragraph(&Cell::new(format!("and {} more", grouped(more)), Tone::Dim)));
@@ -38,18 +40,7 @@ pub fn alone(summary: &StaleSummary, screen: &Screen) -> String {
     if summary.alone == 0 {
         return String::new();
     }
-    let text = format!("{} without a diagnosis", count(summary.alone, "stuck job", "stuck jobs"));
-    screen.paragraph(&Cell::new(text, Tone::Dim))
-}
-
-fn sentence(diagnosis: &Diagnosis) -> Cell {
-    let tone = match diagnosis.of.what {
-        DiagnosisKind::AllSilent | DiagnosisKind::Vanished | DiagnosisKind::OneByOne => Tone::Bad,
-        DiagnosisKind::StandsStill | DiagnosisKind::NotStaged => Tone::Bad,
-        DiagnosisKind::Busy | DiagnosisKind::Paused => Tone::Plain,
-        _ => Tone::Warn,
-    };
-    Cell::new(diagnosis.text.as_str(), tone)
+    screen.paragraph(&columns::alone(summary.alone))
 }
 
 impl Diagnosis {
@@ -60,7 +51,42 @@ impl Diagnosis {
             Some(Flow::AllStuck) => ": all in flight are stuck",
             _ => "",
         };
-        Cell::new(format!("{}{why}", self.headline), sentence(self).tone)
+        Cell::new(format!("{}{why}", self.headline), self.tone())
+    }
+
+    /// What a run did about it: how many jobs it moved, and how many it did not; `None` if it had none to act on.
+    pub fn done(&self, past: bool) -> Option<Cell> {
+        let done = self.of.done?;
+        let tone = if done.skip > 0 { Tone::Warn } else { Tone::Plain };
+        Some(Cell::new(format!("{}: {}", self.headline().text, in_words(&done, past, "not moved")), tone))
+    }
+
+    /// What the record of a run that began `now` keeps of it; not how long ago that was.
+    pub fn recorded(&self, now: Timestamp) -> Cause {
+        let [headline, _, rest] = words(&self.of, now);
+        let text = if rest.is_empty() { headline } else { format!("{headline}: {rest}") };
+        Cause { diagnosis: self.of.what.to_string(), text, since_at: self.of.since, jobs: self.of.jobs }
+    }
+
+    /// The number of the diagnosis that explains a job: of several that fit, the one that says most of it.
+    pub fn of_job(list: &[Diagnosis], job: &Job) -> Option<usize> {
+        let (host, owner, kind) = (job.host.as_deref(), job.owner.as_deref(), job.kind.as_deref());
+        let rank = |one: &Diagnosis| one.of.explains(job.counted, host, owner, kind);
+        let fits = list.iter().enumerate().filter_map(|(n, one)| Some((rank(one)?, n)));
+        fits.min().map(|(_, n)| n)
+    }
+
+    pub(super) fn sentence(&self) -> Cell {
+        Cell::new(self.text.as_str(), self.tone())
+    }
+
+    fn tone(&self) -> Tone {
+        match self.of.what {
+            DiagnosisKind::AllSilent | DiagnosisKind::Vanished | DiagnosisKind::OneByOne => Tone::Bad,
+            DiagnosisKind::StandsStill | DiagnosisKind::NotStaged | DiagnosisKind::LostAgain => Tone::Bad,
+            DiagnosisKind::Busy | DiagnosisKind::Paused => Tone::Plain,
+            _ => Tone::Warn,
+        }
     }
 }
 
@@ -81,14 +107,14 @@ impl Diagnosis {
 
     /// The document of a diagnosis, with its sentence as of `now`.
     pub fn of(diagnosis: policy::Diagnosis, now: Timestamp) -> Diagnosis {
-        let (headline, rest) = words(&diagnosis, now);
-        let text = if rest.is_empty() { headline.clone() } else { format!("{headline}: {rest}") };
+        let [headline, when, rest] = words(&diagnosis, now);
+        let text = if rest.is_empty() { format!("{headline}{when}") } else { format!("{headline}{when}: {rest}") };
         Diagnosis { text, headline, of: diagnosis }
     }
 }
 
-/// What fell silent comes first, then for how long; and the rest, how many jobs it is about.
-fn words(of: &policy::Diagnosis, now: Timestamp) -> (String, String) {
+/// What fell silent comes first, then for how long, and how many jobs it is about.
+fn words(of: &policy::Diagnosis, now: Timestamp) -> [String; 3] {
     let jobs = count(of.jobs, "job", "jobs");
     match of.what {
         DiagnosisKind::AllSilent => {
@@ -98,31 +124,38 @@ fn words(of: &policy::Diagnosis, now: Timestamp) -> (String, String) {
                 (None, Some(owners)) => ("every owner", format!(" of {}", count(owners, "owner", "owners"))),
             };
             let rest = "more likely the database, the network or a deploy than the workers";
-            (format!("{who} went silent {}", between(of.since, of.until, now)), format!("{jobs}{whom}; {rest}"))
+            let when = format!(" {}", between(of.since, of.until, now));
+            [format!("{who} went silent"), when, format!("{jobs}{whom}; {rest}")]
         }
         DiagnosisKind::Vanished => {
-            let when = between(of.since, of.until, now);
-            (format!("{} vanished {when}", gone(of)), format!("{}{}{}", of_kind(of), queues(of), names(of)))
+            let when = format!(" {}", between(of.since, of.until, now));
+            [format!("{} vanished", gone(of)), when, format!("{}{}{}", of_kind(of), queues(of), names(of))]
         }
         DiagnosisKind::OneByOne => {
             let when = one_by_one(of.since, of.until, now);
-            let headline = format!("{} went silent one by one{when}", gone(of));
-            (headline, format!("{}{}{}", of_kind(of), queues(of), names(of)))
+            let headline = format!("{} went silent one by one", gone(of));
+            [headline, when, format!("{}{}{}", of_kind(of), queues(of), names(of))]
         }
         DiagnosisKind::Silent => {
-            let doubt = doubt(of.doubt);
-            let when = silent_for(of.until, now);
+            let (doubt, when) = (doubt(of.doubt), format!(" {}", silent_for(of.until, now)));
             if of.names.is_empty() {
                 let verb = if of.jobs == 1 { "shows" } else { "show" };
-                return (format!("{}{} {verb} no life {when}{doubt}", of_kind(of), queues(of)), String::new());
+                let headline = format!("{}{} {verb} no life", of_kind(of), queues(of));
+                return [headline, format!("{when}{doubt}"), String::new()];
             }
             let verb = if of.names.len() == 1 { "shows" } else { "show" };
             let rest = format!("{}{}{}{doubt}", of_kind(of), queues(of), names(of));
-            (format!("{} {verb} no life {when}", gone(of)), rest)
+            [format!("{} {verb} no life", gone(of)), when, rest]
         }
         DiagnosisKind::Hangs => hangs(of, now),
-        kind if kind.is_of_due_jobs() => of_due_jobs(of, now),
-        inconsistency => (inconsistent(inconsistency, of), String::new()),
+        DiagnosisKind::LostAgain => lost_again(of),
+        DiagnosisKind::Clock | DiagnosisKind::Zone | DiagnosisKind::Unjudged => unknown_claims(of),
+        DiagnosisKind::Locks => [of.by.clone().unwrap_or_default(), String::new(), String::new()],
+        kind if kind.is_of_due_jobs() => {
+            let (headline, rest) = of_due_jobs(of, now);
+            [headline, String::new(), rest]
+        }
+        inconsistency => [inconsistent(inconsistency, of), String::new(), String::new()],
     }
 }
 
@@ -163,7 +196,7 @@ fn doubt(doubt: Option<Doubt>) -> &'static str {
     }
 }
 
-fn hangs(of: &policy::Diagnosis, now: Timestamp) -> (String, String) {
+fn hangs(of: &policy::Diagnosis, now: Timestamp) -> [String; 3] {
     let claimed = match of.since {
         Some(first) if of.jobs > 1 => format!(", the first claimed {}", ago(first, now)),
         Some(first) => format!(", claimed {}", ago(first, now)),
@@ -171,43 +204,105 @@ fn hangs(of: &policy::Diagnosis, now: Timestamp) -> (String, String) {
     };
     let kind = of.kind.as_deref();
     let lives = of.doubt.is_none();
+    let owners = of.owners.map(|owners| count(owners, "owner", "owners")).unwrap_or_default();
     let Some(owner) = &of.owner else {
-        let whom = match (of.hosts, lives) {
-            (Some(hosts), true) if hosts > 1 => count(hosts, "living host", "living hosts"),
-            (_, true) => count(of.owners.unwrap_or_default(), "living owner", "living owners"),
-            (Some(hosts), false) if hosts > 1 => count(hosts, "host", "hosts"),
-            (_, false) => count(of.owners.unwrap_or_default(), "owner", "owners"),
+        let whom = match (&of.host, of.hosts) {
+            (Some(host), _) => format!("host {host} ({owners})"),
+            (None, Some(hosts)) if lives => count(hosts, "living host", "living hosts"),
+            (None, Some(hosts)) => count(hosts, "host", "hosts"),
+            (None, None) if lives => count(of.owners.unwrap_or_default(), "living owner", "living owners"),
+            (None, None) => owners,
         };
+        if of.owners.is_none() {
+            let (late, workers) =
+                if of.jobs == 1 { ("is late", "its worker lives") } else { ("are late", "their workers live") };
+            return [format!("{} {late}", of_kind(of)), String::new(), format!("nothing shows whether {workers}")];
+        }
         let doubt = if lives { "" } else { "; nothing shows whether the owners live" };
         let jobs = count(of.jobs, "job", "jobs");
-        return (format!("kind {} hangs on {whom}", kind.unwrap_or_default()), format!("{jobs}{claimed}{doubt}"));
+        let headline = format!("kind {} hangs on {whom}", kind.unwrap_or_default());
+        return [headline, String::new(), format!("{jobs}{claimed}{doubt}")];
     };
     let of_kind = kind.map_or_else(String::new, |kind| format!(" (kind {kind})"));
-    let share = if of.claims == of.jobs { "all".to_owned() } else { grouped(of.jobs) };
-    let all = count(of.claims, "job", "jobs");
-    let headline = if lives {
-        format!("owner {owner} lives, but {share} of its {all} hang{of_kind}{claimed}")
-    } else {
-        format!("{share} of the {all} of owner {owner} hang{of_kind}{claimed}{}", doubt(of.doubt))
+    let hang = if of.jobs == 1 { "hangs" } else { "hang" };
+    let share = match (of.jobs, of.claims) {
+        (1, 1) => "its only job".to_owned(),
+        (jobs, claims) if jobs == claims => format!("all its {} jobs", grouped(jobs)),
+        (jobs, claims) => format!("{} of its {} jobs", grouped(jobs), grouped(claims)),
     };
-    (headline, String::new())
+    let headline = match lives {
+        true => format!("owner {owner} lives, but {share} {hang}{of_kind}"),
+        false => format!("owner {owner}: {share} {hang}{of_kind}"),
+    };
+    [headline, format!("{claimed}{}", doubt(of.doubt)), String::new()]
+}
+
+/// Names the jobs and how often each was lost, and what fails them.
+fn lost_again(of: &policy::Diagnosis) -> [String; 3] {
+    let least = of.losses.iter().min().copied().unwrap_or_default();
+    let kind = of.kind.iter().map(|kind| format!("kind {kind}"));
+    let them = if of.jobs == 1 { "it" } else { "them" };
+    // A plan that fails them needs no advice.
+    let is_failed = of.would.is_some_and(|would| would.fail == of.jobs);
+    let advice = (!is_failed).then(|| format!("--max-stalls {least} fails {them}"));
+    if let [id] = of.ids.as_slice() {
+        let headline = format!("job {id} was lost {least} times before, and again");
+        return [headline, String::new(), kind.chain(advice).collect::<Vec<_>>().join("; ")];
+    }
+    let named = of.ids.iter().zip(&of.losses).map(|(id, times)| format!("{id} ({times} times)"));
+    let named = first_few(&named.collect::<Vec<_>>(), LISTED, of.jobs);
+    let jobs = count(of.jobs, "job was", "jobs were");
+    let rest: Vec<String> = std::iter::once(named).chain(kind).chain(advice).collect();
+    [format!("{jobs} lost again and again"), String::new(), rest.join("; ")]
+}
+
+fn unknown_claims(of: &policy::Diagnosis) -> [String; 3] {
+    let Some((_, lacks)) = &of.lacks else { return <[String; 3]>::default() };
+    let none = String::new;
+    let jobs = format!("{} cannot be judged", count(of.jobs, "job", "jobs"));
+    match (of.what, lacks) {
+        (DiagnosisKind::Clock, policy::Finding::Ahead(column, _, by, _)) => {
+            let up_to = if of.jobs == 1 { "" } else { "up to " };
+            let whose = match (&of.host, &of.owner) {
+                (Some(host), _) => format!("the clock of host {host}"),
+                (None, Some(owner)) => format!("the clock of owner {owner}"),
+                (None, None) => format!("the clock that writes {column}"),
+            };
+            [format!("{whose} is ahead"), format!(" of the database's by {up_to}{}", age(*by)), jobs]
+        }
+        (DiagnosisKind::Zone, policy::Finding::IfUtc(_, column, _)) => {
+            [format!("{column} may not be in UTC"), none(), format!("{jobs}; `time_zone` names its zone")]
+        }
+        _ => [jobs, none(), format!("{}, job {} for one", sentence(lacks), of.ids.concat())],
+    }
 }
 
 fn inconsistent(kind: DiagnosisKind, of: &policy::Diagnosis) -> String {
     let jobs = count(of.jobs, "job", "jobs");
     let (is, their) = if of.jobs == 1 { ("is", "its") } else { ("are", "their") };
-    let older = || format!("{jobs} {is} older than the process that now goes by the name of {their} owner");
-    match (kind, &of.owner) {
-        (DiagnosisKind::OwnerMissing, Some(owner)) => format!("{jobs} {is} held by owner {owner}, which has no row"),
-        (DiagnosisKind::OwnerMissing, None) => {
-            let owners = of.owners.map_or_else(|| "owners".to_owned(), |owners| count(owners, "owner", "owners"));
-            format!("{jobs} {is} held by {owners} without a row")
+    let owners = match of.names.as_slice() {
+        [owner] => format!("owner {owner}"),
+        names => format!("owners {}", first_few(names, LISTED, names.len() as u64)),
+    };
+    let has = if of.names.len() == 1 { "has" } else { "have" };
+    match kind {
+        DiagnosisKind::OwnerMissing => format!("{jobs} {is} held by {owners}, which {has} no row"),
+        DiagnosisKind::OwnerRestarted => {
+            format!("{jobs} {is} older than the process that now goes by the name of {their} owner: {owners}")
         }
-        (DiagnosisKind::OwnerRestarted, Some(owner)) => format!("{}, {owner}", older()),
-        (DiagnosisKind::OwnerRestarted, None) => older(),
-        (DiagnosisKind::NoClaimTime, _) => format!("{jobs} {is} in flight without a claim time that can be read"),
-        _ => format!("{jobs} {is} in flight without an owner"),
+        DiagnosisKind::NoClaimTime => format!("{jobs} {is} in flight without a claim time that can be read"),
+        _ => format!("{}{} {is} in flight without an owner", of_kind(of), queues(of)),
     }
+}
+
+/// `requeue 57, fail 3`, or in the past; `none` is the word for no action.
+pub(super) fn in_words(all: &PlannedActions, past: bool, none: &'static str) -> String {
+    let word = |action: Option<Action>| match action {
+        Some(action) if past => action.past().to_owned(),
+        action => action.map_or(none, Action::name).replace('_', " "),
+    };
+    let counts = all.counts().into_iter().filter(|(_, jobs)| *jobs > 0);
+    counts.map(|(action, jobs)| format!("{} {}", word(action), grouped(jobs))).collect::<Vec<_>>().join(", ")
 }
 
 /// The holders that are gone: by name if it is one, else counted.
@@ -224,7 +319,11 @@ fn gone(of: &policy::Diagnosis) -> String {
 
 fn of_kind(of: &policy::Diagnosis) -> String {
     let jobs = count(of.jobs, "job", "jobs");
-    of.kind.as_ref().map_or_else(|| jobs.clone(), |kind| format!("{jobs} of kind {kind}"))
+    match (&of.kind, of.queues.as_slice()) {
+        (Some(kind), _) => format!("{jobs} of kind {kind}"),
+        (None, [(Some(queue), _)]) => format!("{jobs} of queue {queue}"),
+        _ => jobs,
+    }
 }
 
 /// How many jobs are in which queue; nothing if it is one queue.

@@ -36,7 +36,15 @@ pub trait Document: Serialize {
         if format == Format::Wide { usize::MAX } else { ROWS }
     }
 
+    /// The page of a terminal, where it is another one: jobs under their causes.
+    fn by_cause(&self, _screen: &Screen) -> Option<Page> {
+        None
+    }
+
     fn table(&self, screen: &Screen, format: Format) -> Page {
+        if let Some(page) = self.by_cause(screen) {
+            return page;
+        }
         let mut page = Page::from(self.above(screen));
         for list in self.lists(format, screen.times) {
             let table = (list.table)(self.rows(format));

@@ -1,7 +1,7 @@
 use super::columns::{self, Columns};
 use super::document::{Document, List, Shape};
-use super::format::{Cell, Facts, Format, Screen, Times, Tone};
-use super::{Collector, Listing, Outcomes, Target};
+use super::format::{Cell, Facts, Format, Screen, Times, Tone, grouped};
+use super::{ActionCount, Collector, Listing, Outcomes, Target};
 use crate::model::{End, Outcome, RunHead, Step, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -181,6 +181,8 @@ pub struct HistoryOneHead {
 pub struct HistoryOneSummary {
     /// Steps in `steps`.
     pub steps: u64,
+    /// The steps by action, the most frequent first.
+    pub by_action: Vec<ActionCount>,
     /// What became of the jobs whose outcome the record does not know.
     pub unsure: HistoryUnsure,
 }
@@ -229,7 +231,17 @@ impl Document for HistoryOne {
         facts.add("reason", columns::text(run.head.reason.as_deref()));
         let Target { engine, database, table, preset, .. } = &run.head.target;
         facts.add("queue", format!("{engine} {database}, table {table}, preset {preset}"));
-        facts.add("moved", format!("{} of {}", moved(run), run.head.planned.map_or("?".to_owned(), |n| n.to_string())));
+        let actions = self.summary.by_action.iter().filter_map(|count| Some((count.moved?, count.action.past())));
+        let actions = actions.filter(|(jobs, _)| *jobs > 0).map(|(jobs, did)| format!("{did} {}", grouped(jobs)));
+        let actions = actions.collect::<Vec<_>>().join(", ");
+        let actions = if actions.is_empty() { actions } else { format!(": {actions}") };
+        let planned = run.head.planned.map_or("?".to_owned(), |n| n.to_string());
+        facts.add("moved", format!("{} of {planned}{actions}", moved(run)));
+        for (n, cause) in run.head.causes.iter().enumerate() {
+            let since = cause.since_at.map(|at| format!(", since {}", Times::Utc.show(at, at)));
+            let name = if n == 0 { "causes" } else { "" };
+            facts.add(name, format!("{}{}", cause.text, since.unwrap_or_default()));
+        }
         if let Some(jobs) = run.unrecorded.filter(|jobs| *jobs > 0) {
             let words = format!("{jobs} of them: the journal could not be written then");
             facts.add("not recorded", Cell::new(words, Tone::Warn));

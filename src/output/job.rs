@@ -1,7 +1,7 @@
 use super::findings::{Wording, sentence};
 use crate::model::{Action, Claim, End, Outcome, RowError, Step, Timestamp};
 use crate::policy::{
-    self, Finding, Judgement, Policy, Proves, Rule, SkipReason, Skipped, Verdict, VerdictKind, why_failed,
+    self, Counted, Finding, Judgement, Policy, Proves, Rule, SkipReason, Skipped, Verdict, VerdictKind, why_failed,
 };
 use crate::preset::{Liveness, QueueSpec};
 use schemars::JsonSchema;
@@ -50,6 +50,9 @@ pub struct Job {
     pub reasons: Vec<Reason>,
     /// What `reclaim` would do; null if it would skip the job.
     pub action: Option<Action>,
+    /// Where its diagnosis counts it.
+    #[serde(skip)]
+    pub counted: Counted,
 }
 
 /// Why a job is called stuck or unknown.
@@ -151,6 +154,7 @@ impl Job {
             liveness: judgement.liveness,
             reasons,
             action: step.map(|step| step.action),
+            counted: Counted::Alone,
         }
     }
 
@@ -167,6 +171,11 @@ impl Job {
             action: Some(step.action),
             ..Job::default()
         }
+    }
+
+    /// True if it waited without an owner, too long: it says nothing about workers.
+    pub fn has_waited(&self) -> bool {
+        self.owner.is_none() && self.reasons.iter().all(|reason| reason.rule == Rule::TooLong.name())
     }
 
     /// Its place in a list.
@@ -200,9 +209,7 @@ impl StepJob {
     /// True if a worker lost the job, and it is moved or will be. A job that waited without an owner says nothing about
     /// workers.
     pub fn is_lost(&self) -> bool {
-        let too_long = |reason: &Reason| reason.rule == Rule::TooLong.name();
-        let waited = self.job.owner.is_none() && self.job.reasons.iter().all(too_long);
-        !waited && (self.outcome.is_none() || self.was_moved())
+        !self.job.has_waited() && (self.outcome.is_none() || self.was_moved())
     }
 
     /// True if the job was moved.

@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::{Error as _, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
+use std::collections::HashMap;
 use std::io;
 
 /// The most skipped jobs, unknown jobs and unmoved steps of later passes in a document, each; all are counted.
@@ -50,10 +51,15 @@ impl<T> First<T> {
         self.items.truncate(self.most);
     }
 
+    fn shrunk(mut self) -> Vec<(i64, Box<T>)> {
+        self.shrink();
+        self.items
+    }
+
     /// The first items in order, and how many come after them.
     pub fn finish(mut self) -> (Vec<T>, u64) {
         self.shrink();
-        let dropped = self.offered - self.items.len() as u64;
+        let dropped = self.offered.saturating_sub(self.items.len() as u64);
         (self.items.into_iter().map(|(_, item)| *item).collect(), dropped)
     }
 }
@@ -67,16 +73,22 @@ pub enum Listing<T> {
     Lines(Lines),
 }
 
+/// The most classes of which examples are kept, and the examples of each.
+const CLASSES: usize = 2_000;
+const EXAMPLES: usize = 10;
+
 /// A list of which the items are found in any order.
 pub struct Collector<T> {
     most: usize,
     items: First<T>,
     lines: Option<(Lines, Shape, Format)>,
+    /// Examples of each class, where the list is of examples.
+    classes: Option<HashMap<u64, (usize, First<T>)>>,
 }
 
 impl<T> Collector<T> {
     pub fn first(most: usize) -> Collector<T> {
-        Collector { most, items: First::of(most), lines: None }
+        Collector { most, items: First::of(most), lines: None, classes: None }
     }
 
     /// Collects lines where the list is for a program and may be long, and else the first items.
@@ -88,12 +100,24 @@ impl<T> Collector<T> {
 }
 
 impl<T: Serialize> Collector<T> {
+    /// Collects the first few of each class.
+    pub fn examples() -> Collector<T> {
+        Collector { classes: Some(HashMap::new()), ..Collector::first(usize::MAX) }
+    }
+
     pub fn most(&self) -> usize {
         self.most
     }
 
     /// Adds an item, which is made only if there is a use for it. Smaller orders come first.
-    pub fn add(&mut self, order: i64, make: impl FnOnce() -> T) {
+    pub fn add(&mut self, order: i64, class: impl FnOnce() -> u64, make: impl FnOnce() -> T) {
+        if let Some(classes) = &mut self.classes {
+            let (class, known) = (class(), classes.len());
+            if known < CLASSES || classes.contains_key(&class) {
+                classes.entry(class).or_insert_with(|| (known, First::of(EXAMPLES))).1.add(order, make);
+            }
+            return;
+        }
         match &mut self.lines {
             None => self.items.add(order, make),
             Some((lines, shape, format)) => lines.add(order, |out| match format {
@@ -103,7 +127,13 @@ impl<T: Serialize> Collector<T> {
         }
     }
 
-    pub fn finish(self) -> io::Result<Listing<T>> {
+    pub fn finish(mut self) -> io::Result<Listing<T>> {
+        if let Some(classes) = self.classes {
+            // Equal orders stay in the order of their classes.
+            let mut classes: Vec<(usize, First<T>)> = classes.into_values().collect();
+            classes.sort_by_key(|(known, _)| *known);
+            self.items.items = classes.into_iter().flat_map(|(_, first)| first.shrunk()).collect();
+        }
         let Some((mut lines, ..)) = self.lines else { return Ok(Listing::Items(self.items.finish().0)) };
         lines.sort(self.most)?;
         Ok(Listing::Lines(lines))

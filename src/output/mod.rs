@@ -7,6 +7,7 @@
 
 mod adopt;
 pub mod advice;
+mod causes;
 mod columns;
 mod diagnosis;
 mod document;
@@ -18,6 +19,7 @@ mod health;
 mod history;
 mod job;
 mod listing;
+mod locks;
 pub mod metrics;
 mod owners;
 pub mod presets;
@@ -35,6 +37,7 @@ mod waiting;
 
 pub use crate::model::{Standby, Target};
 pub use adopt::{Adopt, AdoptTables, DraftKey, Grade, Lookalike, Proof, Question, mapping_toml, target_toml};
+pub use causes::{Causes, Row};
 pub use diagnosis::{Diagnosis, diagnoses};
 pub use document::{Document, List, ROWS, write};
 pub use errors::{ErrorDocument, LogLine, Message, Refusal, Request, no_such_job, remedy};
@@ -47,6 +50,7 @@ pub use history::{
 };
 pub use job::{Job, Reason, SkippedJob, StepJob, WhySkipped, order};
 pub use listing::{Collector, First, LISTED, Listing};
+pub use locks::{held_for_long, locked_by, out_of_sight, statements};
 pub use metrics::{Measured, MeasuredQueue, MeasuredState};
 pub use owners::{OwnerEntry, Owners, OwnersHead, OwnersSummary};
 pub use reclaim::{
@@ -58,7 +62,7 @@ pub use saved::{SNAPSHOT_SCHEMA, SavedPlan, SavedPolicy, SavedSnapshot};
 pub use schemas::{schema, schema_names};
 pub use setup::{Check, CheckFinding, ConfigCheck, Env, EnvSetting, Init, Severity};
 pub use show::{MovedBy, RuleCheck, Show, ShownJob, Waits, Would, show};
-pub use stale::{JobGroup, Stale, StaleHead, StaleSummary, marked};
+pub use stale::{JobGroup, Stale, StaleHead, StaleSummary};
 pub use stats::{
     JobCounts, KindRuntimes, QueueStats, RuntimeBucket, StateCount, Stats, StatsHead, StatsRuntimes, StatsRuntimesHead,
     StatsRuntimesSummary, StatsSummary,

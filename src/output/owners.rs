@@ -164,7 +164,7 @@ fn owners<'a>(shows_host: bool, times: Times) -> Columns<'a, OwnerEntry> {
         .add(columns::right("stuck", 1), "stuck", |owner| owner.stuck.to_string().into())
         .add(columns::right("unknown", 4), "unknown", |owner| owner.unknown.to_string().into())
         .add(columns::silent(times, 0), "last_seen_at silence_seconds", move |owner| {
-            let tone = if owner.stuck > 0 { Tone::Bad } else { Tone::Plain };
+            let tone = if owner.stuck > 0 { columns::how_bad(owner.silence_seconds) } else { Tone::Plain };
             columns::silence(owner.silence_seconds, owner.last_seen_at, times, tone)
         })
         .add(columns::column("judged by", 5, None), "liveness", |owner| columns::text(owner.liveness))

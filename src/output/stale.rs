@@ -1,8 +1,8 @@
 use super::columns::{self, Columns};
 use super::document::{Document, List, ROWS, Shape};
-use super::format::{Cell, Format, Screen, Table, Times, Tone};
+use super::format::{Cell, Format, Page, Screen, Times, Tone};
 use super::listing::one_a_line;
-use super::{Collector, Diagnosis, Field, Filter, Job, Listing, Target, Waiting, diagnosis};
+use super::{Causes, Collector, Diagnosis, Field, Filter, Job, Listing, Row, Target, Waiting, diagnosis};
 use crate::model::Timestamp;
 use crate::policy::VerdictKind;
 use schemars::JsonSchema;
@@ -122,12 +122,35 @@ impl Document for Stale {
         text
     }
 
-    fn rows(&self, _: Format) -> usize {
-        self.head.filter.limit.map_or(ROWS, |limit| usize::try_from(limit).unwrap_or(usize::MAX))
+    fn by_cause(&self, screen: &Screen) -> Option<Page> {
+        let lists_jobs = !self.jobs.is_empty() || !self.unknown.is_empty();
+        let is_whole = self.head.filter.limit.is_none() && self.head.filter.ids.is_empty();
+        (screen.by_cause && lists_jobs && is_whole).then(|| {
+            let mut page = Page::default();
+            self.causes(&[], screen.times, &|_| "").fill(&mut page, screen);
+            page
+        })
+    }
+
+    fn rows(&self, format: Format) -> usize {
+        let most = if self.head.by.is_some() && format == Format::Table { ROWS } else { usize::MAX };
+        self.head.filter.limit.map_or(most, |limit| usize::try_from(limit).unwrap_or(usize::MAX))
     }
 }
 
 impl Stale {
+    /// Its jobs under their causes, each with a mark, and those that are gone.
+    pub fn causes<'a>(&'a self, gone: &'a [Job], times: Times, mark: &dyn Fn(&Job) -> &'static str) -> Causes<'a> {
+        let row = |job: &'a Job| Row { job, why: columns::reasons(job, self.head.store_time, times), mark: mark(job) };
+        let gone = gone.iter().map(|job| Row { mark: "-", ..row(job) });
+        Causes {
+            list: &self.diagnoses,
+            count: self.summary.diagnoses,
+            rows: gone.chain(self.jobs.items().iter().chain(&self.unknown).map(row)).collect(),
+            alone: self.summary.alone,
+        }
+    }
+
     /// Collects the stuck jobs of a document that is printed in this format.
     pub fn collector(format: Format, limit: Option<usize>) -> Collector<Job> {
         let columns = jobs(VerdictKind::Stuck, format, Timestamp::EPOCH, Times::default());
@@ -140,22 +163,6 @@ impl Stale {
             None => jobs(VerdictKind::Stuck, format, Timestamp::EPOCH, times).titles(),
         }
     }
-}
-
-/// A table of jobs with a mark in front of each: `+` for a new job, `-` for one that is gone.
-pub fn marked(jobs: &[(&str, &Job)], format: Format, now: Timestamp, times: Times) -> Table {
-    let columns = self::jobs(VerdictKind::Stuck, format, now, times);
-    let mut table = columns.table(jobs.iter().map(|(_, job)| *job));
-    table.columns.insert(0, columns::column("", 0, None));
-    for (row, (mark, _)) in table.rows.iter_mut().zip(jobs) {
-        match *mark {
-            "-" => row.iter_mut().for_each(|cell| cell.tone = Tone::Dim),
-            "+" => row.iter_mut().take(1).for_each(|cell| cell.tone = Tone::Strong),
-            _ => {}
-        }
-        row.insert(0, Cell::new(*mark, if *mark == "+" { Tone::Strong } else { Tone::Dim }));
-    }
-    table
 }
 
 /// The columns of stuck jobs, or of unknown ones; csv has the fields of both.

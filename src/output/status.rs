@@ -3,7 +3,6 @@ use super::document::{Document, List};
 use super::format::{Cell, Facts, Format, Screen, Times, Tone, count, grouped};
 use super::{Diagnosis, HistoryRun, StaleSummary, Target, Waiting, diagnosis};
 use crate::model::{Timestamp, age};
-use crate::policy::PlannedActions;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -162,21 +161,9 @@ fn causes<'a>(now: Timestamp, times: Times) -> Columns<'a, Diagnosis> {
             let times = if times == Times::default() { Times::Relative } else { times };
             columns::time(cause.of.since, now, times)
         })
-        .add(columns::column("cause", 0, Some(30)), "diagnosis text", |cause| cause.headline())
+        .add(columns::names("cause", 0, 30), "diagnosis text", |cause| cause.headline())
         .add(columns::column("a reclaim would", 0, Some(12)), "", |cause| match &cause.of.would {
             None => columns::text(None),
-            Some(would) => in_words(would).into(),
+            Some(would) => diagnosis::in_words(would, false, "skip").into(),
         })
-}
-
-fn in_words(would: &PlannedActions) -> String {
-    let all = [
-        (would.requeue, "requeue"),
-        (would.fail, "fail"),
-        (would.cancel, "cancel"),
-        (would.time_out, "time out"),
-        (would.skip, "skip"),
-    ];
-    let words = all.iter().filter(|(jobs, _)| *jobs > 0).map(|(jobs, verb)| format!("{verb} {}", grouped(*jobs)));
-    words.collect::<Vec<_>>().join(", ")
 }

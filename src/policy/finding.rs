@@ -2,7 +2,7 @@
 //! sentences.
 
 use super::live_owners::Standing;
-use super::thresholds::Allowed;
+use super::thresholds::{Allowed, SetBy};
 use crate::model::{Action, LockSign, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -118,6 +118,20 @@ pub struct Limit {
     /// The limit, and what sets it.
     pub allowed: Allowed,
     pub target: String,
+}
+
+impl Finding {
+    /// True if its sentence, without a silence, is the same for all claims: it names nothing of the row, and no threshold
+    /// of some queue or kind.
+    pub(crate) fn is_of_its_class(&self) -> bool {
+        match self {
+            Finding::LeaseEnded(_) | Finding::Lock(_) | Finding::OwnerUnset | Finding::OwnerRestarted => true,
+            Finding::Silent(_, limit) | Finding::OwnerSilent(_, limit) | Finding::Old(_, limit) => {
+                matches!(limit.allowed.set_by, SetBy::Flag | SetBy::Target | SetBy::Preset)
+            }
+            _ => false,
+        }
+    }
 }
 
 /// Why a job is not acted on.

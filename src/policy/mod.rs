@@ -18,7 +18,7 @@ mod waiting;
 pub use alerts::{Alerts, Measure, Range, State};
 pub use brake::{Brake, Circumstances, FREE, Gauge, Override, Up};
 use diagnosis::Tally;
-pub use diagnosis::{Diagnoses, Diagnosis, DiagnosisKind, Doubt, Grouped, Inconsistencies, Inconsistency};
+pub use diagnosis::{Counted, Diagnoses, Diagnosis, DiagnosisKind, Doubt, Grouped, Inconsistencies, Inconsistency};
 pub(crate) use finding::{Finding, Limit};
 pub use finding::{SkipReason, Skipped};
 pub use follow_up::{Afterwards, afterwards};

@@ -40,17 +40,38 @@ pub struct PlannedActions {
 }
 
 impl PlannedActions {
-    pub fn of(draft: &Draft) -> PlannedActions {
-        let mut would = PlannedActions::default();
-        let count = match draft.step().map(|step| step.action) {
-            Some(Action::Requeue) => &mut would.requeue,
-            Some(Action::Fail) => &mut would.fail,
-            Some(Action::Cancel) => &mut would.cancel,
-            Some(Action::TimeOut) => &mut would.time_out,
-            Some(Action::Wake) | None => &mut would.skip,
+    /// One job with that action, or one that is skipped.
+    pub fn of(action: Option<Action>) -> PlannedActions {
+        let mut one = PlannedActions::default();
+        let count = match action {
+            Some(Action::Requeue) => &mut one.requeue,
+            Some(Action::Fail) => &mut one.fail,
+            Some(Action::Cancel) => &mut one.cancel,
+            Some(Action::TimeOut) => &mut one.time_out,
+            Some(Action::Wake) | None => &mut one.skip,
         };
         *count += 1;
-        would
+        one
+    }
+
+    /// How many jobs have each action; without one, those that are skipped.
+    pub fn counts(&self) -> [(Option<Action>, u64); 5] {
+        [
+            (Some(Action::Requeue), self.requeue),
+            (Some(Action::Fail), self.fail),
+            (Some(Action::Cancel), self.cancel),
+            (Some(Action::TimeOut), self.time_out),
+            (None, self.skip),
+        ]
+    }
+
+    /// Takes away those, as far as they are among these.
+    pub fn remove(&mut self, other: PlannedActions) {
+        self.requeue = self.requeue.saturating_sub(other.requeue);
+        self.fail = self.fail.saturating_sub(other.fail);
+        self.cancel = self.cancel.saturating_sub(other.cancel);
+        self.time_out = self.time_out.saturating_sub(other.time_out);
+        self.skip = self.skip.saturating_sub(other.skip);
     }
 
     pub fn add(&mut self, other: PlannedActions) {

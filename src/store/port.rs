@@ -2,8 +2,8 @@
 
 use super::{Limits, Recorder, Refusal, StoreError, StoreErrorKind, SweepLock};
 use crate::model::{
-    Batch, BatchReport, Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Loss, Owner, Reading, Remedy, RowError,
-    RowImage, Timestamp, WaitingSide,
+    Batch, BatchReport, Cell, Claim, Engine, Key, LedgerRow, LedgerRun, LockHolder, Loss, Owner, Reading, Remedy,
+    RowError, RowImage, Timestamp, WaitingSide,
 };
 use crate::preset::{ActionSpec, Column, DueSpec, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
 use std::collections::HashMap;
@@ -160,6 +160,14 @@ pub trait Reader {
         action: &ActionSpec,
         keys: &[Key],
     ) -> Result<Vec<(usize, RowError)>, StoreError>;
+
+    /// Who holds the rows of these keys, or those of their owners, where these have one: such rows come first. Nothing where
+    /// the engine does not tell.
+    fn row_locks(&mut self, spec: &QueueSpec, rows: &[(Key, Option<Cell>)]) -> Result<Vec<LockHolder>, StoreError>;
+
+    /// The transactions that have held locks on the queue's tables for ten minutes, and those of which this role may not
+    /// see for how long; nothing where the engine does not tell. The snapshot goes on after an error.
+    fn long_locks(&mut self, spec: &QueueSpec) -> Result<Vec<LockHolder>, StoreError>;
 
     /// What the database refuses of the queue's actions and wake-ups: it explains every statement that a writer would
     /// send, and runs none.

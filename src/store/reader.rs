@@ -7,8 +7,8 @@ use super::session::ReadSession;
 use super::sql::{self, Statement};
 use super::{Interrupt, Reader, Refusal, StoreError, StoreErrorKind};
 use crate::model::{
-    Cell, Claim, FUTURE_TOLERANCE, Key, LedgerRow, LedgerRun, Loss, Owner, QueueRows, Reading, RowError, RowImage,
-    Timestamp, WaitingSide,
+    Cell, Claim, FUTURE_TOLERANCE, Key, LedgerRow, LedgerRun, LockHolder, Loss, Owner, QueueRows, Reading, RowError,
+    RowImage, Timestamp, WaitingSide,
 };
 use crate::preset::encoding::Said;
 use crate::preset::{ActionSpec, Column, DueSpec, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
@@ -186,6 +186,26 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         let now = self.now;
         let keys: Vec<&Key> = keys.iter().collect();
         self.within(PATIENCE, |reader| key_holders(&mut reader.session, spec, action, &keys, &[], (now, "")))
+    }
+
+    fn row_locks(&mut self, spec: &QueueSpec, rows: &[(Key, Option<Cell>)]) -> Result<Vec<LockHolder>, StoreError> {
+        if !spec.engine.has_roles() || rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        match self.session.query(&sql::row_locks(spec, self.session.dialect(), rows)) {
+            Ok(found) => Ok(sql::lock_holders(&found, rows)),
+            // A view has no xmax.
+            Err(error) if error.code.as_deref() == Some("42703") => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn long_locks(&mut self, spec: &QueueSpec) -> Result<Vec<LockHolder>, StoreError> {
+        if !spec.engine.has_roles() {
+            return Ok(Vec::new());
+        }
+        let found = self.within(GLANCE, |reader| reader.session.query(&sql::long_locks(spec)))?;
+        Ok(sql::lock_holders(&found, &[]))
     }
 
     fn explain_actions(&mut self, spec: &QueueSpec) -> Result<Vec<Refusal>, StoreError> {

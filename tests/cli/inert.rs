@@ -89,7 +89,10 @@ fn for_machines() {
         assert!(acts(&ran.stdout).is_none() && ran.stdout.contains("\\u009b"), "{ran:#?}");
         let job: serde_json::Value = match format {
             "json" => ran.json()["jobs"][0].clone(),
-            _ => serde_json::from_str(ran.stdout.lines().nth(1).unwrap()).unwrap(),
+            _ => {
+                let job = ran.stdout.lines().find(|line| line.starts_with("{\"type\":\"job\"")).unwrap();
+                serde_json::from_str(job).unwrap()
+            }
         };
         assert_eq!(
             (job["queue"].as_str(), job["kind"].as_str(), job["owner"].as_str()),

@@ -19,6 +19,9 @@ fn what_where_how_many_and_how_to_take_it_back() {
     insta::assert_snapshot!(settled(&ran.stdout), @r"
 sweep on HOST of sqlite queue.db, table main.jobs, preset lease:
 moved 5 of 5 stuck jobs: 3 requeue, 1 fail, 1 cancel.
+Host web2 vanished: requeued 1, failed 1, cancelled 1.
+Host media1 vanished: requeued 1.
+1 job of kind SendInvoice is in flight without an owner: requeued 1.
 Skipped: 1 owner_alive, 1 unknown.
 This was run RUN. More: jobdoctor history RUN --db queue.db
 To see what reverting it would do: jobdoctor undo RUN --db queue.db
@@ -113,5 +116,5 @@ fn a_terminal_and_a_format_that_was_asked_for_get_what_they_always_got() {
     );
     let doctor: Doctor = incident();
     let (_, seen) = OnTerminal::start(&doctor, &["sweep", "--db", "queue.db", "--apply"], (100, 40), On::Both).end();
-    assert!(seen.contains("OUTCOME") && seen.contains("requeued 3 jobs, failed 1 job, cancelled 1 job"), "{seen}");
+    assert!(seen.contains("vanished") && seen.contains("requeued 3 jobs, failed 1 job, cancelled 1 job"), "{seen}");
 }

@@ -47,21 +47,23 @@ fn it_says_why() {
     assert_eq!(last["detail"], "lost 3 times already, 2 allowed");
     assert_eq!((&document["steps"][0]["stalls"], &document["steps"][0]["state_after"]), (&3.into(), &"FAILED".into()));
     let table = doctor.on_queue(&["reclaim", "--max-stalls", "2", "-o", "wide"]).exits(0);
-    table.shows("lost 3 times already, 2 allowed").says("1 of these jobs was lost before");
+    table.shows("lost 3 times already, 2 allowed").says("lost before: 1 (3 times)\n");
     // Within its budget nothing is said of it but that it was lost.
     let within = plan(&doctor, &["--max-stalls", "9"]);
     assert!(within["steps"][0]["reasons"].as_array().unwrap().iter().all(|reason| reason["rule"] != "max_stalls"));
-    assert_eq!(within["warnings"].as_array().unwrap().last().unwrap(), "1 of these jobs was lost before");
+    assert_eq!(within["warnings"].as_array().unwrap().last().unwrap(), "lost before: 1 (3 times)");
 }
 
 #[test]
-fn those_that_were_lost_before_are_counted_as_far_as_the_plan_goes() {
+fn those_that_were_lost_before_are_named_as_far_as_the_plan_goes() {
     let doctor = orphans(9);
     doctor.sql("UPDATE jobs SET stalls = id % 3");
     let warning = |more: &[&str]| plan(&doctor, more)["warnings"].as_array().unwrap().last().cloned();
-    assert_eq!(warning(&[]), Some("6 of these jobs were lost before".into()));
+    let fails = "; --max-stalls 2 fails what was lost so often";
+    let named = "lost before: 2 (2 times), 5 (2 times), 8 (2 times), 1 (once), 4 (once) and 1 more";
+    assert_eq!(warning(&[]), Some(format!("{named}{fails}").into()));
     // Longest silent first: 9, 8, 7.
-    assert_eq!(warning(&["--limit", "3"]), Some("2 of these jobs were lost before".into()));
+    assert_eq!(warning(&["--limit", "3"]), Some(format!("lost before: 8 (2 times), 7 (once){fails}").into()));
     assert_eq!(warning(&["--limit", "1"]), None);
 }
 

@@ -1,8 +1,11 @@
-//! One fault, one line: what stands above the table of `stale` and of a plan, on both engines.
+//! One fault, one line: the causes in `stale`, plans, results and records, on both engines, and who holds a lock.
 
+mod causes;
 mod due;
 mod fleet;
+mod locks;
 mod machines;
 mod people;
 mod plans;
 mod shapes;
+pub mod terminal;

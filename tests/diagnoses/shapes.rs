@@ -55,11 +55,16 @@ fn what_died_at_different_times_is_told_apart() {
 }
 
 #[test]
-fn one_job_alone_is_no_event() {
+fn a_single_job_has_the_cause_of_its_holder() {
     on_both(|queue| {
         put(queue, &[at("web", "SendInvoice", "a:1", 11_130, 7830), at("mail", "SendMail", "b:1", 90_030, 90_000)]);
         put(queue, &[at("web", "SendInvoice", "c:1", 30, 3)]);
-        assert_eq!(diagnoses(queue, &[]), "2 stuck jobs without a diagnosis\n");
+        let said = diagnoses(queue, &[]);
+        assert!(
+            said.starts_with("host a vanished ") && said.contains(": 1 job of kind SendInvoice\nhost b "),
+            "{said}"
+        );
+        assert_eq!(said.lines().count(), 2, "{said}");
     });
 }
 
@@ -109,7 +114,7 @@ fn where_only_age_tells_nobody_lives() {
         queue.sql("DELETE FROM jobs WHERE owner_id = 'web2:1'");
         put(queue, &[of("web1:1", 7830)]);
         let said = diagnoses(queue, &[]);
-        assert!(said.starts_with("2 of the 3 jobs of owner web1:1 hang (kind SendEmail)"), "{said}");
+        assert!(said.starts_with("owner web1:1: 2 of its 3 jobs hang (kind SendEmail)"), "{said}");
         assert!(!said.contains("web1:1 lives"), "{said}");
     });
 }

@@ -18,6 +18,7 @@ fn table() -> Table {
             vec!["42".into(), "SendMail".into(), "-".into(), Cell::new("web1:4211", Tone::Bad)],
             vec!["1000".into(), "漢字かな".into(), "".into(), "a\n\x1b[31mb".into()],
         ],
+        are_examples: false,
     }
 }
 

@@ -33,7 +33,7 @@ fn column() -> impl Strategy<Value = Column> {
 fn table() -> impl Strategy<Value = Table> {
     let columns = proptest::collection::vec(column(), 1..12);
     let rows = proptest::collection::vec(proptest::collection::vec(cell(), 0..12), 0..6);
-    (columns, rows).prop_map(|(columns, rows)| Table { columns, rows })
+    (columns, rows).prop_map(|(columns, rows)| Table { columns, rows, are_examples: false })
 }
 
 fn plain(painted: &str) -> String {

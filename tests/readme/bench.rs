@@ -6,6 +6,7 @@ use crate::incident::fleet::Fleet;
 use crate::incident::script::{frozen, outage};
 use crate::support::at_work::UP_FOR_DAYS;
 use crate::support::postgres::{USER, fresh};
+use crate::support::pty::{On, OnTerminal, plain};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -108,7 +109,7 @@ impl Bench {
                     bench.program("kubectl", "for host in 5 6 70 8 9; do echo pod/host-$host; done");
                 }
                 "outage" => bench.incident(&outage()),
-                "then" | "wrapper" => {}
+                "then" | "wrapper" | "unattended" => {}
                 other => return Err(format!("nobody knows what `{other}` needs")),
             }
         }
@@ -183,11 +184,26 @@ impl Bench {
 
     /// What bash makes of a script, both streams in one.
     pub(super) fn run(&self, script: &str) -> Output {
+        self.bash(script).output().expect("run bash")
+    }
+
+    /// What a person sees of a script on a terminal of 100 columns, and how it ended.
+    pub(super) fn show(&self, script: &str) -> Result<String, String> {
+        let mut bash = self.bash(&format!("exec </dev/null\n{script}"));
+        bash.env_remove("COLUMNS").env("TERM", "xterm").env("NO_COLOR", "1");
+        let (end, written) = OnTerminal::of(bash, (100, 50), On::Both).end();
+        // Progress is drawn over.
+        let seen = |line: &str| plain(line.rsplit("\x1b[2K").next().unwrap_or_default()) + "\n";
+        let said = self.as_on_page(written.replace('\r', "").lines().map(seen).collect());
+        if end == Ok(0) { Ok(said) } else { Err(format!("{script}\nended with {end:?}:\n{said}")) }
+    }
+
+    fn bash(&self, script: &str) -> Command {
         #[expect(clippy::disallowed_methods, reason = "bash, jq and hostname are wherever the machine has them")]
         let path = std::env::var("PATH").expect("PATH");
         let binary = Path::new(env!("CARGO_BIN_EXE_jobdoctor")).parent().expect("the directory of the program");
-        Command::new("bash")
-            .args(["-euo", "pipefail", "-c"])
+        let mut bash = Command::new("bash");
+        bash.args(["-euo", "pipefail", "-c"])
             .arg(format!("exec 2>&1\n{script}"))
             .current_dir(self.work())
             .env_clear()
@@ -195,18 +211,21 @@ impl Bench {
             .env("HOME", self.directory.path())
             .env("XDG_CONFIG_HOME", self.directory.path().join("config"))
             .env("COLUMNS", "100")
-            .envs(self.variables.iter().map(|(name, value)| (*name, value.as_str())))
-            .output()
-            .expect("run bash")
+            .envs(self.variables.iter().map(|(name, value)| (*name, value.as_str())));
+        bash
+    }
+
+    fn as_on_page(&self, said: String) -> String {
+        // The directory of a socket is another one each time, and that of a server is where a page says that it is.
+        match self.variables.iter().find(|(name, _)| *name == "PGHOST") {
+            Some((_, socket)) => said.replace(socket, "/var/run/postgresql"),
+            None => said,
+        }
     }
 
     pub(super) fn say(&self, script: &str) -> Result<String, String> {
         let output = self.run(script);
-        let mut said = String::from_utf8_lossy(&output.stdout).into_owned();
-        if let Some((_, socket)) = self.variables.iter().find(|(name, _)| *name == "PGHOST") {
-            // The directory is another one each time, and that of a server is where a page says that it is.
-            said = said.replace(socket, "/var/run/postgresql");
-        }
+        let said = self.as_on_page(String::from_utf8_lossy(&output.stdout).into_owned());
         if output.status.success() { Ok(said) } else { Err(format!("{script}\nended with {}:\n{said}", output.status)) }
     }
 

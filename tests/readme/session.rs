@@ -27,7 +27,9 @@ impl Session {
         let mut real = String::new();
         for (command, printed) in commands(&block.text) {
             let command = self.copied.iter().fold(command.to_owned(), |command, (page, is)| command.replace(page, is));
-            let said = self.bench.say(&command)?;
+            // What a person reads stands on a terminal.
+            let is_read = !block.words.iter().any(|word| word == "unattended");
+            let said = if is_read { self.bench.show(&command)? } else { self.bench.say(&command)? };
             self.copied.extend(names(&printed).into_iter().zip(names(&said)));
             real.push_str(&format!("$ {command}\n{said}"));
         }

@@ -22,6 +22,7 @@ mod times;
 mod waiting;
 
 use crate::support::dice::one_in;
+use crate::support::figures::add;
 use crate::support::labs::on_a_server_only;
 pub(crate) use database::{Databases, nothing_is_wrong};
 use jobdoctor::model::Engine;
@@ -30,6 +31,7 @@ use std::fmt::{self, Write};
 use std::fs;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 /// One version of one queue's tables, with the scenes that are played on it.
 pub(crate) struct Stage {
@@ -72,6 +74,10 @@ fn every_scene_ends_as_it_says() {
         Some(said).filter(|said| !said.is_empty())
     });
     assert!(!stages.is_empty());
+    let [found, alone] = [0, 1].map(|n| play::FINDINGS[n].load(Ordering::Relaxed));
+    add(found, "findings of scenes");
+    add(alone, "findings of scenes that no cause explains");
+    assert!(alone * 4 <= found, "{alone} of {found} findings have no cause");
 }
 
 /// Plays all scenes of a stage; what went otherwise than written.

@@ -9,7 +9,8 @@ use crate::support::doctor::{limits, unguarded};
 use jobdoctor::history::RecordOptions;
 use jobdoctor::model::{Action, parse_duration};
 use jobdoctor::ops::{self, ApplyOptions, Selection, Session};
-use jobdoctor::policy::{Delay, Policy, Verdict, judge};
+use jobdoctor::output::{Diagnosis, Reclaim};
+use jobdoctor::policy::{Delay, DiagnosisKind, Policy, Verdict, VerdictKind, judge};
 use jobdoctor::preset::{Catalog, Place, Preset};
 use jobdoctor::store::{Detail, open};
 use serde_json::Value;
@@ -17,6 +18,7 @@ use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 pub struct End {
     pub told: String,
@@ -59,6 +61,7 @@ pub fn play(databases: &mut Databases, catalog: &Catalog, stage: &Stage, scene: 
     let done = ops::reclaim(&*store, &limits, plan, &order).unwrap_or_else(|error| panic!("{error}"));
     let after = database.rows();
 
+    count_causes(&done.document);
     let document = serde_json::to_value(&done.document).unwrap();
     let mut done_lines = Vec::new();
     for job in listed(&document, "steps") {
@@ -99,6 +102,30 @@ pub fn play(databases: &mut Databases, catalog: &Catalog, stage: &Stage, scene: 
         last = now;
     }
     End { told: without_moments(&(lines.join("\n") + "\n")), differences: differences(scene, &found) }
+}
+
+/// How many findings all scenes have, and how many of them no cause explains.
+pub static FINDINGS: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
+
+/// Counts the findings of a scene; a cause that explains one names what it is about.
+fn count_causes(document: &Reclaim) {
+    let skipped = document.skipped.iter().filter(|skipped| skipped.job.verdict != Some(VerdictKind::Healthy));
+    for job in document.steps.iter().map(|step| &*step.job).chain(skipped.map(|skipped| &skipped.job)) {
+        FINDINGS[0].fetch_add(1, Ordering::Relaxed);
+        let cause = Diagnosis::of_job(&document.diagnoses, job);
+        let Some(cause) = cause.and_then(|n| document.diagnoses.get(n)) else {
+            FINDINGS[1].fetch_add(1, Ordering::Relaxed);
+            continue;
+        };
+        let of = &cause.of;
+        let names = of.host.is_some() || of.owner.is_some() || of.kind.is_some() || !of.ids.is_empty();
+        let is_of_all = of.what == DiagnosisKind::AllSilent;
+        assert!(
+            names || is_of_all || !of.names.is_empty() || !of.queues.is_empty(),
+            "it names nothing: {}",
+            cause.text
+        );
+    }
 }
 
 /// Everything that is there before jobdoctor looks: rows, other sessions, and somebody who listens.

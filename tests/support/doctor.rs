@@ -221,6 +221,7 @@ pub fn a_run() -> RunHead {
         target: Target::default(),
         columns: Vec::new(),
         digest: None,
+        causes: Vec::new(),
         planned: None,
     }
 }

@@ -96,7 +96,7 @@ impl OnTerminal {
     /// Waits for a picture of which that is the case, and gives it.
     #[track_caller]
     pub fn until(&self, what: &str, is: impl Fn(&[String]) -> bool) -> Vec<String> {
-        let patience = Instant::now() + Duration::from_secs(300);
+        let patience = Instant::now() + Duration::from_secs(60);
         loop {
             let picture = self.picture();
             if is(&picture) {
@@ -113,7 +113,14 @@ impl OnTerminal {
 
     /// Waits for its end: the code or signal, and everything that was written.
     pub fn end(mut self) -> (Result<i32, i32>, String) {
-        let status = self.child.wait().unwrap();
+        let patience = Instant::now() + Duration::from_secs(120);
+        let status = loop {
+            match self.child.try_wait().unwrap() {
+                Some(status) => break status,
+                None => assert!(Instant::now() < patience, "it does not end: {:?}", self.written()),
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
         drop(self.side.take());
         self.reads.take().unwrap().join().unwrap();
         let end = status.code().ok_or_else(|| status.signal().unwrap());

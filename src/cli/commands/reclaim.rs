@@ -54,6 +54,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         selection.ids.extend(input::read_ids(list, &context.interrupt, patience)?);
         selection.from_list = true;
     }
+    selection.with_due = !have_ended;
     let source = match &args.plan.plan {
         Some(path) => {
             let saved = evidence_files::read_plan(path)?;

@@ -6,7 +6,7 @@ use crate::cli::evidence_files::EvidenceFiles;
 use crate::cli::settings::{READING, Settings};
 use crate::cli::signal::sleep;
 use crate::cli::targets::Several;
-use crate::cli::watch::Watch;
+use crate::cli::watch::{self, Watch};
 use crate::cli::{CliError, Context, Exit};
 use crate::model::parse_duration;
 use crate::ops::{self, Selection};
@@ -14,6 +14,8 @@ use crate::output::format::{Format, count, grouped};
 use crate::output::{Collector, Field, ROWS, Stale};
 use std::time::{Duration, Instant};
 
+/// The most rows of a table that nobody limits: it is laid out in memory.
+const MOST_ROWS: usize = 10_000;
 /// The pause between two snapshots of `--wait`.
 const PAUSE: Duration = Duration::from_secs(2);
 
@@ -36,12 +38,12 @@ pub struct Args {
     #[arg(long, conflicts_with = "id")]
     summary: bool,
     /// Count the jobs by this and list one row a group, most stuck jobs first; --limit is the number of groups
-    #[arg(long, value_name = "FIELD", value_parser = named(Field::ALL.to_vec(), Field::name), conflicts_with_all = ["summary", "watch"])]
+    #[arg(long, value_name = "FIELD", value_parser = named(Field::ALL.to_vec(), Field::name), conflicts_with = "summary")]
     by: Option<Field>,
     /// Take a snapshot again and again, with this pause in between, and redraw the terminal, with + for new jobs and -
-    /// for those that are gone. Each snapshot has its own time limit [default: 10s]
+    /// for those that are gone. Arrows select a job, Enter shows it, q ends. Each snapshot has its own time limit [default: 10s]
     #[arg(long, value_name = "INTERVAL", value_parser = parse_duration, allow_hyphen_values = true)]
-    #[arg(conflicts_with_all = ["exit_code", "alive_from", "snapshot_file"])]
+    #[arg(conflicts_with_all = ["exit_code", "alive_from", "snapshot_file", "limit"])]
     watch: Option<Duration>,
     /// Wait until no claim is stuck or unknown, at most this long, and print the last snapshot; end with 1 if some
     /// still are. Takes a snapshot every 2s, each with its own time limit
@@ -77,12 +79,13 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     check_lists(args, format)?;
     args.list.check(&Stale::titles(args.by, format, args.time.times()))?;
     if args.watch.is_some() {
-        Watch::check_output(context, format, "jobdoctor stale -o jsonl")?;
+        watch::check_output(context, format, "jobdoctor stale -o jsonl")?;
     }
     let settings = Settings::resolve(&args.list.store, &context.environment)?;
     if let Some(interval) = args.watch {
         let policy = settings.policy(args.older.older);
-        return Watch { settings: &settings, selection, policy, interval, summary: args.summary, format }.run(context);
+        let (summary, by) = (args.summary, args.by);
+        return Watch { settings: &settings, selection, policy, interval, summary, by, format }.run(context);
     }
     let document = match args.wait {
         Some(wait) => wait_for_none(wait, context, || snapshot(args, &settings, &selection, context))?,
@@ -126,7 +129,11 @@ fn snapshot(args: &Args, settings: &Settings, selection: &Selection, context: &C
     let jobs = match format {
         _ if args.summary => Collector::first(0),
         Format::None => Collector::first(0),
-        Format::Table | Format::Wide => Collector::first(selection.limit.unwrap_or(ROWS)),
+        // A terminal shows a few jobs of each cause, unless it is told how many or which.
+        Format::Table if context.ui.screen().by_cause && selection.limit.is_none() && !selection.is_by_name() => {
+            Collector::examples()
+        }
+        Format::Table | Format::Wide => Collector::first(selection.limit.unwrap_or(MOST_ROWS)),
         _ => Stale::collector(format, selection.limit),
     };
     let mut document = match args.by {
@@ -184,23 +191,24 @@ fn check_lists(args: &Args, format: Format) -> Result<(), CliError> {
 fn note_summary(context: &Context, document: &Stale, lists: bool) {
     let summary = &document.summary;
     let listed = document.unknown.len() as u64;
+    let is_by_cause = document.head.filter.limit.is_none() && context.ui.screen().by_cause;
     let unknown = match summary.unknown {
         0 => String::new(),
-        n if lists && listed < n => format!(", {} unknown (of which {} are shown)", grouped(n), grouped(listed)),
+        n if lists && !is_by_cause && listed < n => {
+            format!(", {} unknown (of which {} are shown)", grouped(n), grouped(listed))
+        }
         n => format!(", {} unknown", grouped(n)),
     };
-    let shown = document.jobs.len().min(50);
-    let more = match summary.stuck.saturating_sub(shown as u64) {
-        _ if document.head.filter.limit.is_none() && document.groups.len() > ROWS => {
-            format!(
-                "; the {ROWS} largest of {} groups are shown, --limit N shows more",
-                grouped(document.groups.len() as u64)
-            )
+    let groups = document.groups.len();
+    let more = match document.head.filter.limit {
+        None if groups > ROWS => {
+            format!("; the {ROWS} largest of {} groups are shown, --limit N shows more", grouped(groups as u64))
         }
-        0 => String::new(),
-        _ if !lists => String::new(),
-        _ if summary.truncated => format!("; the {} longest silent are shown", summary.returned),
-        _ => "; the 50 longest silent are shown, --limit N shows more".to_owned(),
+        None if lists && !is_by_cause && summary.stuck > summary.returned => {
+            format!("; the {} longest silent are shown, -o jsonl lists all", grouped(summary.returned))
+        }
+        Some(limit) if lists && limit < summary.stuck => format!("; the {} longest silent are shown", summary.returned),
+        _ => String::new(),
     };
     let due = summary.waiting.as_ref().map_or_else(String::new, |waiting| format!("; {}", waiting.sentence()));
     context.ui.note(&format!(

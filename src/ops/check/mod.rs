@@ -8,7 +8,7 @@ use super::OpsError;
 use super::plan::cascades;
 use super::session::Snapshot;
 use crate::model::{Action, Engine};
-use crate::output::{Check, CheckFinding, Severity, remedy};
+use crate::output::{Check, CheckFinding, Severity, held_for_long, out_of_sight, remedy};
 use crate::preset::ident::{qualified, quoted};
 use crate::preset::{LiveTable, QueueSpec};
 use crate::store::Forbids;
@@ -123,6 +123,9 @@ pub fn check(
             findings.add(Severity::Warning, "cascades", detail, None);
         }
     }
+    if can_list && has_roles {
+        locks(&mut findings, snapshot)?;
+    }
     // Last: a failing statement ends the transaction of all reads.
     if can_list {
         schema::unlisted(&mut findings, snapshot)?;
@@ -174,6 +177,28 @@ impl Findings {
         self.denied = true;
         self.add(Severity::Error, id, detail, grant.into());
     }
+}
+
+/// Transactions that have held locks on the queue's tables for long.
+fn locks(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<(), OpsError> {
+    let holders = match snapshot.reader.long_locks(&snapshot.spec) {
+        Err(error) if error.spoils_the_snapshot() => return Err(error.into()),
+        other => other.unwrap_or_default(),
+    };
+    let hidden = holders.iter().filter(|holder| holder.hidden).count();
+    for holder in holders.iter().filter(|holder| !holder.hidden) {
+        let detail = held_for_long(holder, snapshot.now()).text;
+        let fix = "let its client commit, or end it: pg_terminate_backend(PID), or ROLLBACK PREPARED".to_owned();
+        findings.add(Severity::Warning, "long_transaction", detail, Some(fix));
+    }
+    let fix = format!("GRANT pg_read_all_stats TO {}", role(snapshot));
+    if hidden > 0 {
+        findings.add(Severity::Ok, "sessions", out_of_sight(hidden), Some(fix));
+    } else if !snapshot.reader.ask("SELECT pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE')")? {
+        let detail = "this role does not see since when sessions of other roles hold a lock".to_owned();
+        findings.add(Severity::Ok, "sessions", detail, Some(fix));
+    }
+    Ok(())
 }
 
 /// How long the statement takes that counts the claims in flight, which every plan sends too.

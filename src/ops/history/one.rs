@@ -4,6 +4,7 @@ use super::Records;
 use super::load::load;
 use crate::history;
 use crate::model::{End, Key, Outcome, RowImage, Step, Target};
+use crate::ops::reclaim::by_action;
 use crate::ops::{OpsError, Snapshot};
 use crate::output::advice::QUEUE_OPTIONS;
 use crate::output::{Collector, HistoryOne, HistoryOneHead, HistoryOneSummary, HistoryRun, HistoryStep, HistoryUnsure};
@@ -33,7 +34,12 @@ pub fn history_run(
         run.recorded_in.push("ledger".to_owned());
     }
     let mut open = Vec::new();
+    let (mut planned, mut moved) = (BTreeMap::new(), BTreeMap::new());
     loaded.each(records, &mut |step| {
+        *planned.entry(step.action).or_default() += 1;
+        if step.stage.outcome == Outcome::Moved {
+            *moved.entry(step.action).or_default() += 1;
+        }
         run.undoable += u64::from(step.is_undoable());
         if step.stage.outcome == Outcome::Unknown {
             open.push(step);
@@ -46,10 +52,16 @@ pub fn history_run(
         number += 1;
         let is_open = step.stage.outcome == Outcome::Unknown;
         let compared = if is_open { now.next().flatten() } else { None };
-        shown.add(number, || HistoryStep { step, compared: compared.map(str::to_owned) });
+        // What was not moved comes first.
+        let place = if step.stage.outcome == Outcome::Moved { number } else { number - (1 << 62) };
+        shown.add(place, || 0, || HistoryStep { step, compared: compared.map(str::to_owned) });
     })?;
     let steps = shown.finish()?;
-    let summary = HistoryOneSummary { steps: u64::try_from(number).unwrap_or(0), unsure };
+    let summary = HistoryOneSummary {
+        steps: u64::try_from(number).unwrap_or(0),
+        by_action: by_action(&planned, Some(&moved)),
+        unsure,
+    };
     let read_at = records.snapshot.as_ref().map(|snapshot| snapshot.now());
     let head = HistoryOneHead { schema: "jobdoctor.history-run/v1", run };
     Ok(HistoryOne { head, summary, steps, read_at })

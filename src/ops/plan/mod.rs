@@ -15,9 +15,10 @@ use super::progress::Progress;
 use super::scan::judged;
 use super::selection::Selection;
 use super::session::Snapshot;
-use crate::model::{Action, Claim, Key, Step, Target, Timestamp};
+use super::waiting::{self as waiting_side, StuckByQueue};
+use crate::model::{Action, Claim, Key, Step, Target, Timestamp, WaitingSide};
 use crate::output::{Filter, First, Job, SavedPlan, StepJob, Undoes, order};
-use crate::policy::{Diagnoses, Digest, Draft, Gauge, Judgement, PlannedActions, Policy, draft};
+use crate::policy::{Counted, Diagnoses, Digest, Draft, Gauge, Judgement, PlannedActions, Policy, draft};
 use crate::preset::QueueSpec;
 use crate::store::{Detail, Holders};
 pub(in crate::ops) use gauge::Measured;
@@ -174,34 +175,43 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
     }
     let mut gauge = Gauge::default();
     let spec = snapshot.spec.clone();
-    let (mut found, mut listed) = (Diagnoses::new(&spec), First::of(most));
+    let mut found = Diagnoses::new(&spec);
     let is_first = selection.bound.passes == 0;
     // Where all are done in the end, a later pass need not find the longest silent first.
     let is_any = !is_first && selection.limit.is_none() && selection.bound.in_any_order;
     let mut asked_for = is_any.then_some(ASKED_FOR);
+    let with_due = selection.with_due && waiting_side::is_asked_for(selection);
+    let (mut side, mut stuck) = (WaitingSide::default(), StuckByQueue::new());
     let (drafts, holders) = loop {
         let mut drafts = Drafts::on(&spec, most, &selection.bound);
         let mut room = most.max(1);
         let mut each = |spec: &QueueSpec, claim: &Claim, judgement: Judgement, is_admitted: bool| {
+            waiting_side::count(&mut stuck, claim, &judgement);
             // Of a later pass nothing is counted but what it does.
             let place = order(judgement.last_seen_at);
             if !is_first && !drafts.steps.wants(place) {
                 return ControlFlow::Continue(());
             }
             let draft = is_admitted.then(|| draft(spec, claim, &judgement, policy));
-            let is_step = draft.is_some_and(|draft| drafts.add(spec, claim, &judgement, policy, draft));
+            let action = draft.as_ref().and_then(Draft::step).map(|step| step.action);
+            let would = if is_admitted { PlannedActions::of(action) } else { PlannedActions::default() };
+            let counted = found.add(claim, &judgement, is_admitted, would);
+            let is_step = draft.is_some_and(|draft| drafts.add(spec, claim, (&judgement, counted), policy, draft));
             if is_first {
                 gauge.note(claim, &judgement, policy);
-                found.add(claim, &judgement, is_step && selection.limit.is_none(), PlannedActions::default());
-            }
-            // Which steps a limit keeps is known at the end.
-            if is_first && is_step && selection.limit.is_some() {
-                listed.add(place, || (claim.clone(), judgement));
             }
             room -= usize::from(is_step && is_any);
             if room == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let scanned = judged(snapshot, selection, policy, Detail::ForAction, asked_for, None, &mut each)?;
+        let scanned = judged(
+            snapshot,
+            selection,
+            policy,
+            Detail::ForAction,
+            asked_for,
+            with_due.then_some(&mut side),
+            &mut each,
+        )?;
         let holders = scanned.holders.unwrap_or_default();
         match &mut asked_for {
             // Most of them were tried before, or are skipped: a pass for each of the few between would take for ever.
@@ -213,12 +223,15 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
     if !is_first {
         return Ok(plan);
     }
-    listed.finish().0.iter().for_each(|(claim, judgement)| found.list(claim, judgement));
     // A restart sweep is told who is dead.
-    let diagnosed = match !plan.is_empty() && policy.restart.is_none() {
-        true => diagnosed(snapshot, found, &holders)?,
-        false => Diagnosed::default(),
+    let mut diagnosed = match policy.restart {
+        None => diagnosed(snapshot, found, &holders)?,
+        Some(_) => Diagnosed::default(),
     };
+    if with_due {
+        let (_, flows) = waiting_side::concluded(snapshot, side, &stuck, selection, policy);
+        diagnosed.put_first(flows, snapshot.now());
+    }
     Ok(Plan { in_flight: holders.claims(), diagnosed, ..plan })
 }
 
@@ -262,7 +275,7 @@ fn finish(
     let later = all.min(selection.most_claims()).saturating_sub(steps.len() as u64);
     let mut part = Part { spec, steps };
     let tally = Tally::of(part.steps.iter());
-    let lost_before = lost_before(tally.lost_before);
+    let lost_before = lost_before(&part.steps, policy);
     let (digest, by_action) = tally.finish();
     let final_actions = final_actions(&snapshot.spec, by_action.keys());
     let mut measured = Measured::default();
@@ -318,7 +331,8 @@ fn named(
 ) {
     for (claim, in_flight) in found.iter().filter(|(claim, _)| selection.admits(claim)) {
         let (judgement, draft) = snapshot.drafted(claim, *in_flight, policy);
-        drafts.add(&snapshot.spec, claim, &judgement, policy, last_word(&claim.key, draft));
+        let counted = Counted::Alone;
+        drafts.add(&snapshot.spec, claim, (&judgement, counted), policy, last_word(&claim.key, draft));
     }
 }
 
@@ -349,9 +363,16 @@ impl Drafts<'_> {
     }
 
     /// Takes in a draft; true for a step that may be among those of the plan.
-    fn add(&mut self, spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Policy, draft: Draft) -> bool {
+    fn add(
+        &mut self,
+        spec: &QueueSpec,
+        claim: &Claim,
+        (judgement, counted): (&Judgement, Counted),
+        policy: &Policy,
+        draft: Draft,
+    ) -> bool {
         let place = order(judgement.last_seen_at);
-        let job = |step: Option<&Step>| Job::of(spec, claim, policy, judgement, step);
+        let job = |step: Option<&Step>| Job { counted, ..Job::of(spec, claim, policy, judgement, step) };
         match draft {
             Draft::Skipped(why) => self.skipped.add(place, why, || job(None)),
             Draft::Step(step) if self.bound.admits(spec, claim, &step) => {

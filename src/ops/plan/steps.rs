@@ -52,15 +52,13 @@ pub(in crate::ops) struct Tally {
     digest: Digest,
     /// Steps by action; an action without any is absent.
     pub(in crate::ops) by_action: BTreeMap<Action, u64>,
-    pub(in crate::ops) lost_before: u64,
 }
 
 impl Tally {
     pub(in crate::ops) fn of<'a>(steps: impl Iterator<Item = &'a (Step, StepJob)>) -> Tally {
         let mut tally = Tally::default();
-        for (step, StepJob { job, .. }) in steps {
+        for (step, _) in steps {
             tally.digest.add(step);
-            tally.lost_before += u64::from(job.stalls.is_some_and(|stalls| stalls > 0));
             *tally.by_action.entry(step.action).or_default() += 1;
         }
         tally

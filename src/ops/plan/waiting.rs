@@ -8,7 +8,7 @@ use crate::ops::passes::{Hashes, STEPS};
 use crate::ops::selection::Selection;
 use crate::ops::session::{Session, Snapshot};
 use crate::ops::thresholds::{self, Group};
-use crate::policy::{Draft, Policy, StateLimit, Verdict, draft, judge};
+use crate::policy::{Counted, Draft, Policy, StateLimit, Verdict, draft, judge};
 use crate::preset::QueueSpec;
 use crate::store::{Detail, Wanted};
 
@@ -65,7 +65,7 @@ fn part(
         if !is_here || (matches!(draft, Draft::Step(_)) && !seen.insert(claim.key.exact())) {
             return;
         }
-        drafts.add(spec, claim, &judgement, &policy, draft);
+        drafts.add(spec, claim, (&judgement, Counted::Alone), &policy, draft);
     };
     snapshot
         .scan(&Wanted::Before(now.minus(shortest)), Detail::ForAction, &mut |spec, claim| consider(spec, &claim))?;

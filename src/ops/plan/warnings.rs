@@ -2,11 +2,11 @@
 
 use super::Part;
 use super::thresholds_used::ThresholdsUsed;
-use crate::model::{Action, Key, RowError, age};
+use crate::model::{Action, Key, RowError, Step, age};
 use crate::ops::OpsError;
 use crate::ops::session::Snapshot;
 use crate::ops::stats::run_time;
-use crate::output::advice;
+use crate::output::{StepJob, advice};
 use crate::policy::{Policy, SetBy};
 use crate::preset::{Fencing, Liveness, QueueSpec, SilentAfter, StepSpec, Touch};
 use crate::store::{StoreErrorKind, WantedRuns, catalog};
@@ -54,16 +54,19 @@ pub(super) fn warnings(
         warnings.push("some of these jobs only hang or are late: their workers may still be running".to_owned());
     }
     // The preset's own caution says more than the fencing alone.
-    let late = spec.cautions.iter().find(|(name, _)| name == "late").map(|(_, text)| text.as_str());
-    warnings.extend(late.or(late_in_short(spec.fencing)).map(str::to_owned));
-    warnings.extend(spec.cautions.iter().filter(|(name, _)| name != "late").map(|(_, text)| text.clone()));
+    let has_late = spec.cautions.iter().any(|(name, _)| name == "late");
+    warnings.extend(late_in_short(spec.fencing).filter(|_| !has_late).map(str::to_owned));
+    warnings.extend(advice::about_options(&spec.cautions).map(|(_, text)| text.clone()));
+    warnings.extend(advice::cautions(spec));
     warnings
 }
 
 /// Warns of jobs that were lost before: a job that kills its workers will be lost again.
-pub(super) fn lost_before(jobs: u64) -> Option<String> {
-    let were = if jobs == 1 { "was" } else { "were" };
-    (jobs > 0).then(|| format!("{jobs} of these jobs {were} lost before"))
+pub(super) fn lost_before(steps: &[(Step, StepJob)], policy: &Policy) -> Option<String> {
+    let lost = steps.iter().filter_map(|(_, job)| Some((job.job.stalls.filter(|stalls| *stalls > 0)?, &job.job.id)));
+    let mut lost: Vec<(i64, &String)> = lost.collect();
+    lost.sort_by_key(|(stalls, id)| (std::cmp::Reverse(*stalls), *id));
+    (!lost.is_empty()).then(|| advice::lost_before(&lost, policy.max_stalls))
 }
 
 /// The warning about a worker that comes back late; `None` if fencing stops it.

@@ -99,6 +99,8 @@ pub struct Screen {
     /// document.
     pub sort: Option<String>,
     pub times: Times,
+    /// True if jobs stand under their causes, a few of each: on a terminal, where no order was asked for.
+    pub by_cause: bool,
 }
 
 /// How instants are shown to people; programs get RFC 3339 in UTC.

@@ -15,6 +15,8 @@ use unicode_width::UnicodeWidthStr;
 pub struct Page {
     text: String,
     left_out: Vec<LeftOut>,
+    /// The jobs of its tables, each with its line.
+    jobs: Vec<(usize, String)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,16 +41,38 @@ impl Page {
         self.text.push_str(text);
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// The jobs of its tables, each with the number of its line, from 0.
+    pub fn jobs(&self) -> &[(usize, String)] {
+        &self.jobs
+    }
+
     /// Adds a table after a blank line, under a heading if there is one.
     pub fn table(&mut self, heading: &str, table: &Table, screen: &Screen) {
         if !self.text.is_empty() {
             self.text.push('\n');
         }
-        let (text, left_out) = table.lay_out(screen);
         self.text.push_str(heading);
+        self.rows(table, std::iter::empty(), screen);
+    }
+
+    /// Adds a table of these jobs.
+    pub fn rows<'j>(&mut self, table: &Table, jobs: impl Iterator<Item = &'j str>, screen: &Screen) {
+        let (text, left_out) = table.lay_out(screen);
+        let first = self.text.lines().count() + usize::from(!screen.no_header);
+        self.jobs.extend(jobs.enumerate().map(|(n, id)| (first + n, id.to_owned())));
         self.text.push_str(&text);
-        let new: Vec<LeftOut> = left_out.into_iter().filter(|column| !self.left_out.contains(column)).collect();
-        self.left_out.extend(new);
+        for column in left_out {
+            // Of several tables, a column is named once; why it is left out differs.
+            match self.left_out.iter_mut().find(|known| known.title == column.title) {
+                Some(known) if known.why != column.why => known.why = Why::Narrow,
+                Some(_) => {}
+                None => self.left_out.push(column),
+            }
+        }
     }
 
     /// The sentence about the columns that are left out, with the values that would be the same in every row; none
@@ -79,7 +103,7 @@ impl fmt::Display for Page {
 
 impl From<String> for Page {
     fn from(text: String) -> Page {
-        Page { text, left_out: Vec::new() }
+        Page { text, ..Page::default() }
     }
 }
 

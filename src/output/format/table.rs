@@ -42,6 +42,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// Cells in the order of the columns. Missing ones are empty; surplus ones are not shown.
     pub rows: Vec<Vec<Cell>>,
+    /// True if there are more rows than these, in which other values may stand.
+    pub are_examples: bool,
 }
 
 impl Table {
@@ -104,8 +106,16 @@ impl Table {
         if are_all(&|text| matches!(text, "" | "-")) {
             return Some(Why::Empty);
         }
-        let may_go = self.columns[column].importance >= SECONDARY && texts.len() >= SAME;
+        let may_go = !self.are_examples && self.columns[column].importance >= SECONDARY && texts.len() >= SAME;
         (may_go && are_all(&|text| text == first)).then(|| Why::Always(first.to_string()))
+    }
+
+    /// Takes out the column of that title.
+    pub fn remove(&mut self, title: &str) {
+        if let Some(at) = self.columns.iter().position(|column| column.title == title) {
+            self.columns.remove(at);
+            self.rows.iter_mut().filter(|row| at < row.len()).for_each(|row| drop(row.remove(at)));
+        }
     }
 
     pub fn titles(&self) -> Vec<&'static str> {

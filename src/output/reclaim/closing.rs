@@ -4,7 +4,7 @@ use super::churn::{WarnAbove, churn};
 use super::{ActionCount, Outcomes, Reclaim, SHOWN};
 use crate::model::{Action, Outcome, age};
 use crate::output::format::{count, first_few, grouped};
-use crate::output::{Message, no_such_job};
+use crate::output::{Message, locked_by, no_such_job};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -15,8 +15,6 @@ pub(super) const MEANWHILE: &str = "meanwhile";
 pub struct Closing<'a> {
     /// True if a program reads the report, which has the counts.
     pub is_machine: bool,
-    /// How many rows a table of the report has at most; `None` for all.
-    pub rows: Option<usize>,
     /// True if a person watches the run.
     pub is_watched: bool,
     pub after: &'a [String],
@@ -102,7 +100,6 @@ fn planned(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
             ),
         }));
     }
-    messages.extend(left_out(document, closing));
     messages.extend(churn(document, closing.warn_above).map(Message::Warn));
     if summary.planned > 0 && !closing.is_machine {
         messages.extend(when(document).map(Message::Note));
@@ -148,32 +145,14 @@ fn totals(document: &Reclaim) -> String {
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join("; ")) }
 }
 
-/// What the table leaves out: how many steps, and which of them fail jobs.
-fn left_out(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
-    let (steps, Some(rows)) = (document.steps.len(), closing.rows) else { return Vec::new() };
-    if steps <= rows || closing.is_machine {
-        return Vec::new();
-    }
-    let shown =
-        format!("the table shows {} of {} steps; -o wide shows all", grouped(rows as u64), grouped(steps as u64));
-    let mut messages = vec![Message::Note(shown)];
-    let failed = document.summary.by_action.iter().find(|count| count.action == Action::Fail);
-    if let Some(failed) = failed.filter(|failed| failed.planned < steps as u64) {
-        let fails = document.steps.iter().filter(|step| step.job.action == Some(Action::Fail));
-        let ids: Vec<&str> = fails.map(|step| step.job.id.as_str()).collect();
-        messages.push(Message::Note(format!("to fail: {}", first_few(&ids, SHOWN, failed.planned))));
-    }
-    messages
-}
-
 /// What the database answered before it rolled the plan back.
 fn rolled_back(document: &Reclaim, outcomes: &Outcomes, closing: &Closing<'_>) -> Vec<Message> {
     if document.summary.planned == 0 {
         return planned(document, closing);
     }
     let would = done(document, outcomes, |action| format!("would {action}"));
-    let mut messages = left_out(document, closing);
-    messages.push(Message::Note(format!("{would}; the database rolled everything back")));
+    let mut messages = vec![Message::Note(format!("{would}; the database rolled everything back"))];
+    messages.extend(locked_by(&document.summary.locked_by).into_iter().map(Message::Warn));
     messages.extend(refusals(document).into_iter().map(Message::Warn));
     messages.extend(churn(document, closing.warn_above).map(Message::Warn));
     if outcomes.moved > 0 && !closing.is_machine {
@@ -191,12 +170,6 @@ fn applied(document: &Reclaim, outcomes: &Outcomes, closing: &Closing<'_>) -> Ve
         })];
     }
     let mut messages = Vec::new();
-    let hidden = closing.rows.filter(|rows| document.steps.len() > *rows);
-    if let (Some(rows), Some(_), Some(_)) = (hidden, &document.head.run_id, &document.head.journal) {
-        let (rows, of) = (grouped(rows as u64), grouped(document.steps.len() as u64));
-        let all = &closing.next.history;
-        messages.push(Message::Note(format!("the table shows {rows} of {of} jobs; all of them: {all}")));
-    }
     messages.push(Message::Note(done(document, outcomes, |action| action.past().to_owned())));
     if outcomes.moved > 0 {
         messages.extend(when(document).map(Message::Note));
@@ -206,6 +179,7 @@ fn applied(document: &Reclaim, outcomes: &Outcomes, closing: &Closing<'_>) -> Ve
     if is_undoable && closing.is_watched {
         messages.push(Message::Hint(format!("to see what reverting this run would do: {}", closing.next.undo)));
     }
+    messages.extend(locked_by(&document.summary.locked_by).into_iter().map(Message::Warn));
     messages.extend(refusals(document).into_iter().map(Message::Warn));
     messages.extend(churn(document, closing.warn_above).map(Message::Warn));
     messages.extend(lost_commit(outcomes).map(Message::Warn));

@@ -6,13 +6,14 @@ pub use churn::WarnAbove;
 pub use closing::{Closing, NextCommands, closing};
 pub use paragraph::{left_behind, paragraph, place, skipped_by_reason};
 
-use crate::model::{Action, Outcome, Target, Timestamp, age};
+use crate::model::{Action, LockHolder, Outcome, Target, Timestamp, age};
 use crate::output::columns::{self, Columns};
+use crate::output::diagnosis::MOST;
 use crate::output::document::{Document, List};
 use crate::output::findings::Wording;
-use crate::output::format::{Cell, Format, Screen, Times, Tone, first_few, grouped};
+use crate::output::format::{Cell, Format, Page, Screen, Times, Tone, count, first_few, grouped};
 use crate::output::listing::one_a_line;
-use crate::output::{Diagnosis, Filter, SkippedJob, StepJob, diagnoses};
+use crate::output::{Causes, Diagnosis, Filter, Row, SkippedJob, StepJob, diagnoses};
 use crate::policy::{self, Override, SkipReason};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -204,6 +205,8 @@ pub struct ReclaimSummary {
     pub by_action: Vec<ActionCount>,
     /// How the steps ended; null if the plan was only printed. All seven, and they add up to the steps.
     pub outcomes: Option<Outcomes>,
+    /// Who holds the rows that were locked, of the first ten; empty where the database does not tell.
+    pub locked_by: Vec<LockHolder>,
 }
 
 /// How many steps have an action.
@@ -262,14 +265,23 @@ impl Document for Reclaim {
 
     fn lists(&self, _: Format, times: Times) -> Vec<List<'_>> {
         let heading = if self.head.undoes.is_some() { "Not reverted:\n" } else { "Skipped:\n" };
-        let (ended, now) = (self.summary.outcomes.is_some(), self.head.store_time);
-        let shown =
-            Shown { is_undo: self.head.undoes.is_some(), ended, rolled_back: self.head.rolled_back, now, times };
         vec![
             List::of("diagnosis", &self.diagnoses, Columns::new()),
-            List::of("step", &self.steps, steps(shown)),
-            List::of("skipped", &self.skipped, skipped(now, times)).under(heading),
+            List::of("step", &self.steps, steps(self.shown(times))),
+            List::of("skipped", &self.skipped, skipped(self.head.store_time, times)).under(heading),
         ]
+    }
+
+    fn by_cause(&self, screen: &Screen) -> Option<Page> {
+        let is_whole = self.head.filter.limit.is_none() && !self.diagnoses.is_empty();
+        (screen.by_cause && is_whole).then(|| match self.summary.outcomes {
+            Some(_) => self.result(screen),
+            None => self.plan(screen),
+        })
+    }
+
+    fn rows(&self, _: Format) -> usize {
+        usize::MAX
     }
 
     fn above(&self, screen: &Screen) -> String {
@@ -278,6 +290,48 @@ impl Document for Reclaim {
 }
 
 impl Reclaim {
+    /// The causes with what is to be done about their jobs.
+    fn plan(&self, screen: &Screen) -> Page {
+        let now = self.head.store_time;
+        let step = |step: &'_ StepJob| match &step.error {
+            Some(error) => Cell::new(error.message.as_str(), Tone::Bad),
+            None => columns::reasons(&step.job, now, screen.times),
+        };
+        let steps = self.steps.iter().map(|one| Row { job: &one.job, why: step(one), mark: "" });
+        let wording = Wording { times: Some((now, screen.times)), is_short: true, silence: None };
+        let skipped = self.skipped.iter().map(|SkippedJob { job, skipped }| {
+            let why = wording.skipped(skipped.reason, &skipped.findings);
+            Row { job, why: why.into(), mark: "" }
+        });
+        let rows = steps.chain(skipped).collect();
+        let mut page = Page::default();
+        Causes { list: &self.diagnoses, count: self.summary.diagnoses, rows, alone: 0 }.fill(&mut page, screen);
+        page
+    }
+
+    /// What was not moved, then how much was done about each cause.
+    fn result(&self, screen: &Screen) -> Page {
+        let is_left = |step: &&StepJob| step.outcome != Some(Outcome::Moved);
+        let mut page = Page::default();
+        let left = steps(self.shown(screen.times)).table(self.steps.iter().filter(is_left));
+        if !left.rows.is_empty() {
+            page.table("Not moved:\n", &left, screen);
+            page.push("\n");
+        }
+        let done: Vec<Cell> = self.diagnoses.iter().filter_map(|cause| cause.done(!self.head.rolled_back)).collect();
+        done.iter().take(MOST).for_each(|cell| page.push(&screen.paragraph(cell)));
+        let more = done.len().saturating_sub(MOST) as u64;
+        if more > 0 {
+            page.push(&screen.paragraph(&format!("and {}", count(more, "more cause", "more causes")).into()));
+        }
+        page
+    }
+
+    fn shown(&self, times: Times) -> Shown {
+        let (is_undo, ended) = (self.head.undoes.is_some(), self.summary.outcomes.is_some());
+        Shown { is_undo, ended, rolled_back: self.head.rolled_back, now: self.head.store_time, times }
+    }
+
     /// True if `--limit` leaves jobs to another run.
     fn is_limited(&self) -> bool {
         self.head.filter.limit.is_some_and(|limit| limit <= self.steps.len() as u64)

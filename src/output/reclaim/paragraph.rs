@@ -3,7 +3,9 @@
 use super::churn::churn;
 use super::closing::{Closing, MEANWHILE, lost_commit, moved_by_action, not_moved, refusals, when};
 use super::{Outcomes, Reclaim};
+use crate::output::diagnosis::MOST;
 use crate::output::format::{count, grouped};
+use crate::output::locked_by;
 
 /// The lines; none for a dry run.
 pub fn paragraph(document: &Reclaim, host: Option<&str>, is_recorded: bool, closing: &Closing<'_>) -> Vec<String> {
@@ -16,8 +18,12 @@ pub fn paragraph(document: &Reclaim, host: Option<&str>, is_recorded: bool, clos
         0 => format!("moved none of {jobs}."),
         n => format!("moved {} of {jobs}: {}.", grouped(n), listed(&moved)),
     });
+    lines.extend(
+        document.diagnoses.iter().take(MOST).filter_map(|cause| Some(format!("{}.", capital(&cause.done(true)?.text)))),
+    );
     lines.extend(left_behind(outcomes));
     lines.extend(refusals(document));
+    lines.extend(locked_by(&summary.locked_by).iter().map(|line| format!("{}.", capital(line))));
     lines.extend(lost_commit(outcomes).map(|text| format!("{}.", capital(&text))));
     lines.extend(closing.stop.as_ref().map(|stop| format!("Stopped early: {stop}.")));
     lines.extend(skipped_by_reason(document));

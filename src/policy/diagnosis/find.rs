@@ -23,8 +23,9 @@ struct Lost<'e> {
 }
 
 impl Diagnoses<'_> {
-    pub fn finish(self) -> Grouped {
+    pub fn finish(mut self) -> Grouped {
         let mut diagnoses = Vec::new();
+        self.lost_again(&mut diagnoses);
         let lost = self.lost();
         if self.nothing_lives(&lost) {
             diagnoses.push(about(DiagnosisKind::AllSilent, &lost));
@@ -37,11 +38,50 @@ impl Diagnoses<'_> {
         hangs(&self.living(), &mut diagnoses);
         self.without_owner(&mut diagnoses);
         self.inconsistencies(&mut diagnoses);
-        // The one kind of diagnosis that may be about jobs which another is about too.
-        let of_its_own = diagnoses.iter().filter(|diagnosis| diagnosis.what != DiagnosisKind::NoClaimTime);
+        diagnoses.extend(
+            self.late
+                .iter()
+                .filter(|(kind, late)| kind.is_some() || late.jobs > 1)
+                .map(|(kind, late)| Diagnosis { kind: kind.clone(), ..of_jobs(DiagnosisKind::Hangs, late) }),
+        );
+        self.unknown_claims(&mut diagnoses);
+        // The one kind of diagnosis that may be about jobs which another is about too, and those that are not stuck.
+        let is_of_its_own = |of: &&Diagnosis| of.what != DiagnosisKind::NoClaimTime && !of.what.is_of_unknown_claims();
+        let of_its_own = diagnoses.iter().filter(is_of_its_own);
         let grouped: u64 = of_its_own.map(|diagnosis| diagnosis.jobs).sum();
         let silent_owners = self.owners.values().filter(|owner| owner.is_silent()).count() as u64;
         Grouped { diagnoses, alone: self.listed.saturating_sub(grouped), silent_owners }
+    }
+
+    /// Names the jobs that were lost again and again, if they are few, and leaves them out of what their holders lost.
+    fn lost_again(&mut self, diagnoses: &mut Vec<Diagnosis>) {
+        if self.again.is_empty() || self.lost_again.jobs > self.again.len() as u64 {
+            return;
+        }
+        for holder in self.owners.values_mut().chain(self.hosts.values_mut()) {
+            holder.parts.retain(|part| !part.again);
+        }
+        self.again.sort_by(|a, b| b.2.cmp(&a.2).then_with(|| a.0.cmp(&b.0)));
+        let kind = self.again.first().and_then(|(_, kind, _)| kind.clone());
+        diagnoses.push(Diagnosis {
+            kind: kind.filter(|one| self.again.iter().all(|(_, kind, _)| kind.as_ref() == Some(one))),
+            ids: self.again.iter().map(|(id, ..)| id.clone()).collect(),
+            losses: self.again.iter().map(|(.., losses)| *losses).collect(),
+            ..of_jobs(DiagnosisKind::LostAgain, &self.lost_again)
+        });
+    }
+
+    fn unknown_claims(&self, diagnoses: &mut Vec<Diagnosis>) {
+        diagnoses.extend(self.unjudged.iter().map(|(hash, unjudged)| Diagnosis {
+            host: unjudged.host.clone(),
+            owner: unjudged.owner.clone(),
+            lacks: Some((*hash, unjudged.finding.1.clone())),
+            ids: vec![unjudged.finding.0.clone()],
+            // A sign of life that cannot be judged says nothing of the time.
+            since: None,
+            until: None,
+            ..of_jobs(unjudged.what, &unjudged.tally)
+        }));
     }
 
     /// Holders of listed jobs without a sign of life: whole hosts, and owners that name no host or whose host is alive.
@@ -85,7 +125,10 @@ impl Diagnoses<'_> {
             return;
         }
         if self.spec.owner.id.is_some() {
-            return diagnoses.push(of_jobs(DiagnosisKind::NoOwner, &tally));
+            let parts: Vec<&Part> = self.without_owner.parts.iter().collect();
+            let kind = one_kind(&parts).map(str::to_owned);
+            let queues = queues_of(&parts);
+            return diagnoses.push(Diagnosis { kind, queues, ..of_jobs(DiagnosisKind::NoOwner, &tally) });
         }
         let Holder { claims, unknown, .. } = self.without_owner;
         let at_once = matches!((tally.oldest, tally.newest), (Some(first), Some(last)) if last.since(first) <= AT_ONCE);
@@ -98,7 +141,7 @@ impl Diagnoses<'_> {
             sum.add(&part.tally);
             parts.push(part);
         }
-        let several = kinds.iter().filter(|(_, (sum, _))| sum.jobs > 1);
+        let several = kinds.iter().filter(|(kind, (sum, _))| kind.is_some() || sum.jobs > 1);
         diagnoses.extend(several.map(|(kind, (sum, parts))| Diagnosis {
             kind: kind.map(str::to_owned),
             queues: queues_of(parts),
@@ -118,6 +161,7 @@ impl Diagnoses<'_> {
             if !owners.is_empty() {
                 diagnoses.push(Diagnosis {
                     owner: only.map(str::to_owned),
+                    names: owners.iter().map(|(name, _)| (*name).clone()).collect(),
                     owners: (!self.overflowed).then_some(owners.len() as u64),
                     ..of_jobs(kind, &Tally::of(owners.iter().map(|(_, jobs)| *jobs)))
                 });
@@ -129,22 +173,23 @@ impl Diagnoses<'_> {
     }
 }
 
-/// One diagnosis for holders that went together, one for each that lost several jobs, and one a kind for those that
-/// lost one.
+/// One diagnosis for holders that went together, one for each that lost several jobs, one a kind for those that lost one,
+/// and one for the rest.
 fn gone<'e>(what: DiagnosisKind, mut lost: Vec<Lost<'e>>, diagnoses: &mut Vec<Diagnosis>) {
     lost.sort_by_key(|lost| (micros(lost.tally.newest), lost.name));
-    let mut single: BTreeMap<String, Vec<Lost<'e>>> = BTreeMap::new();
+    let mut single: BTreeMap<Option<String>, Vec<Lost<'e>>> = BTreeMap::new();
     let mut group: Vec<Lost<'e>> = Vec::new();
     let mut close = |group: Vec<Lost<'e>>| {
         if group.len() >= SEVERAL {
-            diagnoses.push(gone_together(what, &group, None));
+            diagnoses.push(gone_together(what, &group));
             return;
         }
         for lost in group {
-            match one_kind(&lost.holder.parts.iter().collect::<Vec<_>>()) {
-                _ if lost.tally.jobs > 1 => diagnoses.push(gone_together(what, &[lost], None)),
-                Some(kind) => single.entry(kind.to_owned()).or_default().push(lost),
-                None => {}
+            if lost.tally.jobs > 1 {
+                diagnoses.push(gone_together(what, &[lost]));
+            } else {
+                let kind = one_kind(&lost.holder.parts.iter().collect::<Vec<_>>()).map(str::to_owned);
+                single.entry(kind).or_default().push(lost);
             }
         }
     };
@@ -159,13 +204,16 @@ fn gone<'e>(what: DiagnosisKind, mut lost: Vec<Lost<'e>>, diagnoses: &mut Vec<Di
         group.push(lost);
     }
     close(group);
-    let several = single.iter().filter(|(_, lost)| lost.len() > 1);
-    diagnoses.extend(several.map(|(kind, lost)| {
-        // They come in order of time, those without a time first.
-        let ends = (lost.first().and_then(|lost| lost.tally.newest), lost.last().and_then(|lost| lost.tally.newest));
-        let together = matches!(ends, (Some(first), Some(last)) if last.since(first) <= TOGETHER);
-        let what = if what == DiagnosisKind::Vanished && !together { DiagnosisKind::OneByOne } else { what };
-        gone_together(what, lost, Some(kind))
+    let (several, mut rest): (Vec<_>, Vec<_>) =
+        single.into_iter().partition(|(kind, lost)| kind.is_some() && lost.len() > 1);
+    let rest: Vec<Lost<'e>> = rest.drain(..).flat_map(|(_, lost)| lost).collect();
+    let rest = if rest.len() >= SEVERAL { vec![rest] } else { rest.into_iter().map(|lost| vec![lost]).collect() };
+    diagnoses.extend(several.into_iter().map(|(_, lost)| lost).chain(rest).map(|lost| {
+        let signs = || lost.iter().map(|lost| lost.tally.newest);
+        let ends = signs().fold(None, Timestamp::oldest).zip(signs().fold(None, Timestamp::newest));
+        let apart = ends.is_some_and(|(first, last)| last.since(first) > TOGETHER);
+        let what = if what == DiagnosisKind::Vanished && apart { DiagnosisKind::OneByOne } else { what };
+        gone_together(what, &lost)
     }));
 }
 
@@ -177,6 +225,7 @@ fn hangs(living: &[(&str, &Holder)], diagnoses: &mut Vec<Diagnosis>) {
             if let Some(kind) = &part.kind {
                 let hung = kinds.entry(kind).or_default();
                 hung.tally.add(&part.tally);
+                *hung.queues.entry(part.queue.as_deref()).or_default() += part.tally.jobs;
                 hung.owners.insert(name);
                 hung.hosts.extend(owner.host.as_deref());
                 hung.lacks_signs |= !owner.has_signs;
@@ -189,7 +238,7 @@ fn hangs(living: &[(&str, &Holder)], diagnoses: &mut Vec<Diagnosis>) {
         let rest = owner.parts.iter().filter(|part| part.kind.as_deref().is_none_or(|kind| !kinds.contains_key(kind)));
         let rest: Vec<&Part> = rest.collect();
         let tally = Tally::of(rest.iter().map(|part| &part.tally));
-        if tally.jobs > 1 {
+        if tally.jobs > 0 {
             diagnoses.push(owner_hangs(name, owner, &rest, &tally));
         }
     }
@@ -201,6 +250,7 @@ struct Hung<'e> {
     tally: Tally,
     owners: BTreeSet<&'e str>,
     hosts: BTreeSet<&'e str>,
+    queues: BTreeMap<Option<&'e str>, u64>,
     /// Nothing shows that some of the owners live.
     lacks_signs: bool,
 }
@@ -209,13 +259,12 @@ fn micros(at: Option<Timestamp>) -> Option<i64> {
     at.map(Timestamp::micros)
 }
 
-/// Holders that are gone; `kind` is given where each of them lost one job of that kind.
-fn gone_together(what: DiagnosisKind, lost: &[Lost<'_>], kind: Option<&str>) -> Diagnosis {
+fn gone_together(what: DiagnosisKind, lost: &[Lost<'_>]) -> Diagnosis {
     let mut names: Vec<String> = lost.iter().map(|lost| lost.name.to_owned()).collect();
     names.sort_unstable();
     let parts: Vec<&Part> = lost.iter().flat_map(|lost| &lost.holder.parts).collect();
     Diagnosis {
-        kind: kind.or_else(|| one_kind(&parts)).map(str::to_owned),
+        kind: one_kind(&parts).map(str::to_owned),
         names,
         named_hosts: lost.iter().filter(|lost| lost.is_host).count(),
         queues: queues_of(&parts),
@@ -237,6 +286,7 @@ fn kind_hangs(kind: &str, hung: &Hung<'_>) -> Diagnosis {
         until: hung.tally.last_claim,
         hosts: (hosts > 0).then_some(hosts),
         owners: Some(owners),
+        queues: queues(hung.queues.iter().map(|(queue, jobs)| (*queue, *jobs))),
         doubt: hung.lacks_signs.then_some(Doubt::NoSignOfLife),
         ..of_jobs(DiagnosisKind::Hangs, &hung.tally)
     }
@@ -253,6 +303,7 @@ fn owner_hangs(name: &str, owner: &Holder, parts: &[&Part], tally: &Tally) -> Di
         hosts: owner.host.as_ref().map(|_| 1),
         owners: Some(1),
         claims: owner.claims.max(tally.jobs),
+        queues: queues_of(parts),
         doubt: (!owner.has_signs).then_some(Doubt::NoSignOfLife),
         ..of_jobs(DiagnosisKind::Hangs, tally)
     }
@@ -288,6 +339,7 @@ pub fn of_jobs(what: DiagnosisKind, tally: &Tally) -> Diagnosis {
         until: tally.newest,
         jobs: tally.jobs,
         would: Some(tally.would).filter(|would| *would != PlannedActions::default()),
+        alike: !tally.are_mixed,
         ..Diagnosis::default()
     }
 }

@@ -1,6 +1,6 @@
 //! Counts of the claims that one owner or host holds.
 
-use crate::model::Timestamp;
+use crate::model::{Claim, Timestamp};
 use crate::policy::PlannedActions;
 
 /// The most pairs of kind and queue that one holder keeps apart; further ones are counted together.
@@ -34,31 +34,34 @@ pub struct Holder {
 pub struct Part {
     pub kind: Option<String>,
     pub queue: Option<String>,
+    /// Jobs that were lost again and again.
+    pub again: bool,
     pub tally: Tally,
 }
 
 impl Holder {
     /// Takes in a listed job. `room` is how many more pairs of kind and queue may be kept apart in all.
-    pub fn add(&mut self, kind: Option<&str>, queue: Option<&str>, tally: &Tally, room: &mut usize) {
-        let known = |part: &Part| part.kind.as_deref() == kind && part.queue.as_deref() == queue;
+    pub fn add(&mut self, claim: &Claim, again: bool, tally: &Tally, room: &mut usize) {
+        let known = |part: &Part| part.kind == claim.kind && part.queue == claim.queue && part.again == again;
         let at = match self.parts.iter().position(known) {
             Some(at) => at,
             None if self.parts.len() < PARTS && *room > 0 => {
                 *room -= 1;
                 self.parts.push(Part {
-                    kind: kind.map(str::to_owned),
-                    queue: queue.map(str::to_owned),
+                    kind: claim.kind.clone(),
+                    queue: claim.queue.clone(),
+                    again,
                     tally: Tally::default(),
                 });
                 self.parts.len() - 1
             }
-            None => match self.parts.iter().position(|part| part.kind.is_none() && part.queue.is_none()) {
-                Some(at) => at,
-                None => {
-                    self.parts.push(Part { kind: None, queue: None, tally: Tally::default() });
+            None => {
+                let rest = |part: &Part| part.kind.is_none() && part.queue.is_none() && part.again == again;
+                self.parts.iter().position(rest).unwrap_or_else(|| {
+                    self.parts.push(Part { kind: None, queue: None, again, tally: Tally::default() });
                     self.parts.len() - 1
-                }
-            },
+                })
+            }
         };
         if let Some(part) = self.parts.get_mut(at) {
             part.tally.add(tally);
@@ -95,6 +98,9 @@ pub struct Tally {
     pub by_age: u64,
     /// What a reclaim would do to them, where that was asked.
     pub would: PlannedActions,
+    /// The rules of one of them, as a hash, and whether others have others.
+    pub rules: Option<u64>,
+    pub are_mixed: bool,
 }
 
 impl Tally {
@@ -106,6 +112,8 @@ impl Tally {
         self.last_claim = Timestamp::newest(self.last_claim, other.last_claim);
         self.by_age += other.by_age;
         self.would.add(other.would);
+        self.are_mixed |= other.are_mixed || self.rules.zip(other.rules).is_some_and(|(one, other)| one != other);
+        self.rules = self.rules.or(other.rules);
     }
 
     pub fn of<'a>(tallies: impl Iterator<Item = &'a Tally>) -> Tally {

@@ -255,6 +255,7 @@ impl Columns<'_> {
             columns: Vec::new(),
             digest: None,
             planned: None,
+            causes: Vec::new(),
         })
     }
 

@@ -11,6 +11,7 @@ mod filter;
 mod key_holders;
 mod ledger;
 mod listing;
+mod lock_holders;
 pub mod parts;
 mod projection;
 pub mod statements;
@@ -35,6 +36,7 @@ pub(super) use ledger::{
     ledger_runs,
 };
 pub(super) use listing::{Listing, canonical, find, history, listing};
+pub(super) use lock_holders::{lock_holders, long_locks, row_locks};
 pub(super) use projection::Projection;
 pub(super) use verify::{evidence_rows, evidence_writers, guard, reread, shared_keys, verify};
 pub(super) use waiting::{Part, due_before, waiting};

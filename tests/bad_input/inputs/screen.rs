@@ -24,7 +24,7 @@ fn for_people(cells: &[&str]) {
         .map(|title| Column { title, align: Align::Left, importance: 1, shrinks_to: Some(6), cut: Cut::Middle })
         .into();
     let row = |row: &[&str]| row.iter().map(|text| Cell::new(*text, Tone::Bad)).collect();
-    let table = Table { columns, rows: cells.chunks(3).map(row).collect() };
+    let table = Table { columns, rows: cells.chunks(3).map(row).collect(), are_examples: false };
     let mut facts = Facts::new();
     cells.iter().for_each(|cell| {
         facts.add(*cell, *cell);

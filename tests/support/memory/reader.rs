@@ -2,7 +2,7 @@ use super::database::{Database, Row, now};
 use super::record::{image, key_of};
 use super::row::{Joined, joined};
 use jobdoctor::model::{
-    Cell, Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowError, RowImage, Timestamp, WaitingSide,
+    Cell, Claim, Key, LedgerRow, LedgerRun, LockHolder, Loss, Owner, RowError, RowImage, Timestamp, WaitingSide,
 };
 use jobdoctor::preset::{ActionSpec, Column, DueSpec, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
 use jobdoctor::store::{
@@ -70,6 +70,14 @@ impl Reader for MemoryReader {
 
     /// It has no unique keys but those of its rows.
     fn key_holders(&mut self, _: &QueueSpec, _: &ActionSpec, _: &[Key]) -> Result<Vec<(usize, RowError)>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    fn row_locks(&mut self, _: &QueueSpec, _: &[(Key, Option<Cell>)]) -> Result<Vec<LockHolder>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    fn long_locks(&mut self, _: &QueueSpec) -> Result<Vec<LockHolder>, StoreError> {
         Ok(Vec::new())
     }
 

@@ -13,7 +13,7 @@ use crate::ops::{
     self, ApplyOptions, Bound, Guard, LockOptions, Mode, OddList, OpsError, PlanSource, ReadyPlan, Reclaimed, Snapshot,
 };
 use crate::output::format::{Format, count, grouped};
-use crate::output::{Closing, ROWS, WarnAbove, no_such_job};
+use crate::output::{Closing, WarnAbove, no_such_job};
 use crate::policy::{Policy, RestartScope, Rule};
 use crate::preset::ident::literal;
 use crate::store::{Limits, Store, random};
@@ -263,7 +263,6 @@ impl<'a> Pass<'a> {
         let next = Next { context: self.context, name: self.options.name, source: &self.source, save_plan, is_piped };
         let closing = Closing {
             is_machine: self.format.is_machine(),
-            rows: (self.format == Format::Table).then_some(ROWS),
             is_watched: self.context.ui.is_watched(),
             after: &done.after,
             stop: done.stop.as_ref().map(ToString::to_string),

@@ -10,7 +10,7 @@ use crate::ops::{Mode, Reclaimed};
 use crate::output::format::{count, inert, json};
 use crate::output::{
     Closing, FileMode, Reclaim, SkippedJob, StepJob, WhySkipped, closing as sentences, left_behind, paragraph, place,
-    skipped_by_reason,
+    skipped_by_reason, statements,
 };
 use crate::policy::SkipReason;
 use serde::Serialize;
@@ -38,6 +38,7 @@ impl Pass<'_> {
         if matches!(loudness, Loudness::Silent | Loudness::Document) {
             self.detail_skipped(&done.document, closing);
         }
+        statements(&done.document.summary.locked_by).for_each(|line| ui.detail(&inert(&line)));
         if self.options.is_restart && !ui.is_watched() {
             self.note_unknown(&done.document);
         }

@@ -106,6 +106,7 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
     let settings = Settings::resolve(&args.list.store, &context.environment)?;
     metrics.set_target(settings.target_name.as_deref());
     let mut selection = args.select.selection()?;
+    selection.with_due = !args.restart && args.act.mode() == Mode::Plan;
     let scope = Scope::of(args, &mut selection)?;
     if scope.is_of_some_owners() {
         refuse_waiting(&args.unattended)?;
