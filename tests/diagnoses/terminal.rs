@@ -33,7 +33,8 @@ fn a_dead_host_of_sixty_jobs_fits_a_screen() {
             assert!(
                 lines.len() < 24 && lines[0].starts_with("host billing-worker-7f9c5d6b8-x2x4z vanished 2h 10m ago")
             );
-            let text = lines.join("\n");
+            // Where the first line breaks depends on whether its clock says the day.
+            let text = lines.join("\n").replace("\n    ", " ");
             assert!(
                 text.contains("jobs (mail 20, media 20, reports 20); no heartbeat, allowed 5m\nID  QUEUE "),
                 "{text}"

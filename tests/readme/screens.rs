@@ -8,7 +8,8 @@ use std::fs;
 
 /// Ages are whole seconds, so a run in which the second turns over differs; the next one will not.
 const TRIES: usize = 20;
-const SIZE: (u16, u16) = (100, 40);
+/// No line breaks, whether its clock says the day or not.
+const SIZE: (u16, u16) = (112, 40);
 const CLOCK: &str = "14:50:56";
 
 /// The colours of a background, and of the red and the magenta on it: those of GitHub's pages.
