@@ -14,7 +14,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Which claims")]
 pub struct OlderArgs {
-    /// Treat a claim as stuck if its newest sign of life is older than this; a passed deadline counts as ever [default:
+    /// Treat a claim as stuck if its newest sign of life is older than this; a passed deadline still counts [default:
     /// the queue library's own threshold]
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
     pub older: Option<Duration>,

@@ -14,7 +14,7 @@ use crate::output::format::{Format, count, grouped};
 use crate::output::{Collector, Field, ROWS, Stale};
 use std::time::{Duration, Instant};
 
-/// The most rows of a table that nobody limits: it is laid out in memory.
+/// The most rows of a table without `--limit`: it is laid out in memory.
 const MOST_ROWS: usize = 10_000;
 /// The pause between two snapshots of `--wait`.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -129,7 +129,7 @@ fn snapshot(args: &Args, settings: &Settings, selection: &Selection, context: &C
     let jobs = match format {
         _ if args.summary => Collector::first(0),
         Format::None => Collector::first(0),
-        // A terminal shows a few jobs of each cause, unless it is told how many or which.
+        // A terminal shows a few jobs of each cause, unless `--limit` or `--id` is given.
         Format::Table if context.ui.screen().by_cause && selection.limit.is_none() && !selection.is_by_name() => {
             Collector::examples()
         }
