@@ -11,7 +11,7 @@ use jobdoctor::model::{
 use jobdoctor::output::format::{Page, Screen};
 use jobdoctor::output::{Causes, Job, Row};
 use jobdoctor::policy::{Policy, draft, judge};
-use jobdoctor::preset::{Catalog, LiveColumn, LiveSchema, LiveTable, Place, QueueSpec, resolve};
+use jobdoctor::preset::{Catalog, LiveColumn, LiveSchema, LiveTable, Place, QueueSpec, View, resolve};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::hint::black_box;
@@ -84,7 +84,8 @@ fn reference_queue() -> Result<QueueSpec> {
     let live = LiveSchema { engine: Engine::Sqlite, tables: vec![table], role: None, enums: BTreeMap::new() };
     let mut never = |_: &str| -> Result<bool, Infallible> { Ok(false) };
     let catalog = Catalog::built_in();
-    resolve(catalog.find("lease")?, &live, &Place::default(), None, &mut never).map_err(|error| anyhow!("{error:?}"))
+    resolve(catalog.find("lease")?, &live, &Place::default(), View::Claims, &mut never)
+        .map_err(|error| anyhow!("{error:?}"))
 }
 
 /// A stuck job, silent for an hour and more.

@@ -191,14 +191,14 @@ fn an_upward_arrow_is_caught() {
 
 /// The most lines and files of each layer, unit tests included. A change that needs more raises the figure and says why.
 const BUDGETS: [(&str, usize, usize); 8] = [
-    ("cli", 10_385, 67),
+    ("cli", 10_510, 67),
     ("history", 880, 5),
     ("model", 1_515, 11),
-    ("ops", 11_360, 63),
-    ("output", 7_570, 43),
-    ("policy", 4_190, 20),
-    ("preset", 7_320, 32),
-    ("store", 13_275, 67),
+    ("ops", 11_565, 64),
+    ("output", 7_650, 43),
+    ("policy", 4_315, 21),
+    ("preset", 7_555, 33),
+    ("store", 13_305, 67),
 ];
 
 /// How a layer of so many lines and files exceeds its budget.

@@ -28,6 +28,7 @@ mod health;
 mod help;
 mod incident;
 mod indexes;
+mod interrupted;
 mod journal;
 mod layering;
 mod libpq;

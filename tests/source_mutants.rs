@@ -10,13 +10,33 @@ use std::process::Command;
 type Mutant = (&'static str, &'static str, &'static str, &'static str);
 
 /// Which tests must notice which mutants of the files below which folder.
-const GROUPS: [(&str, &str, &[Mutant]); 6] = [
+const GROUPS: [(&str, &str, &[Mutant]); 7] = [
     ("adopt::", "src/ops/adopt", &OF_ADOPT),
     ("conformance::", "src/store", &OF_STORE),
     ("preset::catalog", "", &OF_PRESETS),
     ("plans::passes", "src/ops", &OF_PASSES),
     ("diagnoses::due", "src", &OF_WAITING),
     ("diagnoses::", "src", &OF_CAUSES),
+    ("interrupted::", "src", &OF_INTERRUPTED),
+];
+
+/// Jobs that come back although they are old, many, somebody's decision or still running; and without end.
+const OF_INTERRUPTED: [Mutant; 10] = [
+    ("an old one comes back", "policy/plan.rs", "policy.interrupted < Some(*ago)", "policy.interrupted > Some(*ago)"),
+    ("all may be lost", "policy/brake.rs", " && jobs * 2 > ended", " && jobs > ended"),
+    ("any number may be lost", "policy/brake.rs", "None if jobs > Lost::FREE", "None if jobs > Lost::FREE * 100"),
+    ("a sweep needs no bound", "ops/interrupted.rs", "is_retried && max_stalls.is_some() &&", "is_retried ||"),
+    ("a restart is about all", "cli/commands/sweep/mod.rs", ".interrupted && !args.restart", ".interrupted"),
+    ("lost jobs hold back claims", "ops/plan/waiting.rs", " && !plan.claims.steps.is_empty()", " && false"),
+    ("a decision is a loss", "preset/presets/lease.toml", " AND j.attempts >= j.max_attempts", ""),
+    ("a beat of its own is none", "preset/presets/lease.toml", "\"j.heartbeat_at >= j.finished_at OR ", "\""),
+    ("a deadline is no matter", "preset/presets/lease.toml", "\"j.deadline_at <= j.finished_at\"", "\"false\""),
+    (
+        "a loss is not counted",
+        "preset/presets/lease.toml",
+        "run_at = \":run_at\", stalls = \"coalesce(j.stalls, 0) + 1\"",
+        "run_at = \":run_at\"",
+    ),
 ];
 
 /// Causes that name the wrong one, or say more than is known, and holders of locks that are none.

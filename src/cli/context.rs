@@ -10,7 +10,7 @@ use super::settings::{READING, Settings};
 use super::signal::{Caught, batch_in_hand, watch};
 use super::ui::Ui;
 use crate::model::age;
-use crate::ops::{Progress, Snapshot};
+use crate::ops::{OpsError, Progress, Session, Snapshot};
 use crate::output::format::Format;
 use crate::store::{Interrupt, Store};
 use std::ffi::OsString;
@@ -76,8 +76,23 @@ impl Context {
     }
 
     pub fn snapshot_of(&self, store: &dyn Store, settings: &Settings, command: &str) -> Result<Snapshot, CliError> {
+        self.begin(store, settings, command, |session| session.snapshot())
+    }
+
+    /// Begins a snapshot of the interrupted jobs.
+    pub fn snapshot_of_interrupted(&self, settings: &Settings, command: &str) -> Result<Snapshot, CliError> {
+        self.begin(self.store(settings)?.as_ref(), settings, command, |session| session.snapshot_of_interrupted())
+    }
+
+    fn begin(
+        &self,
+        store: &dyn Store,
+        settings: &Settings,
+        command: &str,
+        snapshot: impl Fn(&Session<'_>) -> Result<Snapshot, OpsError>,
+    ) -> Result<Snapshot, CliError> {
         let limits = settings.limits(command, READING, &self.interrupt, false);
-        let mut snapshot = settings.session(store, &limits).snapshot()?;
+        let mut snapshot = snapshot(&settings.session(store, &limits))?;
         self.report_queue(&snapshot);
         snapshot.progress = self.progress(false);
         // With a stall budget, the action of a job depends on how often it was lost before.

@@ -44,6 +44,7 @@ pub struct Target {
     pub max_stalls: Option<u32>,
     /// `if_refused = "fail"`.
     pub fails_refused: bool,
+    pub interrupted: bool,
     pub warn_above: Option<u64>,
     pub min_interval: Option<Duration>,
     pub lock_wait: Option<Duration>,
@@ -80,7 +81,7 @@ enum Kind {
 }
 
 /// Every key of a target, in the order of `env` and of the help.
-pub static SETTINGS: [Setting; 28] = [
+pub static SETTINGS: [Setting; 29] = [
     of("db", "--db, JOBDOCTOR_DB", Text(|target| &mut target.db)),
     of("password_file", "--password-file, JOBDOCTOR_PASSWORD_FILE", Text(|target| &mut target.password_file)),
     of("preset", "--preset", Text(|target| &mut target.preset)),
@@ -117,6 +118,9 @@ pub static SETTINGS: [Setting; 28] = [
     of("jitter", "--jitter", Span(parse_up_to_7d, |target| &mut target.jitter)),
     of("max_stalls", "--max-stalls", Other(read_stalls, |target| target.max_stalls.map(|most| most.to_string()))),
     of("if_refused", "--if-refused", Word("fail", |target| &mut target.fails_refused)),
+    of("interrupted", "", Switch(|target| &mut target.interrupted)).help(
+        "Let a sweep retry interrupted jobs too, those of the last 24 hours; needs max_stalls and a place that counts",
+    ),
     of("warn_above", "--warn-above", Count(|target| &mut target.warn_above)),
     of("min_interval", "--min-interval", Span(parse_up_to_7d, |target| &mut target.min_interval)),
     of("lock_wait", "--lock-wait", Span(parse_up_to_1h, |target| &mut target.lock_wait)),

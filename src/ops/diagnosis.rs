@@ -27,6 +27,12 @@ pub(super) struct Diagnosed {
 }
 
 impl Diagnosed {
+    /// Adds those of other jobs.
+    pub(super) fn add(&mut self, other: Diagnosed) {
+        self.list.extend(other.list);
+        (self.count, self.alone) = (self.count + other.count, self.alone + other.alone);
+    }
+
     /// Puts the causes of due jobs first.
     pub(super) fn put_first(&mut self, flows: Flows, now: Timestamp) {
         self.count += flows.diagnoses.len() as u64;

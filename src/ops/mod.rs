@@ -13,6 +13,7 @@ mod follow_up;
 mod health;
 mod history;
 mod init;
+mod interrupted;
 mod owners;
 mod passes;
 mod plan;
@@ -41,10 +42,12 @@ pub use follow_up::{RequeuedJobs, follow};
 pub use health::{health, measure};
 pub use history::{Records, history, history_run};
 pub use init::{demo, init, init_ledger};
+pub use interrupted::{is_bounded, unfit_interrupted, why_unbounded};
 pub use owners::owners;
 pub use passes::Bound;
 pub use plan::{
-    Plan, PlanSource, ReadyPlan, UnmatchedNames, plan, plan_again, plan_waiting, unfit_for_target, unmatched_names,
+    Plan, PlanSource, ReadyPlan, UnmatchedNames, plan, plan_again, plan_interrupted, plan_waiting, unfit_for_target,
+    unmatched_names,
 };
 pub use progress::{Progress, Silent, Work};
 pub use reclaim::{ApplyOptions, Guard, Mode, Reclaimed, reclaim};

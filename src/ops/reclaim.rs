@@ -85,9 +85,15 @@ impl Guard<'_> {
             is_scoped: measured.is_scoped,
             is_standby: self.is_standby,
             up: measured.up,
+            lost: measured.lost,
             overridden: self.overridden,
         };
-        Brake::on(plan.claims.steps.len() as u64 + plan.later, measured.gauge.as_ref(), &circumstances)
+        let steps = plan.claims.steps.len() as u64 + plan.later;
+        let mut brake = Brake::on(steps, measured.gauge.as_ref(), &circumstances);
+        if let (None, Some(Override::MaxJobs(jobs))) = (self.overridden, &mut brake.overridden_by) {
+            *jobs = plan.total().max(steps);
+        }
+        brake
     }
 
     /// Why the plan is not executed, if so.
@@ -243,6 +249,7 @@ pub fn reclaim(
     };
     let summary = ReclaimSummary {
         in_flight: plan.in_flight,
+        older: plan.older,
         planned: total,
         waiting: ended.waiting,
         skipped: plan.skipped.len(),

@@ -66,9 +66,10 @@ pub(super) fn judged(
         let _ = in_flight.try_for_each(|found| consider(&snapshot.spec, &found.claim));
         return Ok(Scanned { not_found: selection.without_job(&found), holders: None });
     }
-    let wanted = match policy.needs_every_claim() {
-        true => Wanted::All,
-        false => Wanted::Suspects(cutoffs(now, policy)),
+    let wanted = match (policy.interrupted, policy.needs_every_claim()) {
+        (Some(since), _) => Wanted::Since(now.minus(since)),
+        (None, true) => Wanted::All,
+        (None, false) => Wanted::Suspects(cutoffs(now, policy)),
     };
     let Snapshot { reader, spec, losses, .. } = snapshot;
     let mut one = |claim| consider(spec, &with_losses(losses.as_ref(), claim));

@@ -126,6 +126,7 @@ impl Selection {
             states: self.states.clone(),
             ids: self.ids.clone(),
             limit: self.limit.map(|limit| limit as u64),
+            interrupted_within_seconds: policy.interrupted.map(|within| within.as_secs_f64()),
             restart: policy.restart.is_some(),
             living_owners: policy.list().map(|living| living.live_owners.count() as u64),
             compared_with_at: policy.earlier.as_ref().map(|earlier| earlier.taken_at),

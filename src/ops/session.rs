@@ -7,7 +7,7 @@ use crate::output::advice::{self, UnfamiliarStates};
 use crate::preset::ident::qualified;
 use crate::preset::{
     Catalog, LEDGER, LiveColumn, LiveIndex, LiveSchema, LiveTable, Place, Preset, QueueSpec, ResolveError, SpecError,
-    Table, TableInError, Waits, WrittenAt, detect, did_you_mean, near_miss, resolve, telling_columns,
+    Table, TableInError, View, Waits, WrittenAt, detect, did_you_mean, near_miss, resolve, telling_columns,
 };
 use crate::store::{Caution, Limits, Reader, Store, StoreError, catalog};
 use std::collections::BTreeSet;
@@ -97,6 +97,18 @@ impl Session<'_> {
         self.snapshot_at(Some(waits))
     }
 
+    /// The queue of a snapshot as that of its interrupted jobs.
+    pub(super) fn interrupted(&self, snapshot: &mut Snapshot) -> Result<QueueSpec, OpsError> {
+        let preset = self.catalog.find(&snapshot.spec.preset)?;
+        let Snapshot { reader, live, .. } = snapshot;
+        let spec = resolve::<StoreError>(preset, live, self.place, View::Interrupted, &mut |sql| reader.ask(sql))?;
+        if snapshot.spec.tells_interrupted {
+            return Ok(spec);
+        }
+        let why = format!("table {} lacks a column that [interrupted] names", snapshot.target.table);
+        Err(SpecError::whole(&format!("interrupted jobs of preset {}", spec.preset), why).into())
+    }
+
     fn snapshot_at(&self, waits: Option<&Waits>) -> Result<Snapshot, OpsError> {
         let engine = self.store.engine();
         let named = self.preset.map(|name| self.catalog.find(name)).transpose()?;
@@ -108,7 +120,8 @@ impl Session<'_> {
             None => detect(self.catalog, &live, self.place)
                 .map_err(|error| with_seen(error, reader.as_mut(), self.catalog, engine, self.place))?,
         };
-        let resolved = resolve::<StoreError>(preset, &live, self.place, waits, &mut |sql| reader.ask(sql));
+        let view = waits.map_or(View::Claims, View::Waits);
+        let resolved = resolve::<StoreError>(preset, &live, self.place, view, &mut |sql| reader.ask(sql));
         let spec = match resolved {
             Err(ResolveError::Spec(error)) => return Err(with_near_miss(reader.as_mut(), engine, error)?.into()),
             resolved => resolved?,

@@ -2,18 +2,21 @@
 
 use super::OpsError;
 use super::diagnosis::{Diagnosed, Groups, diagnosed};
+use super::interrupted;
 use super::scan::{Scanned, detail_for_listing, judged, longest};
 use super::selection::{Selection, caveats, unmatched_filters};
 use super::session::Snapshot;
 use super::waiting::{self, StuckByQueue};
 use crate::model::{Action, Claim, Timestamp, WaitingSide};
-use crate::output::{Collector, Field, First, Job, LISTED, Stale, StaleHead, StaleSummary, order};
+use crate::output::{Collector, Field, First, Job, LISTED, Stale, StaleHead, StaleSummary, advice, order};
 use crate::policy::{Diagnoses, Draft, Judgement, PlannedActions, Policy, Verdict, draft};
 use crate::store::Holders;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 
+/// The most jobs in a command of the library's.
+const NAMED: usize = 1000;
 /// More than any two places in a list are apart.
 const FIRST: i64 = 1 << 62;
 
@@ -51,8 +54,9 @@ fn list(
     let spec = snapshot.spec.clone();
     // Named jobs alone tell nothing about their owners' other jobs.
     let mut found = (!selection.is_by_name()).then(|| Diagnoses::new(&spec));
-    let mut is_empty = true;
-    let (detail, wanted) = (detail_for_listing(policy), waiting::is_asked_for(selection));
+    let (mut is_empty, mut ids) = (true, Vec::new());
+    let are_interrupted = snapshot.spec.interrupted.is_some();
+    let (detail, wanted) = (detail_for_listing(policy), waiting::is_asked_for(selection) && !are_interrupted);
     let (mut side, mut stuck) = (WaitingSide::default(), StuckByQueue::new());
     let Scanned { not_found, holders } = judged(
         snapshot,
@@ -72,6 +76,9 @@ fn list(
             let is_first = is_first(claim);
             groups.iter_mut().for_each(|groups| groups.add(claim, &judgement));
             let is_unknown = matches!(judgement.verdict, Verdict::Unknown(_));
+            if !is_unknown && spec.interrupted.is_some() && ids.len() < NAMED {
+                ids.push(claim.key.to_string());
+            }
             if is_unknown {
                 summary.unknown += 1;
             } else {
@@ -102,6 +109,7 @@ fn list(
         found.put_first(flows, snapshot.now());
     }
     summary.in_flight = snapshot.in_flight(holders.as_ref())?;
+    summary.older = holders.as_ref().map_or(Ok(None), |holders| interrupted::older(snapshot, holders))?;
     (summary.alone, summary.diagnoses) = (found.alone, found.count);
     let owners = holders.as_ref().and_then(Holders::owners);
     summary.owners = owners.map(|owners| owners.filter(|(owner, _)| owner.is_some()).count() as u64);
@@ -116,6 +124,8 @@ fn list(
     let is_cut = (unknown.len() as u64) < summary.unknown && most >= LISTED;
     summary.truncated = most > 0 && (is_beyond(summary.stuck) || is_beyond(summary.unknown) || is_cut);
     summary.returned = jobs.len() as u64;
+    summary.command =
+        spec.library_command().filter(|_| !ids.is_empty()).map(|command| advice::filled_in(command, &ids));
     let head = StaleHead {
         schema: "jobdoctor.stale/v1",
         store_time: snapshot.now(),

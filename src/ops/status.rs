@@ -2,15 +2,20 @@
 
 use super::history::{Records, last_run};
 use super::selection::Selection;
-use super::session::Snapshot;
-use super::{OpsError, stale};
+use super::session::{Session, Snapshot};
+use super::{OpsError, interrupted, stale};
 use crate::history::Directory;
 use crate::model::{LONGEST_THRESHOLD, LockHolder, WaitingSide};
 use crate::output::{Collector, Stale, Status, StatusHead, StatusSummary, held_for_long, out_of_sight};
-use crate::policy::Policy;
+use crate::policy::{INTERRUPTED_WITHIN, Policy};
 
 /// Reads the situation. What could not be read is named there, and is never taken for nothing.
-pub fn status(snapshot: &mut Snapshot, policy: &Policy, journals: Option<&Directory>) -> Result<Status, OpsError> {
+pub fn status(
+    session: &Session<'_>,
+    snapshot: &mut Snapshot,
+    policy: &Policy,
+    journals: Option<&Directory>,
+) -> Result<Status, OpsError> {
     // Without a threshold no claim is judged, but what waits is read.
     let untold = Selection::default().check(&snapshot.spec, policy).err();
     let policy = if untold.is_some() { &Policy { older: Some(LONGEST_THRESHOLD), ..policy.clone() } } else { policy };
@@ -34,6 +39,18 @@ pub fn status(snapshot: &mut Snapshot, policy: &Policy, journals: Option<&Direct
         Err(error) if error.spoils_the_snapshot() => return Err(error.into()),
         Err(error) => warnings.push(format!("long transactions are unknown: {error}")),
     }
+    let mut interrupted = None;
+    if snapshot.spec.tells_interrupted {
+        match interrupted::causes(session, snapshot, policy, INTERRUPTED_WITHIN) {
+            Ok((jobs, found)) => {
+                interrupted = Some(jobs);
+                summary.diagnoses += found.len() as u64;
+                causes.extend(found);
+            }
+            Err(OpsError::Store(error)) if error.spoils_the_snapshot() => return Err(error.into()),
+            Err(error) => warnings.push(format!("interrupted jobs are unknown: {error}")),
+        }
+    }
     let last_run = last_run(&mut Records { journals, snapshot: Some(snapshot) }).unwrap_or_else(|error| {
         warnings.push(format!("the last run is unknown: {error}"));
         None
@@ -46,6 +63,7 @@ pub fn status(snapshot: &mut Snapshot, policy: &Policy, journals: Option<&Direct
         head: StatusHead { schema: "jobdoctor.status/v1", store_time: head.store_time, target: head.target, warnings },
         summary: StatusSummary {
             counts: summary,
+            interrupted,
             done_5m: done,
             done_5m_is_more: done.is_some_and(|done| done > WaitingSide::MOST),
             last_run,

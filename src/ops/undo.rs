@@ -66,6 +66,7 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str, from: u64) -> Result<P
         target: snapshot.identified()?,
         filter: Selection::default().filter(&Policy::default()),
         skipped,
+        older: None,
         in_flight: snapshot.reader.in_flight(&snapshot.spec)?,
         beyond_limit: later,
         later,

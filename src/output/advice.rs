@@ -181,6 +181,31 @@ pub fn cautions(spec: &QueueSpec) -> Option<String> {
     (!names.is_empty()).then(|| format!("{all} about {preset} ({}): jobdoctor presets show {preset}", names.join(", ")))
 }
 
+/// A command of the library's for these jobs: `{ids}` stands for all of them, `{id}` for one in a command of its own. An
+/// id that is more than letters, digits and dashes could be more than an id there, and is left out.
+pub fn filled_in(command: &str, ids: &[String]) -> String {
+    let is_plain = |id: &&str| id.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+    let ids: Vec<&str> = ids.iter().map(String::as_str).filter(is_plain).collect();
+    if command.contains("{id}") {
+        return ids.iter().map(|id| command.replace("{id}", id)).collect::<Vec<_>>().join("\n");
+    }
+    command.replace("{ids}", &ids.join(", "))
+}
+
+/// Why jobs are not retried unattended: nothing brings them back, the target sets no stall budget, or nothing counts.
+pub fn interrupted_without_budget(is_retried: bool, is_set: bool) -> &'static str {
+    match is_set {
+        _ if !is_retried => {
+            "jobdoctor brings back no interrupted job of this preset: take `interrupted` out of the target"
+        }
+        false => "needs `max_stalls` in the target: a job that kills its worker would come back for ever",
+        true => {
+            "nothing counts how often a job was lost, so that one that kills its worker would come back for ever: \
+             `jobdoctor init --ledger` makes a table that counts"
+        }
+    }
+}
+
 /// The warning about jobs that were lost before, most often first.
 pub fn lost_before(lost: &[(i64, &String)], max_stalls: Option<u32>) -> String {
     let named = |(times, id): &(i64, &String)| match times {

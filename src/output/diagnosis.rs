@@ -83,7 +83,8 @@ impl Diagnosis {
     fn tone(&self) -> Tone {
         match self.of.what {
             DiagnosisKind::AllSilent | DiagnosisKind::Vanished | DiagnosisKind::OneByOne => Tone::Bad,
-            DiagnosisKind::StandsStill | DiagnosisKind::NotStaged | DiagnosisKind::LostAgain => Tone::Bad,
+            DiagnosisKind::StandsStill | DiagnosisKind::NotStaged => Tone::Bad,
+            DiagnosisKind::LostAgain | DiagnosisKind::Interrupted => Tone::Bad,
             DiagnosisKind::Busy | DiagnosisKind::Paused => Tone::Plain,
             _ => Tone::Warn,
         }
@@ -146,6 +147,12 @@ fn words(of: &policy::Diagnosis, now: Timestamp) -> [String; 3] {
             let verb = if of.names.len() == 1 { "shows" } else { "show" };
             let rest = format!("{}{}{}{doubt}", of_kind(of), queues(of), names(of));
             [format!("{} {verb} no life", gone(of)), when, rest]
+        }
+        DiagnosisKind::Interrupted => {
+            let (who, names) =
+                if of.names.is_empty() { ("workers".to_owned(), String::new()) } else { (gone(of), names(of)) };
+            let rest = format!("{}{}{names} failed {}", of_kind(of), queues(of), between(of.since, of.until, now));
+            [format!("{who} died"), String::new(), rest]
         }
         DiagnosisKind::Hangs => hangs(of, now),
         DiagnosisKind::LostAgain => lost_again(of),

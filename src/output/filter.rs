@@ -1,8 +1,10 @@
 //! What was asked for: the claims that a report is about.
 
-use crate::model::Timestamp;
+use super::format::grouped;
+use crate::model::{Timestamp, age};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::time::Duration;
 
 /// What a pattern selects by, and what jobs are grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -58,6 +60,8 @@ pub struct Filter {
     pub ids: Vec<String>,
     /// `--limit`.
     pub limit: Option<u64>,
+    /// How long ago a job may have been interrupted; null where claims are asked for.
+    pub interrupted_within_seconds: Option<f64>,
     /// True for a restart sweep, which judges by owner.
     pub restart: bool,
     /// The entries of the live-owner list; null without `--alive-from`.
@@ -66,6 +70,32 @@ pub struct Filter {
     /// first snapshot.
     #[schemars(with = "Option<String>")]
     pub compared_with_at: Option<Timestamp>,
+}
+
+impl Filter {
+    /// How long ago a job may have been interrupted; `None` where claims are asked for.
+    pub fn within(&self) -> Option<Duration> {
+        self.interrupted_within_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+    }
+
+    /// So many jobs, among which those that are asked for were looked for: `60 in flight`.
+    pub fn examined(&self, jobs: u64) -> String {
+        let jobs = grouped(jobs);
+        self.within().map_or_else(
+            || format!("{jobs} in flight"),
+            |within| match self.ids.is_empty() {
+                true => format!("{jobs} that failed with their worker in the last {}", age(within)),
+                false => format!("{jobs} that failed with their worker"),
+            },
+        )
+    }
+}
+
+/// The sentence about jobs that were interrupted before that; `None` if there are none.
+pub fn older(jobs: Option<u64>, within: Duration) -> Option<String> {
+    let jobs = jobs.filter(|jobs| *jobs > 0)?;
+    let job = if jobs == 1 { "job" } else { "jobs" };
+    Some(format!("{} more such {job} failed over {} ago: a longer --since has them", grouped(jobs), age(within)))
 }
 
 /// A threshold of the config file, for claims of some queues or kinds. The first one that matches and has the value

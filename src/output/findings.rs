@@ -127,6 +127,11 @@ impl Wording {
             Waits(state, since, time, limit) => {
                 format!("waits in {state}, {} past {since}, {}", span(time), allowed(limit, ""))
             }
+            Interrupted(_) if self.silence.is_some() => "its worker died, and the library failed it".into(),
+            Interrupted(ago) => format!("its worker died, and the library failed it {} ago", span(ago)),
+            FailedBefore(ago, since) => {
+                format!("it failed {} ago, longer than the {} asked for", span(ago), span(since))
+            }
             NotOffered(preset, action) => format!("preset {preset} has no {action}"),
             NoInteger(what, kind, value) => format!("{what} is {kind}, not an integer: `{value}`"),
             Uncountable(attempts) => format!("attempts is {attempts}, which cannot be incremented"),

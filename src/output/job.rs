@@ -27,7 +27,7 @@ pub struct Job {
     /// When it was claimed.
     #[schemars(with = "Option<String>")]
     pub claimed_at: Option<Timestamp>,
-    /// The newest sign of life: the later of heartbeat and claim.
+    /// The newest sign of life: the later of heartbeat and claim; of an interrupted job when its library failed it.
     #[schemars(with = "Option<String>")]
     pub last_seen_at: Option<Timestamp>,
     /// The store's time minus that.
@@ -143,7 +143,7 @@ impl Job {
             state: claim.state.clone(),
             owner: claim.owner.as_ref().map(|owner| owner.name.clone()),
             host: claim.owner.as_ref().and_then(|owner| owner.host.clone()),
-            claimed_at: claim.claimed_at.at().filter(|_| !spec.waits),
+            claimed_at: claim.claimed_at.at().filter(|_| !spec.waits && spec.interrupted.is_none()),
             last_seen_at: judgement.last_seen_at,
             silence_seconds: judgement.silence.map(|silence| silence.as_secs_f64()),
             lease_expires_at: lease.and_then(|(_, sign)| sign.at.at()),

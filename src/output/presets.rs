@@ -212,12 +212,13 @@ fn notes(shapes: &[(Engine, Vec<Shape>)], of: fn(&Document) -> Vec<(&str, &str)>
 }
 
 fn cautions(document: &Document) -> Vec<(&str, &str)> {
-    document.cautions.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect()
+    let all = document.cautions.iter().chain(&document.interrupted.cautions);
+    all.map(|(name, text)| (name.as_str(), text.as_str())).collect()
 }
 
 fn refused(document: &Document) -> Vec<(&str, &str)> {
     let refused = document.actions.iter().filter_map(|(action, doc)| Some((action.name(), doc.refused.as_deref()?)));
-    refused.collect()
+    refused.chain(document.interrupted.never.iter().map(|why| ("interrupted", why.as_str()))).collect()
 }
 
 fn remedies(document: &Document) -> Vec<(&str, &str)> {

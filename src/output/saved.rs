@@ -56,6 +56,9 @@ pub struct SavedPolicy {
     pub rules: Vec<String>,
     /// `--to`; null let the rules decide.
     pub to: Option<Action>,
+    /// True for a plan of `--interrupted`.
+    #[serde(default)]
+    pub interrupted: bool,
 }
 
 impl SavedPlan {

@@ -52,8 +52,12 @@ pub struct StaleHead {
 /// The counts of a [`Stale`].
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct StaleSummary {
-    /// Claims in the whole queue.
+    /// Claims in the whole queue; with --interrupted the jobs that failed since.
     pub in_flight: u64,
+    /// With --interrupted the jobs that failed before `--since`; null without, and where jobs were named by id.
+    pub older: Option<u64>,
+    /// With --interrupted the library's own command for the first thousand jobs; null where jobdoctor retries them.
+    pub command: Option<String>,
     /// Stuck ones among those asked for.
     pub stuck: u64,
     /// Unknown ones among those asked for.

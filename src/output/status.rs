@@ -41,6 +41,8 @@ pub struct StatusSummary {
     /// Both sides of the queue.
     #[serde(flatten)]
     pub counts: StaleSummary,
+    /// Jobs that their library failed in the last 24 hours because their worker died; null where the queue does not tell.
+    pub interrupted: Option<u64>,
     /// Jobs that ended well in the last five minutes; null where no index leads to them.
     pub done_5m: Option<u64>,
     /// True if there are more.

@@ -40,6 +40,8 @@ pub struct Circumstances {
     /// How long the server has been up, where there is one and the steps rest on heartbeats or leases; and how long a
     /// silence means death there.
     pub up: Option<Up>,
+    /// Set where interrupted jobs are retried.
+    pub lost: Option<Lost>,
     pub overridden: Option<Override>,
 }
 
@@ -50,6 +52,34 @@ pub struct Up {
     pub time: Duration,
     /// The silence after which a worker counts as dead.
     pub threshold: Duration,
+}
+
+/// The interrupted jobs of a plan, and how many jobs ended in the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lost {
+    pub jobs: u64,
+    /// Those that ended well or not, the lost ones among them; `None` where the queue does not tell.
+    pub ended: Option<u64>,
+    pub since: Duration,
+}
+
+impl Lost {
+    /// Without a number to compare with, so many are no mass death.
+    const FREE: u64 = 100;
+
+    pub fn evidence(self) -> Option<String> {
+        let Lost { jobs, ended, since } = self;
+        let since = age(since);
+        match ended {
+            Some(ended) if jobs > FREE && jobs * 2 > ended => Some(format!(
+                "workers lost {jobs} of the {ended} jobs that ended in the last {since}, which is more than half"
+            )),
+            None if jobs > Lost::FREE => Some(format!(
+                "workers lost {jobs} jobs in the last {since}, and nothing tells how many ended in that time"
+            )),
+            _ => None,
+        }
+    }
 }
 
 /// What overrides the brake.
@@ -136,7 +166,8 @@ impl Brake {
             return Brake { pulled: steps > 0, why: vec![why], overridden_by: None };
         }
         let judged = gauge.filter(|_| steps > FREE && !circumstances.is_scoped);
-        let why = judged.map(|gauge| gauge.evidence(circumstances.up)).unwrap_or_default();
+        let mut why = judged.map(|gauge| gauge.evidence(circumstances.up)).unwrap_or_default();
+        why.extend(circumstances.lost.and_then(Lost::evidence));
         if why.is_empty() {
             return Brake { pulled: false, why, overridden_by: None };
         }

@@ -88,6 +88,10 @@ pub enum Finding {
     /// The column since when it waits.
     Waits(String, String, Duration, Limit),
 
+    // How long ago the library failed it, and how long ago it may be.
+    Interrupted(Duration),
+    FailedBefore(Duration, Duration),
+
     // Why a job is skipped, or failed.
     NotOffered(String, Action),
     /// What is none, the type of the value, and its text.
@@ -125,7 +129,11 @@ impl Finding {
     /// of some queue or kind.
     pub(crate) fn is_of_its_class(&self) -> bool {
         match self {
-            Finding::LeaseEnded(_) | Finding::Lock(_) | Finding::OwnerUnset | Finding::OwnerRestarted => true,
+            Finding::Interrupted(_)
+            | Finding::LeaseEnded(_)
+            | Finding::Lock(_)
+            | Finding::OwnerUnset
+            | Finding::OwnerRestarted => true,
             Finding::Silent(_, limit) | Finding::OwnerSilent(_, limit) | Finding::Old(_, limit) => {
                 matches!(limit.allowed.set_by, SetBy::Flag | SetBy::Target | SetBy::Preset)
             }
@@ -148,6 +156,8 @@ pub struct Skipped {
 pub enum SkipReason {
     /// It cannot be judged.
     Unknown,
+    /// Its library failed it longer ago than asked for.
+    FailedBefore,
     /// It was named, and it is healthy.
     Healthy,
     /// It was named, and it is not in flight.

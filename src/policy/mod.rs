@@ -16,7 +16,7 @@ mod verdict;
 mod waiting;
 
 pub use alerts::{Alerts, Measure, Range, State};
-pub use brake::{Brake, Circumstances, FREE, Gauge, Override, Up};
+pub use brake::{Brake, Circumstances, FREE, Gauge, Lost, Override, Up};
 use diagnosis::Tally;
 pub use diagnosis::{Counted, Diagnoses, Diagnosis, DiagnosisKind, Doubt, Grouped, Inconsistencies, Inconsistency};
 pub(crate) use finding::{Finding, Limit};
@@ -37,6 +37,9 @@ use crate::preset::{ActionSpec, MaxRuntime, QueueSpec};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// How long ago a job may have been interrupted to be retried, unless the operator says.
+pub const INTERRUPTED_WITHIN: Duration = Duration::from_secs(24 * 3600);
 
 /// What the operator wants judged, and how.
 #[derive(Debug, Clone, Default)]
@@ -63,6 +66,8 @@ pub struct Policy {
     /// The live-owner list, from outside the database.
     pub living: Option<Living>,
     pub earlier: Option<Arc<EarlierSnapshot>>,
+    /// How long ago a job may have been interrupted; `None` where claims are judged.
+    pub interrupted: Option<Duration>,
     /// How long due jobs may wait; `None` leaves it to the preset's normal delay.
     pub oldest_due: Option<Duration>,
 }
@@ -76,6 +81,14 @@ impl Policy {
             self.thresholds.overruled = true;
         }
         self
+    }
+
+    /// The policy on jobs that were interrupted within that time. The rules of claims say nothing of them, and they come
+    /// back or stay.
+    #[must_use]
+    pub fn on_interrupted(self, since: Duration) -> Policy {
+        let Policy { max_stalls, living, .. } = self;
+        Policy { to: Some(Action::Requeue), max_stalls, living, interrupted: Some(since), ..Policy::default() }
     }
 
     /// How long the operator allows claims of that queue and kind to be silent; `None` leaves each source its own.

@@ -120,6 +120,11 @@ fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Polic
     let Some(reason) = reasons.iter().find(|reason| acts(reason.rule, policy)) else {
         return skipped(SkipReason::OwnerAlive, reasons.iter().map(|reason| reason.finding.clone()));
     };
+    if let (Some(since), Some(ago)) =
+        (policy.interrupted, judgement.silence.filter(|ago| policy.interrupted < Some(*ago)))
+    {
+        return skipped(SkipReason::FailedBefore, [Finding::FailedBefore(ago, since)]);
+    }
     let by_rule = match reason.rule {
         Rule::TooLong => policy.too_long.limit(claim).map(|limit| limit.action),
         rule => policy.actions.get(&rule).copied(),

@@ -37,10 +37,12 @@ pub enum Rule {
     NoProgress,
     /// It has been in its state for longer than the config file allows there.
     TooLong,
+    /// The library failed it because its worker died.
+    Interrupted,
 }
 
 impl Rule {
-    pub const ALL: [Rule; 15] = [
+    pub const ALL: [Rule; 16] = [
         Rule::LeaseExpired,
         Rule::HeartbeatSilent,
         Rule::OwnerSilent,
@@ -56,6 +58,7 @@ impl Rule {
         Rule::MaxRuntime,
         Rule::NoProgress,
         Rule::TooLong,
+        Rule::Interrupted,
     ];
 
     /// The name used in JSON and after `--rule`.
@@ -76,6 +79,7 @@ impl Rule {
             Rule::MaxRuntime => "max_runtime",
             Rule::NoProgress => "no_progress",
             Rule::TooLong => "too_long",
+            Rule::Interrupted => "interrupted",
         }
     }
 

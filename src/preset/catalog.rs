@@ -378,6 +378,15 @@ mod tests {
     }
 
     #[test]
+    fn every_preset_says_which_failed_jobs_died_with_their_worker() {
+        for preset in Catalog::built_in().iter() {
+            let says = |doc: &Document| doc.interrupted.never.is_some() || doc.interrupted.filter.is_some();
+            let name = &preset.name;
+            assert!(documents(preset).iter().any(says), "{name}: neither [interrupted] nor why there are none");
+        }
+    }
+
+    #[test]
     fn every_library_has_its_remedy_and_says_what_a_late_worker_does() {
         for preset in Catalog::built_in().iter().filter(|preset| !OURS.contains(&preset.name.as_str())) {
             for document in documents(preset) {

@@ -70,6 +70,8 @@ pub enum Marker {
     /// When the job may run again: now, or as much later as the operator asks. With a column: in that column's
     /// encoding.
     RunAt(Option<String>),
+    /// The instant from which ended jobs are counted, in that column's encoding.
+    Since(String),
     Reason,
     Schema,
     /// The job's queue; in wake-ups only.
@@ -95,6 +97,7 @@ impl fmt::Display for Marker {
         match self {
             Marker::Now(Some(column)) => write!(f, ":now.{column}"),
             Marker::RunAt(Some(column)) => write!(f, ":run_at.{column}"),
+            Marker::Since(column) => write!(f, ":since.{column}"),
             plain => {
                 MARKERS.iter().filter(|(_, marker)| marker == plain).try_for_each(|(name, _)| write!(f, ":{name}"))
             }
@@ -110,6 +113,7 @@ impl Marker {
         match name.split_once('.').filter(|(_, column)| is_name(column))? {
             ("now", column) => Some(Marker::Now(Some(column.to_owned()))),
             ("run_at", column) => Some(Marker::RunAt(Some(column.to_owned()))),
+            ("since", column) => Some(Marker::Since(column.to_owned())),
             _ => None,
         }
     }

@@ -82,6 +82,9 @@ pub trait Reader {
     /// The number that a query of the preset gives; NULL, no row and any other value count as 0.
     fn number(&mut self, spec: &QueueSpec, sql: &Template) -> Result<u64, StoreError>;
 
+    /// How many jobs ended, well or not, at or after that instant; `None` where the preset has no such count.
+    fn ended(&mut self, spec: &QueueSpec, since: Timestamp) -> Result<Option<u64>, StoreError>;
+
     /// The distinct values of the state column; none if the state is a place.
     fn states_in_use(&mut self, spec: &QueueSpec) -> Result<Vec<Cell>, StoreError>;
 
@@ -91,7 +94,7 @@ pub trait Reader {
     /// Hands over claims, each exactly once, in no promised order. For [`Wanted::Suspects`] healthy claims may be among
     /// them, but none that the judge would call stuck or unknown is left out. Claims that were handed over before an
     /// error stay so. Counts all claims in flight by owner on its way, but those alone that it reads before `each` breaks
-    /// off, and for [`Wanted::Before`] those that it hands over. Where a server would send all rows even so, it is asked
+    /// off, and for [`Wanted::Before`] and [`Wanted::Since`] those that it hands over. Where a server would send all rows even so, it is asked
     /// for the wanted claims alone, and for `most` of them. Reads the waiting side into `waiting` on the way, in no
     /// further round trip; what of it cannot be read within a moment is named there, and is no error.
     fn scan_until(
@@ -254,6 +257,8 @@ pub enum Wanted {
     Suspects(Cutoffs),
     /// Those that were claimed, or began to wait, before that instant.
     Before(Timestamp),
+    /// Those that were interrupted at or after that instant, or at an unknown time.
+    Since(Timestamp),
 }
 
 /// How much a scan reads of each claim.

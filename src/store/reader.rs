@@ -79,6 +79,11 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         Ok(number.as_ref().and_then(Cell::as_count).unwrap_or(0))
     }
 
+    fn ended(&mut self, spec: &QueueSpec, since: Timestamp) -> Result<Option<u64>, StoreError> {
+        let Some(statement) = sql::ended(spec, self.session.dialect(), since) else { return Ok(None) };
+        self.within(PATIENCE, |reader| reader.session.count(&statement)).map(Some)
+    }
+
     fn states_in_use(&mut self, spec: &QueueSpec) -> Result<Vec<Cell>, StoreError> {
         let Some(statement) = sql::states_in_use(spec, self.session.dialect()) else { return Ok(Vec::new()) };
         let states = self.session.query(&statement)?.into_iter().filter_map(|row| row.into_iter().next());

@@ -48,7 +48,7 @@ fn words_of_other_tools_are_answered() {
         ("retry", "jobdoctor reclaim"),
         ("version", "jobdoctor --version"),
         ("reclaim --yes", "--apply carries out a plan"),
-        ("stale --since 5m", "jobdoctor stale --older 5m"),
+        ("owners --since 5m", "jobdoctor stale --older 5m"),
     ] {
         let words: Vec<&str> = line.split(' ').collect();
         let ran = doctor.run(&words).exits(2);

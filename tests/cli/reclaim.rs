@@ -13,7 +13,7 @@ fn exactly_the_listed_jobs_move() {
         [
             "1 QUEUED - 2",
             // Out of attempts: failed, never back to the queue.
-            "2 FAILED - 5",
+            "2 FAILED web2:911 5",
             "3 QUEUED - 1",
             // Somebody wanted it cancelled.
             "4 CANCELLED - 2",

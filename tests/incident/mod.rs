@@ -138,13 +138,14 @@ fn follow_the_page(incident: &mut Incident) {
 
 impl Incident {
     /// Every job that is not as it must be after the page: the orphans moved once, with an attempt counted, and nobody else
-    /// touched but by its worker. Each action of a job is counted on the job, by the statement that moves it.
+    /// touched but by its worker. Each action of a job is counted on the job, by the statement that moves it; a fail is no loss
+    /// that the job came back from.
     fn wrong(&self) -> Vec<String> {
         let rows = self.shop.rows("SELECT id, attempts, stalls, status FROM jobs ORDER BY id");
         assert_eq!(rows.len(), jobs().len());
         let is_wrong = |(job, row): (Job, String)| {
             let expected: &[&str] = match (job.is_orphan(), job.id) {
-                (_, LAST_ATTEMPT) => &["5 1 FAILED"],
+                (_, LAST_ATTEMPT) => &["5 0 FAILED"],
                 (_, TO_CANCEL) => &["1 0 CANCELLED"],
                 (true, _) => &["1 1 QUEUED", "1 1 RUNNING", "1 1 SUCCEEDED"],
                 (false, _) => &["0 0 QUEUED", "0 0 RUNNING", "0 0 SUCCEEDED"],

@@ -2,7 +2,7 @@
 
 use crate::support::doctor::built_in;
 use jobdoctor::model::Engine;
-use jobdoctor::preset::{LiveColumn, LiveSchema, LiveTable, Place, Preset, QueueSpec, resolve};
+use jobdoctor::preset::{LiveColumn, LiveSchema, LiveTable, Place, Preset, QueueSpec, View, resolve};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::OnceLock;
@@ -30,7 +30,7 @@ pub fn table(name: &str, columns: &[(&str, &str)]) -> LiveTable {
 pub fn resolved(preset: &Preset, tables: Vec<LiveTable>) -> QueueSpec {
     let live = LiveSchema { engine: Engine::Sqlite, tables, role: None, enums: BTreeMap::new() };
     let mut never = |_: &str| -> Result<bool, Infallible> { Ok(false) };
-    match resolve(preset, &live, &Place::default(), None, &mut never) {
+    match resolve(preset, &live, &Place::default(), View::Claims, &mut never) {
         Ok(spec) => spec,
         Err(error) => panic!("the preset does not resolve: {error:?}"),
     }

@@ -38,8 +38,13 @@ pub fn play(databases: &mut Databases, catalog: &Catalog, stage: &Stage, scene: 
         to: scene.to.as_deref().map(|to| Action::ALL.into_iter().find(|known| known.name() == to).unwrap()),
         ..Policy::default()
     };
+    let policy = match scene.interrupted.as_deref() {
+        Some(within) => policy.on_interrupted(parse_duration(within).unwrap()),
+        None => policy,
+    };
     let later = Delay { delay: scene.delay.as_deref().map(|delay| parse_duration(delay).unwrap()), jitter: None };
-    let looked = looking.snapshot().and_then(|mut look| look.return_later(&later).map(|()| look));
+    let looked = if policy.interrupted.is_some() { looking.snapshot_of_interrupted() } else { looking.snapshot() };
+    let looked = looked.and_then(|mut look| look.return_later(&later).map(|()| look));
     let mut look = match (looked, scene.expected.get("refusal")) {
         (Ok(look), None) => look,
         (Err(error), None) => panic!("{error}"),

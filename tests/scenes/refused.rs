@@ -121,7 +121,8 @@ fn refused(stages: &[Stage]) -> Vec<(&Stage, &Scene, String, String)> {
         scene.expected.iter().find_map(said)
     };
     let scenes = stages.iter().flat_map(|stage| stage.scenes.iter().map(move |scene| (stage, scene)));
-    scenes.filter_map(|(stage, scene)| of_scene(scene).map(|(id, key)| (stage, scene, id, key))).collect()
+    let of_claims = scenes.filter(|(_, scene)| scene.interrupted.is_none());
+    of_claims.filter_map(|(stage, scene)| of_scene(scene).map(|(id, key)| (stage, scene, id, key))).collect()
 }
 
 fn place(scene: &Scene) -> Place {

@@ -10,6 +10,8 @@ pub struct Scene {
     pub older: Option<String>,
     pub to: Option<String>,
     pub delay: Option<String>,
+    /// How long ago a job may have been interrupted, where the scene is about such jobs.
+    pub interrupted: Option<String>,
     pub reason: Option<String>,
     pub options: Vec<(String, String)>,
     pub listen: Vec<String>,
@@ -80,6 +82,7 @@ impl Scene {
             Some(("older", rest)) => self.older = Some(rest.trim().to_owned()),
             Some(("to", rest)) => self.to = Some(rest.trim().to_owned()),
             Some(("delay", rest)) => self.delay = Some(rest.trim().to_owned()),
+            Some(("interrupted", rest)) => self.interrupted = Some(rest.trim().to_owned()),
             Some(("reason", rest)) => self.reason = Some(rest.trim().to_owned()),
             Some(("listen", rest)) => self.listen.push(rest.trim().to_owned()),
             Some(("option", rest)) => {

@@ -113,7 +113,8 @@ impl Checker {
         self.unless(is == was.map(|was| was + 1), "S2", || format!("{place}: attempts {was:?} became {is:?}"));
         self.unless(state(new) == to, "S5", || format!("{place}: to {}, not {to}, of {was:?} of {most:?}", state(new)));
         let owner = new.get(&table, columns.owner);
-        let is_free = owner.is_none() || (ends && self.queue == Queue::Owners);
+        // What failed keeps the name of who lost it.
+        let is_free = owner.is_none() || ends;
         self.unless(is_free, "S5", || format!("{place}: still with {owner:?}"));
     }
 

@@ -7,7 +7,7 @@ use jobdoctor::model::{
 };
 use jobdoctor::ops::{ApplyOptions, Guard, Mode, cutoffs as cutoffs_of};
 use jobdoctor::policy::{Delay, Draft, Override, Policy, Verdict, draft, judge};
-use jobdoctor::preset::{Catalog, Expr, Place, Preset, QueueSpec, ResolveError, SpecError, resolve};
+use jobdoctor::preset::{Catalog, Expr, Place, Preset, QueueSpec, ResolveError, SpecError, View, resolve};
 use jobdoctor::store::{Detail, Interrupt, Limits, Reader, Recorder, Store, StoreError, Wanted};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -64,7 +64,7 @@ pub fn try_resolve(store: &dyn Store, preset: &Preset, place: &Place) -> Result<
     let mut names = preset.table_names(store.engine(), &place.options);
     names.extend(place.table.clone());
     let live = reader.live_schema(&names).unwrap();
-    match resolve(preset, &live, place, None, &mut |sql| reader.ask(sql)) {
+    match resolve(preset, &live, place, View::Claims, &mut |sql| reader.ask(sql)) {
         Ok(spec) => Ok(spec),
         Err(ResolveError::Spec(error)) => Err(error),
         Err(ResolveError::Ask(error)) => panic!("{error}"),

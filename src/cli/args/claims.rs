@@ -4,7 +4,7 @@ use super::parse_between_snapshots;
 use crate::cli::CliError;
 use crate::model::parse_duration;
 use crate::ops::{OpsError, Selection};
-use crate::policy::Globs;
+use crate::policy::{Globs, INTERRUPTED_WITHIN};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use std::path::PathBuf;
@@ -18,6 +18,25 @@ pub struct OlderArgs {
     /// the queue library's own threshold]
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
     pub older: Option<Duration>,
+}
+
+/// Jobs that their library failed, in the place of claims.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Which claims")]
+pub struct InterruptedArgs {
+    /// Select, instead of claims, the jobs that their library failed because their worker died
+    #[arg(long, conflicts_with_all = ["older", "snapshot_file"])]
+    pub interrupted: bool,
+    /// With --interrupted: those that failed within this time; older ones are only counted [default: 24h]
+    #[arg(long, value_name = "DURATION", requires = "interrupted", value_parser = parse_duration, allow_hyphen_values = true)]
+    pub since: Option<Duration>,
+}
+
+impl InterruptedArgs {
+    /// How long ago such a job may have failed; `None` where claims are selected.
+    pub fn within(&self) -> Option<Duration> {
+        self.interrupted.then(|| self.since.unwrap_or(INTERRUPTED_WITHIN))
+    }
 }
 
 /// Filters of claims, with a limit.

@@ -55,12 +55,20 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
 fn examine(context: &Context, settings: &Settings, database: &Database) -> Result<Checked, CliError> {
     let store = database.store()?;
     let mut snapshot = context.snapshot_of(store.as_ref(), settings, "check")?;
-    let setup: Vec<String> = database.warnings().iter().cloned().chain(database.dropped()).collect();
+    let mut setup: Vec<String> = database.warnings().iter().cloned().chain(database.dropped()).collect();
     let limits = settings.limits("check", READING, &context.interrupt, false);
     let with_waiting = settings.too_long().entries.iter().any(|entry| entry.since.is_some());
     let too_long = ops::unfit_limits(&settings.session(store.as_ref(), &limits), &snapshot.spec, &settings.too_long())?;
     let delay = Delay { delay: settings.target.delay, jitter: settings.target.jitter };
     let mut unfit = ops::unfit_for_target(&snapshot, settings.target.max_stalls, &delay);
+    if snapshot.spec.tells_interrupted {
+        let unfit = ops::unfit_interrupted(&settings.session(store.as_ref(), &limits))?;
+        setup.extend(unfit.into_iter().map(|why| format!("interrupted jobs: {why}")));
+    }
+    if settings.target.interrupted {
+        let misfit = ops::why_unbounded(&snapshot, settings.target.max_stalls).map(str::to_owned);
+        unfit.extend(misfit.map(|misfit| ("interrupted", misfit)));
+    }
     unfit.extend(too_long.into_iter().map(|why| ("too_long", why)));
     Ok(ops::check(&mut snapshot, &setup, &unfit, with_waiting)?)
 }

@@ -1,10 +1,11 @@
 use super::pass::{Options, Pass};
 use crate::cli::args::{
-    ActArgs, ConfirmArgs, EvidenceArgs, IdArgs, ListArgs, OlderArgs, PlanArgs, SelectArgs, TimeArg,
+    ActArgs, ConfirmArgs, EvidenceArgs, IdArgs, InterruptedArgs, ListArgs, OlderArgs, PlanArgs, SelectArgs, TimeArg,
 };
 use crate::cli::settings::{READING, Settings};
 use crate::cli::{CliError, Context, Exit};
 use crate::cli::{evidence_files, input};
+use crate::model::LONGEST_THRESHOLD;
 use crate::ops::{Mode, PlanSource, Selection};
 use crate::output::Reclaim;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ Examples:
   jobdoctor reclaim --db queue.db --older 5m              what would be done: writes nothing
   jobdoctor reclaim --db queue.db --older 5m --apply      do it
   jobdoctor reclaim --db queue.db --id 42 --to fail --apply
+  jobdoctor reclaim --db queue.db --interrupted           what the library failed because its worker died
   jobdoctor reclaim --db queue.db --from-file ids.txt     the jobs of a list; - is standard input
   jobdoctor reclaim --db queue.db --save-plan plan.json       and after a review:
   jobdoctor reclaim --db queue.db --plan plan.json --apply")]
@@ -24,6 +26,8 @@ pub struct Args {
     act: ActArgs,
     #[command(flatten)]
     older: OlderArgs,
+    #[command(flatten)]
+    interrupted: InterruptedArgs,
     #[command(flatten)]
     select: SelectArgs,
     #[command(flatten)]
@@ -54,18 +58,23 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         selection.ids.extend(input::read_ids(list, &context.interrupt, patience)?);
         selection.from_list = true;
     }
-    selection.with_due = !have_ended;
+    selection.with_due = !have_ended && !args.interrupted.interrupted;
+    fits_interrupted(args)?;
+    let mut interrupted = args.interrupted.within();
     let source = match &args.plan.plan {
         Some(path) => {
             let saved = evidence_files::read_plan(path)?;
             // A plan is applied with the preset that it was made with.
             settings.preset.get_or_insert_with(|| saved.target.preset.clone());
+            // Its jobs were recent enough when it was made.
+            interrupted = saved.policy.interrupted.then_some(LONGEST_THRESHOLD);
             PlanSource::Saved(evidence_files::plan_name(path), Arc::new(saved))
         }
         None => PlanSource::Selection(Box::new(selection)),
     };
     let name = ("reclaim", "jobdoctor.reclaim/v1");
-    let options = Options::resolve(name, &args.act, &args.confirm, &settings, Duration::ZERO)?;
+    let mut options = Options::resolve(name, &args.act, &args.confirm, &settings, Duration::ZERO)?;
+    options.interrupted = interrupted;
     let pass = Pass::open(context, &settings, options, (source, &args.evidence, &args.list.output))?;
     let mut snapshot = pass.snapshot()?;
     context.report_queue(&snapshot);
@@ -83,4 +92,22 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     }
     let carried = pass.carry_out(plan, &policy, apply)?;
     pass.end(carried, (save_plan, args.plan.is_piped()), settings.warn_above(None).as_ref(), None)
+}
+
+/// Refuses options about claims where interrupted jobs are selected: these come back, or stay.
+fn fits_interrupted(args: &Args) -> Result<(), CliError> {
+    let Args { act, plan, .. } = args;
+    let of_claims = [
+        ("--to", act.to.is_some()),
+        ("--rule", !act.rule.is_empty()),
+        ("--if-refused", act.if_refused.is_some()),
+        ("--verify", act.verify.is_some()),
+        ("--plan", plan.plan.is_some()),
+    ];
+    let flag = of_claims.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag));
+    match flag.filter(|_| args.interrupted.interrupted) {
+        Some(flag) => Err(CliError::usage(format!("{flag} is about claims, and --interrupted selects none"))
+            .hint(format!("leave out {flag} or --interrupted"))),
+        None => Ok(()),
+    }
 }

@@ -1,6 +1,6 @@
 use super::show::missing;
 use crate::cli::args::{
-    EvidenceArgs, IdArgs, ListArgs, OlderArgs, SelectArgs, TargetsArgs, TimeArg, named, parse_up_to_1d,
+    EvidenceArgs, IdArgs, InterruptedArgs, ListArgs, OlderArgs, SelectArgs, TargetsArgs, TimeArg, named, parse_up_to_1d,
 };
 use crate::cli::evidence_files::EvidenceFiles;
 use crate::cli::settings::{READING, Settings};
@@ -11,7 +11,7 @@ use crate::cli::{CliError, Context, Exit};
 use crate::model::parse_duration;
 use crate::ops::{self, Selection};
 use crate::output::format::{Format, count, grouped};
-use crate::output::{Collector, Field, ROWS, Stale};
+use crate::output::{Collector, Field, ROWS, Stale, older};
 use std::time::{Duration, Instant};
 
 /// The most rows of a table without `--limit`: it is laid out in memory.
@@ -31,6 +31,8 @@ pub struct Args {
     #[command(flatten)]
     older: OlderArgs,
     #[command(flatten)]
+    interrupted: InterruptedArgs,
+    #[command(flatten)]
     select: SelectArgs,
     #[command(flatten)]
     ids: IdArgs,
@@ -43,12 +45,12 @@ pub struct Args {
     /// Take a snapshot again and again, with this pause in between, and redraw the terminal, with + for new jobs and -
     /// for those that are gone. Arrows select a job, Enter shows it, q ends. Each snapshot has its own time limit [default: 10s]
     #[arg(long, value_name = "INTERVAL", value_parser = parse_duration, allow_hyphen_values = true)]
-    #[arg(conflicts_with_all = ["exit_code", "alive_from", "snapshot_file", "limit"])]
+    #[arg(conflicts_with_all = ["exit_code", "alive_from", "snapshot_file", "limit", "interrupted"])]
     watch: Option<Duration>,
     /// Wait until no claim is stuck or unknown, at most this long, and print the last snapshot; end with 1 if some
     /// still are. Takes a snapshot every 2s, each with its own time limit
     #[arg(long, value_name = "DURATION", value_parser = parse_up_to_1d, allow_hyphen_values = true)]
-    #[arg(conflicts_with_all = ["watch", "alive_from", "snapshot_file"])]
+    #[arg(conflicts_with_all = ["watch", "alive_from", "snapshot_file", "interrupted"])]
     wait: Option<Duration>,
     /// End with 1 if stuck or unknown claims are found, or a filter matches nothing
     #[arg(long)]
@@ -120,8 +122,14 @@ fn has_findings(document: &Stale) -> bool {
 fn snapshot(args: &Args, settings: &Settings, selection: &Selection, context: &Context) -> Result<Stale, CliError> {
     let format = args.list.output.format();
     let evidence = EvidenceFiles::read(&args.evidence, settings, context, READING)?;
-    let mut snapshot = context.snapshot(settings, "stale")?;
-    let policy = settings.policy(args.older.older);
+    let mut snapshot = match args.interrupted.interrupted {
+        true => context.snapshot_of_interrupted(settings, "stale")?,
+        false => context.snapshot(settings, "stale")?,
+    };
+    let mut policy = settings.policy(args.older.older);
+    if let Some(since) = args.interrupted.within() {
+        policy = policy.on_interrupted(since);
+    }
     let (policy, list) = evidence.add_to(&mut snapshot, policy, context, !format.is_machine())?;
     if let Some(why) = list.wrong {
         context.ui.warn(&why);
@@ -211,12 +219,16 @@ fn note_summary(context: &Context, document: &Stale, lists: bool) {
         _ => String::new(),
     };
     let due = summary.waiting.as_ref().map_or_else(String::new, |waiting| format!("; {}", waiting.sentence()));
-    context.ui.note(&format!(
-        "{} stuck{unknown}, of {} in flight{due}{more}",
-        count(summary.stuck, "job", "jobs"),
-        grouped(summary.in_flight)
-    ));
-    if summary.stuck > 0 {
+    let filter = &document.head.filter;
+    let (stuck, examined) = (count(summary.stuck, "job", "jobs"), filter.examined(summary.in_flight));
+    context.ui.note(&match filter.within() {
+        Some(_) => format!("{stuck}{unknown}, of {examined}{more}"),
+        None => format!("{stuck} stuck{unknown}, of {examined}{due}{more}"),
+    });
+    filter.within().and_then(|within| older(summary.older, within)).iter().for_each(|older| context.ui.note(older));
+    if let Some(command) = &summary.command {
+        context.ui.hint(&format!("the library's own way to bring them back:\n{command}"));
+    } else if summary.stuck > 0 {
         context.ui.hint(&format!("to see what would be done: {}", context.next_command("reclaim", &[])));
     }
 }

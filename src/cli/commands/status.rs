@@ -76,17 +76,22 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
 
 fn situation(settings: &Settings, store: &dyn Store, policy: &Policy, context: &Context) -> Result<Status, CliError> {
     let limits = settings.limits("status", READING, &context.interrupt, false);
-    let mut snapshot = settings.session(store, &limits).snapshot()?;
+    let session = settings.session(store, &limits);
+    let mut snapshot = session.snapshot()?;
     context.report_queue(&snapshot);
-    let mut status = ops::status(&mut snapshot, policy, context.environment.journals().as_ref())?;
+    let mut status = ops::status(&session, &mut snapshot, policy, context.environment.journals().as_ref())?;
     let counts = &status.summary.counts;
     let next = match () {
-        () if counts.stuck > 0 => Some("reclaim"),
-        () if counts.unknown > 0 => Some("stale"),
-        () if !status.causes.is_empty() => Some("stats"),
+        () if counts.stuck > 0 => Some(("reclaim", &[][..])),
+        () if counts.unknown > 0 => Some(("stale", &[][..])),
+        () if status.summary.interrupted > Some(0) => {
+            let is_retried = status.causes.iter().any(|cause| cause.of.would.is_some_and(|would| would.requeue > 0));
+            Some((if is_retried { "reclaim" } else { "stale" }, &["--interrupted"][..]))
+        }
+        () if !status.causes.is_empty() => Some(("stats", &[][..])),
         () => None,
     };
-    status.summary.next = next.map(|next| context.next_command(next, &[]));
+    status.summary.next = next.map(|(next, words)| context.next_command(next, words));
     Ok(status)
 }
 

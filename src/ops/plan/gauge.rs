@@ -2,10 +2,11 @@
 
 use super::thresholds_used::ThresholdsUsed;
 use crate::ops::OpsError;
+use crate::ops::interrupted::lost;
 use crate::ops::scan::{detail_for_listing, judged};
 use crate::ops::selection::Selection;
 use crate::ops::session::Snapshot;
-use crate::policy::{FREE, Gauge, Policy, Up};
+use crate::policy::{FREE, Gauge, Lost, Policy, Up};
 use crate::preset::{Liveness, SilentAfter};
 use crate::store::Holders;
 use std::collections::BTreeMap;
@@ -23,6 +24,8 @@ pub(in crate::ops) struct Measured {
     pub(in crate::ops) up: Option<Up>,
     /// True for a restart sweep of named owners.
     pub(in crate::ops) is_scoped: bool,
+    /// Set for a plan that retries interrupted jobs.
+    pub(in crate::ops) lost: Option<Lost>,
 }
 
 /// Measures for the brake. `counted` is what a scan of the whole queue came to, unless only named jobs were read.
@@ -33,9 +36,12 @@ pub(super) fn measured(
     steps: u64,
     thresholds_used: &ThresholdsUsed,
 ) -> Result<Measured, OpsError> {
+    if let Some(since) = policy.interrupted {
+        return Ok(Measured { lost: Some(lost(snapshot, steps, since)?), ..Measured::default() });
+    }
     let is_scoped = policy.restart.as_ref().is_some_and(|restart| restart.scope.is_of_certain_owners());
     if is_scoped || steps <= FREE {
-        return Ok(Measured { gauge: None, up: None, is_scoped });
+        return Ok(Measured { is_scoped, ..Measured::default() });
     }
     let scanned;
     let (gauge, holders) = match counted {
@@ -50,7 +56,8 @@ pub(super) fn measured(
     snapshot.each_holder(holders, &mut |owner, claims| {
         *owners.entry(owner.map(|owner| owner.name.clone())).or_default() += claims;
     })?;
-    Ok(Measured { gauge: Some(gauge.with_owners(owners)), up: up(snapshot, policy, thresholds_used)?, is_scoped })
+    let (gauge, up) = (Some(gauge.with_owners(owners)), up(snapshot, policy, thresholds_used)?);
+    Ok(Measured { gauge, up, is_scoped, lost: None })
 }
 
 fn suspects(snapshot: &mut Snapshot, policy: &Policy) -> Result<(Gauge, Holders), OpsError> {

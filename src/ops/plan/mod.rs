@@ -10,6 +10,7 @@ mod warnings;
 
 use super::OpsError;
 use super::diagnosis::{Diagnosed, diagnosed};
+use super::interrupted;
 use super::passes::{Bound, Hashes, STEPS, print};
 use super::progress::Progress;
 use super::scan::judged;
@@ -34,7 +35,7 @@ use std::sync::Arc;
 use std::time::Duration;
 pub(in crate::ops) use steps::{Part, SkippedJobs, Tally};
 use thresholds_used::ThresholdsUsed;
-pub use waiting::plan_waiting;
+pub use waiting::{plan_interrupted, plan_waiting};
 pub(in crate::ops) use warnings::cascades;
 use warnings::{final_actions, forecast, lost_before, run_time_warnings};
 
@@ -49,6 +50,8 @@ pub struct Plan {
     pub(in crate::ops) skipped: SkippedJobs,
     /// Claims in the whole queue.
     pub in_flight: u64,
+    /// Jobs that were interrupted before the time that is asked for.
+    pub(in crate::ops) older: Option<u64>,
     /// Jobs that are due and have no step in it, beyond `--limit` or the steps that a plan holds.
     pub(in crate::ops) beyond_limit: u64,
     /// How many claims of those an apply goes on to in later passes, and how many jobs that wait.
@@ -232,7 +235,8 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
         let (_, flows) = waiting_side::concluded(snapshot, side, &stuck, selection, policy);
         diagnosed.put_first(flows, snapshot.now());
     }
-    Ok(Plan { in_flight: holders.claims(), diagnosed, ..plan })
+    let older = interrupted::older(snapshot, &holders)?;
+    Ok(Plan { in_flight: holders.claims(), older, diagnosed, ..plan })
 }
 
 /// Drafts the jobs of a saved plan again. Steps that are equal to the saved ones stay; the rest is skipped, or not
@@ -302,6 +306,7 @@ fn finish(
         filter: selection.filter(policy),
         skipped,
         in_flight: 0,
+        older: None,
         beyond_limit,
         later,
         later_waiting: 0,

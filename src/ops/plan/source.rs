@@ -98,6 +98,7 @@ impl Plan {
                 older_overrules: self.policy.thresholds.overruled,
                 rules: self.policy.act_on.iter().map(|rule| rule.name().to_owned()).collect(),
                 to: self.policy.to,
+                interrupted: self.policy.interrupted.is_some(),
             },
             digest: self.digest.clone(),
             steps: self.claims.steps.iter().map(saved).collect(),

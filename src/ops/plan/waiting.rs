@@ -1,16 +1,18 @@
-//! Adds jobs that wait for too long to the plan of a sweep.
+//! Adds to the plan of a sweep jobs that are not claims: those that wait for too long, and interrupted ones.
 
 use super::warnings::{cascades, final_actions};
 use super::{Drafts, Part, Plan, Tally};
 use crate::model::Claim;
 use crate::ops::OpsError;
+use crate::ops::diagnosis::diagnosed;
+use crate::ops::interrupted::{is_bounded, lost, older};
 use crate::ops::passes::{Hashes, STEPS};
 use crate::ops::selection::Selection;
 use crate::ops::session::{Session, Snapshot};
 use crate::ops::thresholds::{self, Group};
-use crate::policy::{Counted, Draft, Policy, StateLimit, Verdict, draft, judge};
-use crate::preset::QueueSpec;
-use crate::store::{Detail, Wanted};
+use crate::policy::{Counted, Diagnoses, Draft, Judgement, PlannedActions, Policy, StateLimit, Verdict, draft, judge};
+use crate::store::{Detail, Holders, Wanted};
+use std::time::Duration;
 
 /// Adds the steps that the config file wants for jobs that wait for too long, from one snapshot for each state and
 /// column that reads late rows only. No worker holds such a job, so the brake ignores them; `--limit` counts claims
@@ -25,56 +27,97 @@ pub fn plan_waiting(
     let mut seen = Hashes::default();
     for group in thresholds::waiting(&plan.claims.spec, &policy.too_long) {
         let mut snapshot = session.snapshot_of_waiting(&group.waits)?;
-        let part = part(&mut snapshot, selection, group, plan, &mut seen)?;
-        if !part.steps.is_empty() {
-            warn_of_actions(&mut snapshot, &part, plan)?;
-            plan.waiting.push(part);
-        }
-    }
-    if !plan.waiting.is_empty() {
-        (plan.digest, plan.by_action) = Tally::of(plan.parts().flat_map(|part| &part.steps)).finish();
+        let Group { too_long, numbers, .. } = group;
+        let own = |entry: &&StateLimit| numbers.contains(&entry.number);
+        let shortest = too_long.entries.iter().filter(own).map(|entry| entry.after).min().unwrap_or_default();
+        // The operator's policy is about claims.
+        let policy = Policy { too_long, ..Policy::default() };
+        let wanted = Wanted::Before(snapshot.now().minus(shortest));
+        let (part, _) = part(&mut snapshot, selection, &policy, plan, &wanted, &mut |claim, _, draft| {
+            let is_here = policy.too_long.limit(claim).is_some_and(|entry| numbers.contains(&entry.number));
+            let is_due = is_here && (draft.step().is_none() || seen.insert(claim.key.exact()));
+            is_due.then_some(Counted::Alone)
+        })?;
+        add(&mut snapshot, part, plan)?;
     }
     Ok(())
 }
 
+/// Adds the steps on interrupted jobs, from a snapshot of its own. Where so many were lost that the brake would be pulled,
+/// they do not hold back the claims of the plan: then none is added, and the value says why.
+pub fn plan_interrupted(
+    session: &Session<'_>,
+    plan: &mut Plan,
+    selection: &Selection,
+    policy: &Policy,
+    (since, is_overridden): (Duration, bool),
+) -> Result<Option<String>, OpsError> {
+    let mut snapshot = session.snapshot_of_interrupted()?.counting_losses()?;
+    is_bounded(&snapshot, policy.max_stalls)?;
+    let policy = policy.clone().on_interrupted(since);
+    let spec = snapshot.spec.clone();
+    let mut found = Diagnoses::new(&spec);
+    let wanted = Wanted::Since(snapshot.now().minus(since));
+    let (part, holders) = part(&mut snapshot, selection, &policy, plan, &wanted, &mut |claim, judgement, draft| {
+        let would = PlannedActions::of(draft.step().map(|step| step.action));
+        Some(found.add(claim, judgement, true, would))
+    })?;
+    if selection.bound.passes == 0 {
+        plan.older = older(&mut snapshot, &holders)?;
+        let lost = lost(&mut snapshot, part.steps.len() as u64, since)?;
+        if let Some(why) = lost.evidence().filter(|_| !is_overridden && !plan.claims.steps.is_empty()) {
+            return Ok(Some(format!("{why}: none of them is brought back in this run")));
+        }
+        plan.measured.lost = Some(lost);
+        plan.diagnosed.add(diagnosed(&mut snapshot, found, &holders)?);
+    }
+    add(&mut snapshot, part, plan)?;
+    Ok(None)
+}
+
+/// Drafts jobs that are not claims, within the room that the plan has left. `is_due` says of each where its diagnosis
+/// counts it; `None` leaves it out.
 fn part(
     snapshot: &mut Snapshot,
     selection: &Selection,
-    group: Group,
+    policy: &Policy,
     plan: &mut Plan,
-    seen: &mut Hashes,
-) -> Result<Part, OpsError> {
-    let Group { too_long, numbers, .. } = group;
-    let own = |entry: &&StateLimit| numbers.contains(&entry.number);
-    let shortest = too_long.entries.iter().filter(own).map(|entry| entry.after).min().unwrap_or_default();
-    // The operator's policy is about claims.
-    let policy = Policy { too_long, ..Policy::default() };
+    wanted: &Wanted,
+    is_due: &mut dyn FnMut(&Claim, &Judgement, &Draft) -> Option<Counted>,
+) -> Result<(Part, Holders), OpsError> {
     let now = snapshot.now();
     let of_limit = selection.limit.map_or(u64::MAX, |limit| (limit as u64).saturating_sub(plan.total()));
     let waiting = plan.len_of_waiting() + plan.later_waiting;
     let room = selection.bound.left.map_or(of_limit, |(_, left)| of_limit.min(left.saturating_sub(waiting)));
     let most = STEPS.saturating_sub(plan.len()).min(usize::try_from(room).unwrap_or(usize::MAX));
     let mut drafts = Drafts::on(&snapshot.spec, most, &selection.bound);
-    let mut consider = |spec: &QueueSpec, claim: &Claim| {
-        let judgement = judge(spec, claim, &policy, now);
-        if judgement.verdict == Verdict::Healthy || !selection.admits(claim) {
+    let holders = snapshot.scan(wanted, Detail::ForAction, &mut |spec, claim| {
+        let judgement = judge(spec, &claim, policy, now);
+        if judgement.verdict == Verdict::Healthy || !selection.admits(&claim) {
             return;
         }
-        let is_here = policy.too_long.limit(claim).is_some_and(|entry| numbers.contains(&entry.number));
-        let draft = draft(spec, claim, &judgement, &policy);
-        if !is_here || (matches!(draft, Draft::Step(_)) && !seen.insert(claim.key.exact())) {
-            return;
+        let draft = draft(spec, &claim, &judgement, policy);
+        if let Some(counted) = is_due(&claim, &judgement, &draft) {
+            drafts.add(spec, &claim, (&judgement, counted), policy, draft);
         }
-        drafts.add(spec, claim, (&judgement, Counted::Alone), &policy, draft);
-    };
-    snapshot
-        .scan(&Wanted::Before(now.minus(shortest)), Detail::ForAction, &mut |spec, claim| consider(spec, &claim))?;
+    })?;
     let Drafts { spec, steps, skipped, .. } = drafts;
     plan.skipped.append(skipped);
     let (steps, beyond) = steps.finish();
     plan.later_waiting += beyond.min(room.saturating_sub(steps.len() as u64));
     plan.beyond_limit += beyond;
-    Ok(Part { spec, steps })
+    Ok((Part { spec, steps }, holders))
+}
+
+/// Adds a part that has steps, with what an operator should know of them.
+fn add(snapshot: &mut Snapshot, part: Part, plan: &mut Plan) -> Result<(), OpsError> {
+    if part.steps.is_empty() {
+        return Ok(());
+    }
+    warn_of_actions(snapshot, &part, plan)?;
+    plan.waiting.push(part);
+    (plan.digest, plan.by_action) = Tally::of(plan.parts().flat_map(|part| &part.steps)).finish();
+    Ok(())
 }
 
 fn warn_of_actions(snapshot: &mut Snapshot, part: &Part, plan: &mut Plan) -> Result<(), OpsError> {

@@ -4,7 +4,7 @@ use super::churn::{WarnAbove, churn};
 use super::{ActionCount, Outcomes, Reclaim, SHOWN};
 use crate::model::{Action, Outcome, age};
 use crate::output::format::{count, first_few, grouped};
-use crate::output::{Message, locked_by, no_such_job};
+use crate::output::{Message, locked_by, no_such_job, older};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -59,6 +59,8 @@ pub fn closing(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
         Some(outcomes) => applied(document, outcomes, closing),
         None => planned(document, closing),
     });
+    let within = document.head.filter.within();
+    messages.extend(within.and_then(|within| older(document.summary.older, within)).map(Message::Note));
     messages
 }
 
@@ -94,9 +96,9 @@ fn planned(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
         messages.push(Message::Note(match &document.head.undoes {
             Some(_) => format!("{jobs} to revert, {skipped} skipped; nothing was written"),
             None => format!(
-                "{jobs} to move{}, {skipped} skipped, of {} in flight; nothing was written",
+                "{jobs} to move{}, {skipped} skipped, of {}; nothing was written",
                 totals(document),
-                grouped(summary.in_flight)
+                document.head.filter.examined(summary.in_flight)
             ),
         }));
     }
@@ -134,13 +136,13 @@ fn next(when: &str, closing: &Closing<'_>) -> Vec<Message> {
     lines.into_iter().map(Message::Hint).collect()
 }
 
-/// ` (68 requeue, 4 fail; 6 of them waiting)`, as far as the plan has several actions and such jobs.
+/// ` (68 requeue, 4 fail; 6 of them not in flight)`, as far as the plan has several actions and such jobs.
 fn totals(document: &Reclaim) -> String {
     let summary = &document.summary;
     let one = |count: &ActionCount| format!("{} {}", grouped(count.planned), count.action);
     let actions: Vec<String> = summary.by_action.iter().map(one).collect();
     let actions = Some(actions.join(", ")).filter(|_| actions.len() > 1);
-    let waiting = (summary.waiting > 0).then(|| format!("{} of them waiting", grouped(summary.waiting)));
+    let waiting = (summary.waiting > 0).then(|| format!("{} of them not in flight", grouped(summary.waiting)));
     let parts: Vec<String> = actions.into_iter().chain(waiting).collect();
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join("; ")) }
 }
@@ -163,10 +165,10 @@ fn rolled_back(document: &Reclaim, outcomes: &Outcomes, closing: &Closing<'_>) -
 
 fn applied(document: &Reclaim, outcomes: &Outcomes, closing: &Closing<'_>) -> Vec<Message> {
     if document.summary.planned == 0 {
-        let in_flight = grouped(document.summary.in_flight);
+        let examined = document.head.filter.examined(document.summary.in_flight);
         return vec![Message::Note(match &document.head.undoes {
             Some(undoes) => format!("nothing to revert of run {}", undoes.run_id),
-            None => format!("nothing to do, of {in_flight} in flight"),
+            None => format!("nothing to do, of {examined}"),
         })];
     }
     let mut messages = Vec::new();

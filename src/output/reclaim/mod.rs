@@ -186,8 +186,10 @@ impl Verified {
 /// The counts of a [`Reclaim`].
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct ReclaimSummary {
-    /// Claims in the whole queue.
+    /// Claims in the whole queue; with --interrupted the jobs that failed since.
     pub in_flight: u64,
+    /// Interrupted jobs that failed before `--since`; null where none are asked for, and where jobs were named by id.
+    pub older: Option<u64>,
     /// Steps in the plan.
     pub planned: u64,
     /// How many of them are of jobs that wait without an owner.

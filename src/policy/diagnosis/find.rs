@@ -27,7 +27,10 @@ impl Diagnoses<'_> {
         let mut diagnoses = Vec::new();
         self.lost_again(&mut diagnoses);
         let lost = self.lost();
-        if self.nothing_lives(&lost) {
+        let are_interrupted = self.spec.interrupted.is_some();
+        if are_interrupted {
+            gone(DiagnosisKind::Interrupted, lost, &mut diagnoses);
+        } else if self.nothing_lives(&lost) {
             diagnoses.push(about(DiagnosisKind::AllSilent, &lost));
         } else {
             let (sure, unsure): (Vec<Lost<'_>>, Vec<Lost<'_>>) =
@@ -124,7 +127,8 @@ impl Diagnoses<'_> {
         if tally.jobs == 0 {
             return;
         }
-        if self.spec.owner.id.is_some() {
+        let is_interrupted = self.spec.interrupted.is_some();
+        if self.spec.owner.id.is_some() && !is_interrupted {
             let parts: Vec<&Part> = self.without_owner.parts.iter().collect();
             let kind = one_kind(&parts).map(str::to_owned);
             let queues = queues_of(&parts);
@@ -132,7 +136,13 @@ impl Diagnoses<'_> {
         }
         let Holder { claims, unknown, .. } = self.without_owner;
         let at_once = matches!((tally.oldest, tally.newest), (Some(first), Some(last)) if last.since(first) <= AT_ONCE);
-        if self.without_owner.is_silent() && unknown == 0 && claims >= 3 && tally.by_age == 0 && at_once {
+        if !is_interrupted
+            && self.without_owner.is_silent()
+            && unknown == 0
+            && claims >= 3
+            && tally.by_age == 0
+            && at_once
+        {
             return diagnoses.push(of_jobs(DiagnosisKind::AllSilent, &tally));
         }
         let mut kinds: BTreeMap<Option<&str>, (Tally, Vec<&Part>)> = BTreeMap::new();
@@ -141,12 +151,13 @@ impl Diagnoses<'_> {
             sum.add(&part.tally);
             parts.push(part);
         }
-        let several = kinds.iter().filter(|(kind, (sum, _))| kind.is_some() || sum.jobs > 1);
+        let what = if is_interrupted { DiagnosisKind::Interrupted } else { DiagnosisKind::Silent };
+        let several = kinds.iter().filter(|(kind, (sum, _))| is_interrupted || kind.is_some() || sum.jobs > 1);
         diagnoses.extend(several.map(|(kind, (sum, parts))| Diagnosis {
             kind: kind.map(str::to_owned),
             queues: queues_of(parts),
             doubt: (sum.by_age == sum.jobs).then_some(Doubt::ByAge),
-            ..of_jobs(DiagnosisKind::Silent, sum)
+            ..of_jobs(what, sum)
         }));
     }
 

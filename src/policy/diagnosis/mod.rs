@@ -93,7 +93,7 @@ pub struct Diagnosis {
     /// diagnosis at most, but for `no_claim_time`. Of unknown claims: `clock` (one is ahead), `zone` (times may not be in
     /// UTC), `unjudged` (something else is missing). Of jobs that are due: `stands_still` (workers take none), `busy`
     /// (their workers hold healthy claims), `paused`, and `not_staged` (what makes scheduled jobs available does not).
-    /// And `locks`: a transaction that holds locks on the queue's tables for long.
+    /// `interrupted`: jobs that their library failed because their worker died. And `locks`: a transaction that holds locks on the queue's tables for long.
     #[serde(rename = "diagnosis")]
     #[schemars(with = "String")]
     pub what: DiagnosisKind,
@@ -115,7 +115,7 @@ pub struct Diagnosis {
     /// The jobs that it names: all that were lost again and again, the first that cannot be judged.
     pub ids: Vec<String>,
     /// When it began: the last sign of life of the first that went; of what hangs the first claim; of an inconsistency
-    /// the oldest sign; of due jobs since when the oldest waits.
+    /// the oldest sign; of due jobs since when the oldest waits; of interrupted ones when the first failed.
     #[serde(rename = "since_at")]
     #[schemars(with = "Option<String>")]
     pub since: Option<Timestamp>,
@@ -182,6 +182,7 @@ pub enum DiagnosisKind {
     Busy,
     Paused,
     NotStaged,
+    Interrupted,
     Locks,
 }
 
@@ -215,7 +216,7 @@ impl Diagnosis {
     ) -> Option<u8> {
         use Counted::{Again, Held, Late, Missing, Restarted, WithoutOwner};
         use DiagnosisKind::{
-            AllSilent, Hangs, LostAgain, NoOwner, OneByOne, OwnerMissing, OwnerRestarted, Silent, Vanished,
+            AllSilent, Hangs, Interrupted, LostAgain, NoOwner, OneByOne, OwnerMissing, OwnerRestarted, Silent, Vanished,
         };
         let names = |name: Option<&str>| {
             name.is_some_and(|name| self.names.binary_search_by(|gone| gone.as_str().cmp(name)).is_ok())
@@ -227,10 +228,10 @@ impl Diagnosis {
             }
             (Counted::Unjudged(hash), _) => (0, self.lacks.as_ref().is_some_and(|(lacks, _)| *lacks == hash)),
             // Those that were lost again and again are among their holders' where they are too many to name.
-            (Held | Again, Vanished | OneByOne | Silent) => (1, names(owner) || names(host)),
+            (Held | Again, Vanished | OneByOne | Silent | Interrupted) => (1, names(owner) || names(host)),
             (Held | Again, Hangs) if self.owner.is_some() => (3, self.owner.as_deref() == owner),
             (Held | Again, Hangs) => (2, self.owners.is_some() && is_of_kind),
-            (WithoutOwner, Silent) => (1, self.names.is_empty() && is_of_kind),
+            (WithoutOwner, Silent | Interrupted) => (1, self.names.is_empty() && is_of_kind),
             (Late, Hangs) => (1, self.owners.is_none() && is_of_kind),
             (Held | Again | WithoutOwner, AllSilent) => (4, true),
             _ => (0, false),
@@ -342,6 +343,7 @@ impl<'s> Diagnoses<'s> {
             // Of a job that is too long in a state nothing else is known, where the queue shows no life.
             _ if !judgement.verdict.is_death() && spec.liveness.is_empty() => Counted::Late,
             _ if claim.owner.is_none() => Counted::WithoutOwner,
+            _ if spec.interrupted.is_some() => Counted::Held,
             _ if shows(Inconsistency::OwnerMissing) => Counted::Missing,
             _ if shows(Inconsistency::OwnerRestarted) => Counted::Restarted,
             _ => self.held(claim, judgement, &one),

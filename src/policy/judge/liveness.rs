@@ -256,7 +256,8 @@ fn by_row(source: &Liveness) -> bool {
 pub(super) fn tested(evaluation: Evaluation<'_>) -> Judgement {
     let Evaluation { spec, claim, policy, now, keeps_all, .. } = evaluation;
     let mut judgement = evaluate(evaluation);
-    let Some((time, said)) = spec.zone() else { return judgement };
+    // No death is inferred from the time of an interrupted job.
+    let Some((time, said)) = spec.zone().filter(|_| spec.interrupted.is_none()) else { return judgement };
     let (mut result, mut finding) = (CheckResult::Clear, Finding::Preset(said.caution().to_owned()));
     let owner = claim.owner.as_ref();
     if let (Said::ByNobody, Verdict::Stuck(reasons)) = (said, &judgement.verdict)

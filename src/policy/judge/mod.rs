@@ -1,6 +1,7 @@
 //! Judges one claim: a verdict from what the snapshot read and what the operator asked for.
 
 mod external;
+mod interrupted;
 mod liveness;
 mod trouble;
 
@@ -36,7 +37,9 @@ fn evaluate(mut evaluation: Evaluation<'_>) -> Judgement {
     if claim.key.0.iter().any(Cell::is_null) {
         evaluation.lack(Finding::NullKey);
     }
-    if spec.waits {
+    if spec.interrupted.is_some() {
+        evaluation.interrupted();
+    } else if spec.waits {
         evaluation.waiting();
     } else if policy.restart.is_some() {
         evaluation.restart();

@@ -2,9 +2,11 @@
 //! live tables.
 
 mod actions;
+mod interrupted;
 mod waiting;
 
 pub(crate) use actions::{ActionDoc, StepDoc};
+pub(crate) use interrupted::InterruptedDoc;
 pub(crate) use waiting::{PlaceDoc, WaitingDoc, WorkersDoc};
 
 use super::encoding::{Encoding, Encodings, Zone};
@@ -49,6 +51,7 @@ pub(crate) struct Document {
     #[serde(rename = "action", deserialize_with = "actions")]
     pub(crate) actions: Vec<(Action, ActionDoc)>,
     pub(crate) waiting: WaitingDoc,
+    pub(crate) interrupted: InterruptedDoc,
     #[serde(rename = "place", deserialize_with = "named")]
     pub(crate) places: Vec<(String, PlaceDoc)>,
     #[serde(rename = "skip", deserialize_with = "named")]

@@ -99,11 +99,12 @@ impl QueueSpec {
         self.written_by(self.actions.get(&action)?)
     }
 
-    /// The columns that an undo of that action may restore: those that it assigns to claims, or to jobs that wait, with
-    /// a delay too; `None` where none of it can be undone.
+    /// The columns that an undo of that action may restore: those that it assigns to claims, to jobs that wait, or to
+    /// interrupted ones, with a delay too; `None` where none of it can be undone.
     pub fn revertible(&self, action: Action) -> Option<Vec<&Column>> {
         let of_both = [&self.actions, &self.waiting_actions].into_iter().filter_map(|actions| actions.get(&action));
-        let delayed = of_both.flat_map(|action| std::iter::once(action).chain(action.delayed.as_deref()));
+        let of_all = of_both.chain(self.retry.as_ref().filter(|_| action == Action::Requeue));
+        let delayed = of_all.flat_map(|action| std::iter::once(action).chain(action.delayed.as_deref()));
         let written: Vec<Vec<&Column>> = delayed.filter_map(|action| self.written_by(action)).collect();
         (!written.is_empty()).then(|| written.concat())
     }

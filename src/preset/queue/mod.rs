@@ -36,6 +36,14 @@ pub struct QueueSpec {
     /// True for jobs that wait ([`Waits`](super::Waits)): their one state stands for the ones in flight, and the time
     /// since when they wait for the time of the claim.
     pub waits: bool,
+    /// Set for jobs that the library failed because their worker died
+    /// ([`View::Interrupted`](super::View::Interrupted)): their state stands for the ones in flight, and the time of
+    /// their failure for that of the claim.
+    pub interrupted: Option<InterruptedSpec>,
+    /// True if the rows tell which jobs the library failed because their worker died.
+    pub tells_interrupted: bool,
+    /// True if jobdoctor brings them back, and the library's own command is not what does.
+    pub retries_interrupted: bool,
     pub claim: ClaimSpec,
     pub owner: OwnerSpec,
     /// What shows life, best source first.
@@ -57,6 +65,8 @@ pub struct QueueSpec {
     /// Why no statement can be written that does what an action says and no more, if so.
     pub unwritable: Option<String>,
     pub waiting_actions: BTreeMap<Action, ActionSpec>,
+    /// How an interrupted job comes back that is a row of the claims' own table.
+    pub retry: Option<ActionSpec>,
     /// What the tables tell of jobs that wait, or why they tell nothing.
     pub waiting: Result<Box<WaitingSpec>, String>,
     /// The tables that only say what waits, by their logical names.
@@ -85,6 +95,11 @@ impl QueueSpec {
         matches!(self.claim.state, StateSource::Column(_)) && self.claim.own_state().is_none()
     }
 
+    /// The library's own command for interrupted jobs that jobdoctor does not retry.
+    pub fn library_command(&self) -> Option<&str> {
+        self.interrupted.as_ref()?.command.as_deref()
+    }
+
     /// True if the operator must say how long a claim may be silent: the library's own threshold is not known.
     pub fn needs_threshold(&self) -> bool {
         self.liveness.iter().any(|source| source.silent_after() == Some(&SilentAfter::Required))
@@ -98,7 +113,8 @@ impl QueueSpec {
 
     /// The key that a mapping without liveness lacks, where claims have a claim time.
     pub fn missing_liveness(&self) -> Option<String> {
-        let claimed_at = self.claim.claimed_at.as_ref().filter(|_| self.liveness.is_empty())?;
+        let is_missing = self.liveness.is_empty() && self.interrupted.is_none();
+        let claimed_at = self.claim.claimed_at.as_ref().filter(|_| is_missing)?;
         let column = &claimed_at.column.name;
         Some(format!("liveness = [{{ by = \"age\", column = {column:?}, silent_after = \"30m\" }}]"))
     }

@@ -2,9 +2,11 @@
 
 use super::{Expr, StateValue, TimeColumn};
 use crate::model::{AttemptsChange, is_threshold, parse_duration};
+use crate::preset::encoding::Encodings;
 use crate::preset::field::Written;
 use crate::preset::template::{Column, Piece, Template, is_name};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// What shows life. Times, columns and SQL are those of live tables, or as their author wrote them.
@@ -282,6 +284,15 @@ impl<C: From<Written>> From<Written> for MaxRuntime<C> {
     fn from(written: Written) -> Self {
         parse_duration(&written.text).map_or_else(|_| MaxRuntime::Column(written.into()), MaxRuntime::Span)
     }
+}
+
+/// What is known of jobs that the library failed because their worker died, beside what a claim has.
+#[derive(Debug, Clone)]
+pub struct InterruptedSpec {
+    /// Counts the jobs that ended, well or not, since an instant, in the encodings that its markers ask for.
+    pub ended: Option<(Template, BTreeMap<String, Encodings>)>,
+    /// The library's own command where jobdoctor writes nothing, with `{ids}` or `{id}`.
+    pub command: Option<String>,
 }
 
 /// What the tables keep of jobs that have ended well.

@@ -182,10 +182,14 @@ impl Binder<'_> {
         Ok(())
     }
 
-    fn now_encodings(&self, written: &Written, sql: &Template) -> Result<BTreeMap<String, Encodings>, SpecError> {
+    pub(super) fn now_encodings(
+        &self,
+        written: &Written,
+        sql: &Template,
+    ) -> Result<BTreeMap<String, Encodings>, SpecError> {
         let mut encodings = BTreeMap::new();
         for marker in sql.markers() {
-            if let Marker::Now(Some(column)) | Marker::RunAt(Some(column)) = marker {
+            if let Marker::Now(Some(column)) | Marker::RunAt(Some(column)) | Marker::Since(column) = marker {
                 let times = &self.document.time;
                 let found = times.columns.get(column).or(times.default.as_ref()).cloned().or_else(|| self.natural());
                 let found = found.ok_or_else(|| {

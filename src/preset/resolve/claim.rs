@@ -97,7 +97,10 @@ impl Binder<'_> {
                 Some(Max::Number(number)) => Some(Max::Number(*number)),
                 Some(Max::Expr(written)) => self.expr(written, &self.lock)?.map(Max::Expr),
             },
-            stalls: self.optional_expr(&attempts.stalls)?,
+            stalls: self.optional_expr(&attempts.stalls)?.filter(|stalls| match stalls {
+                Expr::Sql(sql) => !self.lacks_optional(sql),
+                Expr::Column(_) => true,
+            }),
             counted: attempts.counted,
             exhausted: attempts.exhausted,
             max_counts: attempts.max_counts,

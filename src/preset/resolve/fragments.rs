@@ -11,6 +11,8 @@ use crate::preset::template::{Marker, Piece, Template, is_name};
 pub(super) enum Within {
     /// A statement that only reads: nothing.
     Snapshot,
+    /// The count of jobs that ended.
+    Ended,
     Assignment,
     Step,
     WakeUp,
@@ -26,6 +28,7 @@ impl Within {
                 Within::Step,
                 Marker::Now(Some(_)) | Marker::RunAt(Some(_)) | Marker::NowRfc3339 | Marker::Reason | Marker::Ids,
             ) => true,
+            (Within::Ended, Marker::Since(_)) => true,
             (Within::WakeUp, Marker::Queue | Marker::Moved) => true,
             _ => false,
         }
@@ -57,14 +60,26 @@ impl Binder<'_> {
 
     /// Refuses a statement that names a column which its table does not have. Its fragments must have been put in.
     pub(super) fn columns_are_there(&self, written: &Written, sql: &Template) -> Result<(), SpecError> {
-        let (text, tables) = text_and_tables(sql);
-        let columns = of_aliases(&text, &tables).chain(of_inserts(&text, &tables));
-        for (table, column) in columns {
-            if let Some(live) = self.tables.get(table).filter(|live| live.column(column).is_none()) {
-                return Err(written.error(format!("table {} has no column `{column}`", live.name)));
-            }
+        match self.lacking(sql) {
+            Some((table, column)) => Err(written.error(format!("table {table} has no column `{column}`"))),
+            None => Ok(()),
         }
-        Ok(())
+    }
+
+    /// A table and a column that a statement names there and that it lacks.
+    fn lacking(&self, sql: &Template) -> Option<(String, String)> {
+        let (text, tables) = text_and_tables(sql);
+        let mut columns = of_aliases(&text, &tables).chain(of_inserts(&text, &tables));
+        columns.find_map(|(table, column)| {
+            let live = self.tables.get(table).filter(|live| live.column(column).is_none())?;
+            Some((live.name.clone(), column.to_owned()))
+        })
+    }
+
+    /// True if a condition on a claim names an optional column that this table lacks.
+    pub(super) fn lacks_optional(&self, sql: &Template) -> bool {
+        let behind_from = Template::around("? ?", &[&self.document.claim.from.sql.0, &sql.0]);
+        self.lacking(&behind_from).is_some_and(|(_, column)| self.is_optional(&column))
     }
 }
 

@@ -57,12 +57,12 @@ impl<E> From<SpecError> for ResolveError<E> {
     }
 }
 
-/// Resolves a preset; where it `waits`, for jobs that wait in one state.
+/// Resolves a preset for the jobs of this view.
 pub fn resolve<E>(
     preset: &Preset,
     live: &LiveSchema,
     place: &Place,
-    waits: Option<&Waits>,
+    view: View<'_>,
     ask: Ask<'_, E>,
 ) -> Result<QueueSpec, ResolveError<E>> {
     let (node, variants, ignored) = choose(preset, preset.for_engine(live.engine)?, live, place, ask)?;
@@ -70,17 +70,24 @@ pub fn resolve<E>(
     let mut document = Document::of(&preset.document, &preset.name, &node, live.engine)?;
     // A caution that is called like an option asks for it.
     document.cautions.retain(|(name, _)| !place.options.contains_key(name));
-    if let Some(waits) = waits {
-        waits.turn(&mut document)?;
+    match view {
+        View::Claims => {}
+        View::Waits(waits) => waits.turn(&mut document)?,
+        View::Interrupted => document.turn_to_interrupted()?,
     }
     let (schema, tables) = physical_tables(&document, live, place)?;
     let within = (!schema.is_empty()).then_some(schema.as_str());
     if let Some(table) = place.table.as_deref().filter(|table| live.table_meant(within, table).is_none()) {
         return Err(missing_table(&preset.document, table, live, &schema).into());
     }
-    let spec = Binder::new(&preset.document, &document, live, schema, tables.clone())?.bind(variants, ignored)?;
+    let binder = Binder::new(&preset.document, &document, live, schema, tables.clone())?;
+    let spec = binder.bind(variants, ignored)?;
     preset.columns_are_there(&document, &tables)?;
-    Ok(if waits.is_some() { Waits::complete(spec) } else { spec })
+    Ok(match view {
+        View::Claims => spec,
+        View::Waits(_) => Waits::complete(spec),
+        View::Interrupted => QueueSpec { interrupted: Some(binder.interrupted()?), ..spec },
+    })
 }
 
 struct Binder<'a> {
@@ -204,12 +211,16 @@ impl<'a> Binder<'a> {
             filled: self.own.filled.clone(),
             actions,
             waiting_actions: self.actions(&document.waiting.actions, &claim, &attempts)?,
+            retry: self.retry(&claim, &attempts),
             waiting: self.waiting(&claim, &finished),
             finished,
             beside: document.waiting.tables.iter().map(|(logical, _)| logical.clone()).collect(),
             places: self.places(),
             states: document.states.clone(),
             waits: false,
+            interrupted: None,
+            tells_interrupted: self.tells_interrupted(),
+            retries_interrupted: self.tells_interrupted() && document.interrupted.command.is_none(),
             unlocked: self.unlocked(&liveness)?,
             claim,
             owner,
@@ -232,12 +243,40 @@ impl<'a> Binder<'a> {
         Ok(QueueSpec { computed: self.computed.take().into_iter().collect(), unwritable, ..spec })
     }
 
+    /// True if the rows tell which jobs were interrupted. A table without the columns that would tell is no error.
+    fn tells_interrupted(&self) -> bool {
+        let doc = &self.document.interrupted;
+        let is_there = |since: &Written| doc.from.is_some() || matches!(self.time(since, &self.lock), Ok(Some(_)));
+        let may_ask = |filter: &Fragment| doc.from.is_some() || !self.lacks_optional(&filter.sql);
+        doc.since.as_ref().is_some_and(is_there) && doc.filter.as_ref().is_some_and(may_ask)
+    }
+
+    /// How an interrupted job comes back, where its row is one of the claims' own table.
+    fn retry(&self, claim: &ClaimSpec, attempts: &Attempts) -> Option<ActionSpec> {
+        let doc = &self.document.interrupted;
+        let retry = doc.retry.clone().filter(|_| doc.from.is_none())?;
+        // What is wrong with it is said where interrupted jobs are asked for.
+        self.actions(&[(Action::Requeue, retry)], claim, attempts).ok()?.remove(&Action::Requeue)
+    }
+
+    fn interrupted(&self) -> Result<InterruptedSpec, SpecError> {
+        let doc = &self.document.interrupted;
+        let ended = |Fragment { written, sql }: &Fragment| {
+            let sql = self.expand(written, sql, Within::Ended)?;
+            let encodings = self.now_encodings(written, &sql)?;
+            Ok::<_, SpecError>((sql, encodings))
+        };
+        Ok(InterruptedSpec { ended: doc.ended.as_ref().map(ended).transpose()?, command: doc.command.clone() })
+    }
+
     fn skips(&self) -> Result<Vec<Skip>, SpecError> {
         let skip = |(_, skip): &(String, Skip<Fragment>)| {
             let condition = self.read_sql(&skip.condition)?;
             Ok(Skip { condition, actions: skip.actions.clone(), reason: skip.reason.clone() })
         };
-        self.document.skips.iter().map(skip).collect()
+        // A table without such a column shows nothing of the kind.
+        let asked = self.document.skips.iter().filter(|(_, skip)| !self.lacks_optional(&skip.condition.sql));
+        asked.map(skip).collect()
     }
 
     fn checks(&self) -> Result<Vec<CheckSpec>, SpecError> {
@@ -273,6 +312,16 @@ impl<'a> Binder<'a> {
         }
         Ok(shown)
     }
+}
+
+/// Which jobs of a queue a [`QueueSpec`] is about.
+#[derive(Debug, Clone, Copy)]
+pub enum View<'a> {
+    /// Those in flight.
+    Claims,
+    Waits(&'a Waits),
+    /// Those that the library failed because their worker died.
+    Interrupted,
 }
 
 /// Jobs that wait in one state. No worker holds them, so no sign of life is read; what is left is since when they wait,

@@ -45,8 +45,10 @@ pub struct Values<'a> {
     pub(super) run_at: Option<Timestamp>,
     /// The encoding of the assigned column.
     pub(super) assigned: Option<&'a Encodings>,
-    /// The encodings of the columns that `:now.column` and `:run_at.column` name.
+    /// The encodings of the columns that `:now.column`, `:run_at.column` and `:since.column` name.
     pub(super) named: Option<&'a std::collections::BTreeMap<String, Encodings>>,
+    /// From when ended jobs are counted.
+    pub(super) since: Option<Timestamp>,
     pub(super) reason: &'a str,
     pub(super) queue: Option<&'a str>,
     /// The number of moved jobs, for wake-ups.
@@ -138,7 +140,9 @@ impl<'d> Sql<'d> {
 
     fn marker(&mut self, spec: &QueueSpec, marker: &Marker, values: &Values<'_>) {
         let encodings = match marker {
-            Marker::Now(Some(column)) | Marker::RunAt(Some(column)) => values.named.and_then(|named| named.get(column)),
+            Marker::Now(Some(column)) | Marker::RunAt(Some(column)) | Marker::Since(column) => {
+                values.named.and_then(|named| named.get(column))
+            }
             _ => values.assigned,
         };
         if let Some(sql) = self.dialect.stands_for(marker, encodings) {
@@ -155,6 +159,7 @@ impl<'d> Sql<'d> {
             }
             Marker::Now(_) => spelled(values.now),
             Marker::RunAt(_) => spelled(values.run_at),
+            Marker::Since(_) => spelled(values.since),
             Marker::NowRfc3339 => values.now.map_or(Cell::Null, |now| Cell::Text(now.to_string())),
             Marker::Reason => Cell::Text(values.reason.to_owned()),
             Marker::Schema => Cell::Text(spec.schema.clone()),

@@ -4,7 +4,7 @@ use super::builder::{Param, Sql, Statement, Values, column_of, column_sql, liter
 use super::decode::reading;
 use super::dialect::Dialect;
 use super::filter::after;
-use crate::model::{Cell, Engine, Owner, Reading};
+use crate::model::{Cell, Engine, Owner, Reading, Timestamp};
 use crate::preset::ident::literal;
 use crate::preset::{Expr, QueueSpec, Runs, StateSource, Template, TimeColumn};
 use crate::store::{FinishedRun, RowCount, WantedRuns};
@@ -130,6 +130,14 @@ pub fn question(spec: &QueueSpec, dialect: &dyn Dialect, asked: &Template) -> St
     let mut sql = Sql::new(dialect);
     sql.template(spec, asked, &Values::default());
     sql.finish()
+}
+
+/// Implements [`crate::store::Reader::ended`]; `None` where the preset has no such count.
+pub fn ended(spec: &QueueSpec, dialect: &dyn Dialect, since: Timestamp) -> Option<Statement> {
+    let (asked, encodings) = spec.interrupted.as_ref()?.ended.as_ref()?;
+    let mut sql = Sql::new(dialect);
+    sql.template(spec, asked, &Values { since: Some(since), named: Some(encodings), ..Values::default() });
+    Some(sql.finish())
 }
 
 /// Implements [`crate::store::Reader::finished`]. An index on state and end serves both kinds of query. Without one,

@@ -2,13 +2,14 @@
 
 use super::builder::{Param, Sql, Statement, column_sql, literal_sql};
 use super::dialect::{Dialect, Postgres};
-use super::filter::{before, suspect};
+use super::filter::{after, before, suspect};
 use super::projection::Projection;
 use crate::model::{Cell, Engine, Key};
 use crate::preset::{Column, QueueSpec, StateSource};
 use crate::store::ids::read_by_server;
 use crate::store::{Detail, Wanted};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A statement whose rows are streamed, and how to read them.
 ///
@@ -56,7 +57,7 @@ pub fn listing<'s>(
     most: Option<u64>,
 ) -> Option<Listing<'s>> {
     let mut sql = Sql::new(dialect);
-    let began = spec.claim.claimed_at.as_ref().filter(|_| matches!(wanted, Wanted::Before(_)));
+    let began = spec.claim.claimed_at.as_ref().filter(|_| matches!(wanted, Wanted::Before(_) | Wanted::Since(_)));
     let is_flagged = matches!(wanted, Wanted::Suspects(_)) && dialect.engine() == Engine::Postgres;
     let projection = Projection::of_claims(spec, &sql, detail, is_flagged.then_some("jobdoctor_q.suspect"));
     let states: Vec<Option<&Cell>> = match &spec.claim.state {
@@ -66,7 +67,7 @@ pub fn listing<'s>(
     sql.joined(" UNION ALL ", states.into_iter().zip(1..), |sql, (state, leg)| {
         sql.push("SELECT ");
         match wanted {
-            Wanted::All | Wanted::Before(_) => sql.push(&leg.to_string()),
+            Wanted::All | Wanted::Before(_) | Wanted::Since(_) => sql.push(&leg.to_string()),
             Wanted::Suspects(_) if is_flagged => {
                 sql.push(&format!("CASE WHEN jobdoctor_q.suspect THEN {leg} ELSE 0 END"));
             }
@@ -104,11 +105,17 @@ pub fn listing<'s>(
             sql.push(" AND ");
             before(sql, began, *cut);
         }
+        if let (Wanted::Since(cut), Some(began)) = (wanted, began) {
+            sql.push(" AND (");
+            // That instant counts, and the bound is exclusive.
+            after(sql, began, cut.minus(Duration::from_micros(1)));
+            sql.push(&format!(" OR {} IS NULL)", column_sql(&began.column)));
+        }
     });
     if let Some(most) = most.filter(|_| dialect.engine() == Engine::Postgres) {
         sql.push(&format!(" LIMIT {most}"));
     }
-    let is_told = began.is_some() || !matches!(wanted, Wanted::Before(_));
+    let is_told = began.is_some() || !matches!(wanted, Wanted::Before(_) | Wanted::Since(_));
     is_told.then(|| Listing { statement: sql.finish(), projection })
 }
 

@@ -26,8 +26,8 @@ pub(super) use act::{
     acts, after, checks_rows, images, left_behind, notifications, or_roll_back, restores, returning, returns_final_rows,
 };
 pub(super) use counts::{
-    count, count_by_owner, count_by_state, count_in_states, finished, finished_run, owner_count, question, row_count,
-    state_meant, states_in_use,
+    count, count_by_owner, count_by_state, count_in_states, ended, finished, finished_run, owner_count, question,
+    row_count, state_meant, states_in_use,
 };
 pub(super) use decode::text;
 pub(super) use key_holders::{key_holders, unique_key, unique_keys};

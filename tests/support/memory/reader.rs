@@ -68,6 +68,10 @@ impl Reader for MemoryReader {
         panic!("the memory store speaks no SQL: {sql:?}")
     }
 
+    fn ended(&mut self, _: &QueueSpec, _: Timestamp) -> Result<Option<u64>, StoreError> {
+        Ok(None)
+    }
+
     /// It has no unique keys but those of its rows.
     fn key_holders(&mut self, _: &QueueSpec, _: &ActionSpec, _: &[Key]) -> Result<Vec<(usize, RowError)>, StoreError> {
         Ok(Vec::new())

@@ -68,8 +68,22 @@ fn exit_after(outcomes: &Outcomes, named: u64, stop: Option<&StoreError>) -> Exi
 }
 
 /// Options that select jobs and actions; a saved plan holds its own.
-const SELECTING: [&str; 12] =
-    ["from-file", "host", "id", "kind", "limit", "older", "owner", "queue", "rule", "save-plan", "state", "to"];
+const SELECTING: [&str; 14] = [
+    "from-file",
+    "host",
+    "id",
+    "interrupted",
+    "kind",
+    "limit",
+    "older",
+    "owner",
+    "queue",
+    "rule",
+    "save-plan",
+    "since",
+    "state",
+    "to",
+];
 
 /// The command lines that go on from a run.
 pub(super) struct Next<'a> {

@@ -14,7 +14,7 @@ use crate::ops::{
 };
 use crate::output::format::{Format, count, grouped};
 use crate::output::{Closing, WarnAbove, no_such_job};
-use crate::policy::{Policy, RestartScope, Rule};
+use crate::policy::{INTERRUPTED_WITHIN, Policy, RestartScope, Rule};
 use crate::preset::ident::literal;
 use crate::store::{Limits, Store, random};
 use ending::{FollowUp, Next, end, exit};
@@ -67,7 +67,11 @@ impl<'a> Pass<'a> {
 
     /// Begins a snapshot; with a stall budget it counts losses.
     pub(super) fn snapshot(&self) -> Result<Snapshot, OpsError> {
-        let mut snapshot = self.settings.session(self.store.as_ref(), &self.limits).snapshot()?;
+        let session = self.settings.session(self.store.as_ref(), &self.limits);
+        let mut snapshot = match self.options.interrupted {
+            Some(_) => session.snapshot_of_interrupted()?,
+            None => session.snapshot()?,
+        };
         if self.options.act.emit_sql {
             snapshot.must_have_scripts()?;
         }
@@ -94,7 +98,7 @@ impl<'a> Pass<'a> {
         let fails_refused = if act.emit_sql { Some(false) } else { is_asked.then_some(true) };
         let mut policy = Policy { to: act.to, max_stalls: *max_stalls, fails_refused, ..self.settings.policy(None) };
         policy.act_on.extend(&act.rule);
-        policy
+        self.options.interrupted.map_or(policy.clone(), |since| policy.on_interrupted(since))
     }
 
     /// Adds the evidence from files to a policy. The second value is what is odd about the live-owner list.
@@ -139,6 +143,15 @@ impl<'a> Pass<'a> {
         if let (true, PlanSource::Selection(selection)) = (self.options.with_waiting, source) {
             let session = self.settings.session(self.store.as_ref(), &self.limits);
             ops::plan_waiting(&session, &mut plan, selection, policy)?;
+        }
+        if let (true, PlanSource::Selection(selection)) = (self.options.with_interrupted, source) {
+            let session = self.settings.session(self.store.as_ref(), &self.limits);
+            let brake = (INTERRUPTED_WITHIN, self.options.overridden(self.settings).is_some());
+            if let Some(why) = ops::plan_interrupted(&session, &mut plan, selection, policy, brake)? {
+                // A plan that is shown prints its own warnings.
+                self.options.act.apply.then(|| self.context.ui.warn(&why));
+                plan.warn(why);
+            }
         }
         Ok(plan)
     }

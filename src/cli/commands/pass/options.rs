@@ -14,7 +14,7 @@ pub(in crate::cli::commands) struct Options<'a> {
     /// How much later than now requeued jobs may run.
     pub(super) delay: Delay,
     /// After how many losses a job is failed.
-    pub(super) max_stalls: Option<u32>,
+    pub(in crate::cli::commands) max_stalls: Option<u32>,
     /// The time between the plan and the snapshot that confirms it.
     pub(super) confirm_after: Option<Duration>,
     /// How long the run may take, unless the operator says.
@@ -23,6 +23,10 @@ pub(in crate::cli::commands) struct Options<'a> {
     pub(in crate::cli::commands) is_restart: bool,
     /// Whether jobs that wait for too long are planned too.
     pub(in crate::cli::commands) with_waiting: bool,
+    /// How long ago a job may have been interrupted where these are planned instead of claims.
+    pub(in crate::cli::commands) interrupted: Option<Duration>,
+    /// Whether interrupted jobs are planned too.
+    pub(in crate::cli::commands) with_interrupted: bool,
 }
 
 impl<'a> Options<'a> {
@@ -83,6 +87,8 @@ impl<'a> Options<'a> {
             time: if act.mode().writes() { APPLYING } else { READING },
             is_restart: false,
             with_waiting: false,
+            interrupted: None,
+            with_interrupted: false,
         }
     }
 

@@ -117,6 +117,7 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
     options.is_restart = args.restart;
     // A restart sweep is about owners, and waiting jobs have none.
     options.with_waiting = !args.restart;
+    options.with_interrupted = settings.target.interrupted && !args.restart;
     let source = PlanSource::Selection(Box::new(selection.clone()));
     let pass = Pass::open(context, &settings, options, (source, &args.evidence, &args.list.output))?;
     let mut snapshot = pass.snapshot()?;
@@ -124,6 +125,9 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
     if let Some(why) = snapshot.spec.advice_only() {
         // A silent sweep would look like success for ever.
         return Err(CliError::new(Exit::Config, format!("nothing can be swept here: {why}")));
+    }
+    if pass.options.with_interrupted {
+        ops::is_bounded(&snapshot, pass.options.max_stalls)?;
     }
     let run_id = pass.run_id(&snapshot);
     // Claims made while the sweep waits belong to workers that started after it.

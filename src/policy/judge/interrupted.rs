@@ -1,0 +1,44 @@
+//! Judges jobs that their library failed because their worker died: they are to be retried unless the worker shows life.
+
+use super::Evaluation;
+use super::liveness::{Opinion, but};
+use crate::model::{Clocks, FUTURE_TOLERANCE};
+use crate::policy::finding::Finding;
+use crate::policy::live_owners::Standing;
+use crate::policy::verdict::{Rule, Value};
+
+impl Evaluation<'_> {
+    pub(super) fn interrupted(&mut self) {
+        let (spec, claim) = (self.spec, self.claim);
+        let Some(since) = &spec.claim.claimed_at else { return };
+        let implausible = self.must_be_plausible(since, &claim.claimed_at, Some(FUTURE_TOLERANCE));
+        let life = self.owner_lives();
+        // When it failed, which a later heartbeat of its owner does not change.
+        self.last_seen_at = claim.claimed_at.at();
+        let finding = match self.silence() {
+            Some(ago) => Finding::Interrupted(ago),
+            None => Finding::StateTimeUnknown(claim.state.clone()),
+        };
+        let opinion = match (life, self.last_seen_at) {
+            (Some(life), _) => Opinion::Unknown(but(finding, life)),
+            (None, None) => Opinion::Unknown(finding),
+            (None, Some(_)) => Opinion::Dead(Rule::Interrupted, finding),
+        };
+        let value = Value::Time(claim.claimed_at.clone());
+        self.note(Rule::Interrupted.name(), &since.column, value, opinion, implausible);
+    }
+
+    /// What shows that the owner that the job names lives.
+    fn owner_lives(&mut self) -> Option<Finding> {
+        if let Some(living) = &self.policy.living
+            && living.says(self.claim, self.now, Clocks::Two) == Standing::Listed
+        {
+            return Some(Finding::List(self.owner_name(), Standing::Listed));
+        }
+        self.last_seen_at = self.claim.heartbeat.at();
+        self.spec.liveness.iter().zip(&self.claim.signs).find_map(|(source, sign)| match self.opinion(source, sign) {
+            Opinion::Alive(life) => Some(life),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,115 @@
+//! Sweeps that retry interrupted jobs: where the target says so, and within a stall budget.
+
+use super::{done, lost, queue_of};
+use crate::support::shop::{Shop, on_both};
+
+const TARGET: &str = "[target.shop]\nstalled = 1\n";
+
+/// Sweeps with these keys of the target.
+fn sweep(queue: &Shop, keys: &str, more: &[&str], code: i32) -> crate::support::cli::Ran {
+    let text = TARGET.replace("stalled = 1", &format!("db = \"{}\"\n{keys}", queue.url));
+    std::fs::write(queue.doctor.path("config.toml"), text).unwrap();
+    queue.doctor.run(&[&["sweep", "--config", "config.toml", "--target", "shop"], more].concat()).exits(code)
+}
+
+const BOUNDED: &str = "interrupted = true\nmax_stalls = 2";
+
+#[test]
+fn they_do_it_only_where_the_target_says_so() {
+    on_both(|queue| {
+        lost(queue, (1, 2), "web2", 840);
+        done(queue, (11, 20));
+        queue.in_flight(21, 21, "'web3:1'", 600);
+        let states = || queue.rows("SELECT id, status FROM jobs WHERE id IN (1, 2, 21) ORDER BY id");
+        sweep(queue, "max_stalls = 2", &["--dry-run"], 0);
+        let document = sweep(queue, "max_stalls = 2", &["--json"], 0).json();
+        assert_eq!(document["summary"]["planned"], 1);
+        // A restart sweep is about the jobs of its host.
+        let restart = ["--restart", "--host", "web2", "--apply"];
+        sweep(queue, BOUNDED, &restart, 0);
+        assert_eq!(states(), ["1 FAILED", "2 FAILED", "21 RUNNING"]);
+        sweep(queue, "interrupted = true", &["--apply"], 78).says("needs `max_stalls` in the target");
+        assert_eq!(states(), ["1 FAILED", "2 FAILED", "21 RUNNING"]);
+        let swept = sweep(queue, BOUNDED, &["--apply", "--json"], 0).json();
+        assert_eq!(swept["summary"]["outcomes"]["moved"], 3);
+        assert_eq!(swept["summary"]["diagnoses"], 2);
+        assert_eq!(states(), ["1 QUEUED", "2 QUEUED", "21 QUEUED"]);
+    });
+}
+
+#[test]
+fn their_brake_counts_both_sides_and_holds_back_no_claim() {
+    on_both(|queue| {
+        lost(queue, (1, 11), "web2", 840);
+        let refused = sweep(queue, BOUNDED, &["--apply", "--json"], 4).json();
+        assert!(refused["brake"]["why"][0].as_str().unwrap().starts_with("workers lost 11 of the 11 jobs"));
+        assert_eq!(queue.rows("SELECT count(*) FROM jobs WHERE status = 'QUEUED'"), ["0"]);
+        queue.in_flight(21, 21, "'web3:1'", 600);
+        sweep(queue, BOUNDED, &["--apply"], 0).says("more than half: none of them is brought back in this run");
+        assert_eq!(queue.rows("SELECT id FROM jobs WHERE status = 'QUEUED'"), ["21"]);
+        sweep(queue, BOUNDED, &["--apply", "--max-jobs", "11"], 0);
+        assert_eq!(queue.rows("SELECT count(*) FROM jobs WHERE status = 'QUEUED'"), ["12"]);
+    });
+}
+
+/// What an operator fails stays failed, and what says that its deadline has passed.
+#[test]
+fn what_was_failed_by_decision_is_not_brought_back() {
+    on_both(|queue| {
+        queue.in_flight(1, 2, "'web3:1'", 600);
+        queue.sql("UPDATE jobs SET attempts = 5, deadline_at = {ago 300} WHERE id = 2");
+        queue.run(&["reclaim", "--id", "1", "--id", "2", "--to", "fail", "--apply"]).exits(0);
+        sweep(queue, BOUNDED, &["--apply"], 0);
+        assert_eq!(queue.rows("SELECT id, status FROM jobs ORDER BY id"), ["1 FAILED", "2 FAILED"]);
+        // An owner that beats after its job was failed may still run it.
+        lost(queue, (3, 3), "web2", 840);
+        queue.sql("UPDATE jobs SET heartbeat_at = {ago 5} WHERE id = 3");
+        sweep(queue, BOUNDED, &["--apply"], 0);
+        assert_eq!(queue.rows("SELECT status FROM jobs WHERE id = 3"), ["FAILED"]);
+    });
+}
+
+/// What kills its worker each time is retried as often as the budget says, and then stays where it is.
+#[test]
+fn a_job_that_kills_its_worker_comes_back_twice() {
+    on_both(|queue| {
+        queue.sql("INSERT INTO jobs (id, queue, kind, status, attempts, max_attempts) VALUES (1, 'mail', 'Poison', 'QUEUED', 0, 1)");
+        let mut runs = 0;
+        for _minute in 0..10 {
+            let claimed = queue.rows("SELECT 1 FROM jobs WHERE status = 'QUEUED'").len();
+            runs += claimed;
+            queue.sql(
+                "UPDATE jobs SET status = 'RUNNING', owner_id = 'web2:1', claimed_at = {ago 700}, heartbeat_at = {ago 600}, \
+                 lease_expires_at = {ago 540} WHERE status = 'QUEUED'",
+            );
+            sweep(queue, BOUNDED, &["--apply"], 0);
+        }
+        assert_eq!(runs, 3, "the first run and two more");
+        assert_eq!(queue.rows("SELECT status, stalls FROM jobs"), ["FAILED 2"]);
+        let why = queue.run(&["reclaim", "--interrupted", "--max-stalls", "2", "--json"]).exits(0).json();
+        assert_eq!(why["skipped"][0]["detail"], "lost 2 times already, 2 allowed: it can only fail");
+    });
+}
+
+/// Solid Queue fails it, and keeps no count: the ledger does.
+#[test]
+fn a_ledger_counts_where_no_column_does() {
+    let job = "INSERT INTO solid_queue_jobs (id, queue_name, class_name, arguments, priority, created_at, updated_at)
+        VALUES (1, 'mail', 'Poison', '{\"executions\":0,\"exception_executions\":{}}', 0, datetime('now', '-1 hour'), datetime('now', '-1 hour'));
+        INSERT INTO solid_queue_ready_executions (job_id, queue_name, priority, created_at) VALUES (1, 'mail', 0, datetime('now', '-1 hour'))";
+    let queue = queue_of("solid-queue", "1.5.0", job);
+    sweep(&queue, BOUNDED, &["--apply"], 78).says("nothing counts how often a job was lost");
+    queue.run(&["init", "--ledger"]).exits(0);
+    let mut runs = 0;
+    for _minute in 0..10 {
+        runs += queue.rows("SELECT 1 FROM solid_queue_ready_executions").len();
+        queue.sql(
+            "INSERT INTO solid_queue_failed_executions (job_id, error, created_at) SELECT job_id, '{\"exception_class\":\
+             \"SolidQueue::Processes::ProcessExitError\",\"message\":\"Process pid=7 exited unexpectedly.\",\"backtrace\":null}', \
+             strftime('%Y-%m-%d %H:%M:%f000', 'now') FROM solid_queue_ready_executions; DELETE FROM solid_queue_ready_executions",
+        );
+        sweep(&queue, BOUNDED, &["--apply"], 0);
+    }
+    assert_eq!(runs, 3, "the first run and two more");
+    assert_eq!(queue.rows("SELECT count(*) FROM solid_queue_failed_executions"), ["1"]);
+}
