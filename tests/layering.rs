@@ -191,13 +191,13 @@ fn an_upward_arrow_is_caught() {
 
 /// The most lines and files of each layer, unit tests included. A change that needs more raises the figure and says why.
 const BUDGETS: [(&str, usize, usize); 8] = [
-    ("cli", 10_510, 67),
+    ("cli", 10_535, 67),
     ("history", 880, 5),
-    ("model", 1_515, 11),
-    ("ops", 11_565, 64),
-    ("output", 7_650, 43),
+    ("model", 1_520, 11),
+    ("ops", 11_570, 64),
+    ("output", 7_655, 43),
     ("policy", 4_315, 21),
-    ("preset", 7_555, 33),
+    ("preset", 7_725, 34),
     ("store", 13_305, 67),
 ];
 

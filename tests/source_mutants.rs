@@ -10,7 +10,7 @@ use std::process::Command;
 type Mutant = (&'static str, &'static str, &'static str, &'static str);
 
 /// Which tests must notice which mutants of the files below which folder.
-const GROUPS: [(&str, &str, &[Mutant]); 7] = [
+const GROUPS: [(&str, &str, &[Mutant]); 8] = [
     ("adopt::", "src/ops/adopt", &OF_ADOPT),
     ("conformance::", "src/store", &OF_STORE),
     ("preset::catalog", "", &OF_PRESETS),
@@ -18,6 +18,7 @@ const GROUPS: [(&str, &str, &[Mutant]); 7] = [
     ("diagnoses::due", "src", &OF_WAITING),
     ("diagnoses::", "src", &OF_CAUSES),
     ("interrupted::", "src", &OF_INTERRUPTED),
+    ("extends::", "src/preset", &OF_EXTENDS),
 ];
 
 /// Jobs that come back although they are old, many, somebody's decision or still running; and without end.
@@ -37,6 +38,25 @@ const OF_INTERRUPTED: [Mutant; 10] = [
         "run_at = \":run_at\", stalls = \"coalesce(j.stalls, 0) + 1\"",
         "run_at = \":run_at\"",
     ),
+];
+
+/// Mappings that take away what protects a job.
+const OF_EXTENDS: [Mutant; 5] = [
+    (
+        "the old heartbeat is no guard",
+        "extension.rs",
+        "(of, list) == (\"claim\", \"precondition\")",
+        "(of, list) == (\"claim\", \"progress\")",
+    ),
+    (
+        "what protects is bent",
+        "extension.rs",
+        "if STAYS.contains(of) && !known.is_empty()",
+        "if STAYS.contains(of) && known.is_empty()",
+    ),
+    ("one engine's is another key", "extension.rs", "(!is_engine).then(|| key.clone())", "Some(key.clone())"),
+    ("the old retry goes on", "extension.rs", "            own.take(\"retry\");\n", ""),
+    ("the old steps go on", "extension.rs", "drop(own.take(action))", "drop(action)"),
 ];
 
 /// Causes that name the wrong one, or say more than is known, and holders of locks that are none.

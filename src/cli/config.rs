@@ -7,7 +7,7 @@ use super::next_command::shell_word;
 use super::secret::may_hold_password;
 use super::setting::{SETTINGS, Target};
 use super::{CliError, Exit, OrEnd};
-use crate::preset::{Field, Node, Preset, SpecError, Written, did_you_mean};
+use crate::preset::{Catalog, Field, Node, Preset, SpecError, Written, did_you_mean};
 use anyhow::Context;
 use nix::unistd::{Gid, Group, Uid, User, geteuid};
 use rustix::fs::{PROC_SUPER_MAGIC, StatVfsMountFlags, statfs, statvfs};
@@ -68,7 +68,7 @@ impl Config {
         }
         for (mapping, field) in entries("mapping")? {
             let document = format!("{name}, mapping {mapping}");
-            match Preset::of(&document, mapping, field.node.clone()) {
+            match preset(&document, mapping, &field) {
                 Ok(preset) => config.mappings.push(preset),
                 Err(error) => config.broken.push((mapping.to_owned(), error)),
             }
@@ -82,6 +82,16 @@ impl Config {
         }
         Ok(config)
     }
+}
+
+/// A mapping of its own, or one that bends a built-in preset.
+fn preset(document: &str, mapping: &str, field: &Field<'_>) -> Result<Preset, SpecError> {
+    let Some(base) = field.get::<Written>("extends")? else {
+        return Preset::of(document, mapping, field.node.clone());
+    };
+    let catalog = Catalog::built_in();
+    let base = catalog.find(&base.text).map_err(|error| base.error(error.message))?;
+    base.extended(document, mapping, field.node.clone())
 }
 
 /// Checks the text of a config file; the message calls the file by that name and repeats no password.

@@ -122,6 +122,14 @@ pub struct Standby {
 /// In what two targets differ: the word for it, and how each one calls it.
 pub type Difference = (&'static str, String, String);
 
+/// How the name of a variant ends that a mapping laid over a preset.
+pub const UNPROVEN: &str = ", unproven";
+
+/// What a mapping overrides of the preset that it extends, if these are the variants of such a one.
+pub fn overridden(variants: &[String]) -> Option<&str> {
+    variants.iter().find(|variant| variant.ends_with(UNPROVEN)).map(String::as_str)
+}
+
 impl Target {
     pub fn is_file(&self) -> bool {
         Engine::from_name(&self.engine).is_some_and(Engine::is_file)

@@ -13,7 +13,7 @@ mod waiting;
 
 pub use cell::{Cell, from_json, hex, to_json, unhex};
 pub use claim::{Claim, EvidenceRow, HostSpelling, LockSign, Owner, OwnerRow, Precondition, Reading, Sign};
-pub use engine::{Engine, Standby, Target};
+pub use engine::{Engine, Standby, Target, UNPROVEN, overridden};
 pub use key::{Key, deceives, escaped_json, is_blank, read_id, spell_id};
 pub use lock::LockHolder;
 pub use record::{Actor, Cause, Fingerprint, LedgerRow, LedgerRun, Loss, RowChange, RowImage, RunHead, ValueChange};

@@ -2,7 +2,7 @@ use super::columns::{self, Columns};
 use super::document::{Document, List, Shape};
 use super::format::{Cell, Facts, Format, Screen, Times, Tone, grouped};
 use super::{ActionCount, Collector, Listing, Outcomes, Target};
-use crate::model::{End, Outcome, RunHead, Step, Timestamp};
+use crate::model::{End, Outcome, RunHead, Step, Timestamp, overridden};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -229,8 +229,9 @@ impl Document for HistoryOne {
         facts.add("command", command(run));
         facts.add("by", columns::text(who(run).as_deref()));
         facts.add("reason", columns::text(run.head.reason.as_deref()));
-        let Target { engine, database, table, preset, .. } = &run.head.target;
-        facts.add("queue", format!("{engine} {database}, table {table}, preset {preset}"));
+        let Target { engine, database, table, preset, variants, .. } = &run.head.target;
+        let overrides = overridden(variants).map_or_else(String::new, |what| format!(", which {what}"));
+        facts.add("queue", format!("{engine} {database}, table {table}, preset {preset}{overrides}"));
         let actions = self.summary.by_action.iter().filter_map(|count| Some((count.moved?, count.action.past())));
         let actions = actions.filter(|(jobs, _)| *jobs > 0).map(|(jobs, did)| format!("{did} {}", grouped(jobs)));
         let actions = actions.collect::<Vec<_>>().join(", ");

@@ -201,7 +201,8 @@ fn notes(shapes: &[(Engine, Vec<Shape>)], of: fn(&Document) -> Vec<(&str, &str)>
         if shape.variant.as_ref().is_some_and(|variant| variant.refuse.is_some()) {
             continue;
         }
-        let variant = shape.variant.as_ref().map(|variant| variant.name.clone());
+        let variant = shape.variant.as_ref().filter(|variant| !variant.is_mapping);
+        let variant = variant.map(|variant| variant.name.clone());
         for (name, text) in of(&shape.document) {
             if notes.iter().all(|known| (known.name.as_str(), known.text.as_str()) != (name, text)) {
                 notes.push(PresetNote { name: name.to_owned(), text: text.to_owned(), variant: variant.clone() });
@@ -228,6 +229,10 @@ fn remedies(document: &Document) -> Vec<(&str, &str)> {
 
 fn proof(preset: &Preset) -> String {
     let is_ours = preset.built_in && preset.checked.is_empty();
+    if let Some((base, overridden)) = preset.extends.as_ref().filter(|(_, overridden)| !overridden.is_empty()) {
+        let keys: Vec<&str> = overridden.iter().map(|(key, _)| key.as_str()).collect();
+        return format!("that of preset {base}; unproven is what it overrides: {}", keys.join(", "));
+    }
     match preset.proof {
         _ if !preset.built_in => "as good as its description; `jobdoctor check` compares it with the table".to_owned(),
         Proof::Live if is_ours => "live: the schema is our own, and our tests run it on every engine".to_owned(),

@@ -32,6 +32,8 @@ pub struct Preset {
     /// The versions of `checked` that our tests run, for a proof that is live; the others' tables were compared.
     pub live: Vec<String>,
     pub built_in: bool,
+    /// For a mapping that bends a preset: which one, and the keys that it overrides, with their lines there.
+    pub extends: Option<(String, Vec<(String, usize)>)>,
     pub text: &'static str,
     /// What errors call it.
     pub(super) document: String,
@@ -127,6 +129,7 @@ impl Preset {
             proof: root.get("proof")?.unwrap_or_default(),
             live: root.get("live")?.unwrap_or_default(),
             built_in: false,
+            extends: None,
             text: "",
             document: document.to_owned(),
             detect: Detection::read(&root)?,
@@ -167,7 +170,7 @@ impl Preset {
         let mut shapes = vec![Shape { variant: None, document: read(base.clone())? }];
         for variant in variants(&self.document, &base)? {
             let mut node = base.clone();
-            node.overlay(variant.overlay.clone());
+            variant.lay_over(&mut node, variant.overlay.clone());
             shapes.push(Shape { variant: Some(variant), document: read(node)? });
         }
         Ok(shapes)
@@ -210,7 +213,7 @@ impl Preset {
 
     /// True if the preset can be recognised by its tables; mappings, and presets too plain to be distinguished, cannot.
     pub fn is_detectable(&self) -> bool {
-        !self.detect.tables.is_empty()
+        !self.detect.tables.is_empty() && self.extends.is_none()
     }
 
     /// Its document on that engine with these values for its options; with samples where they do not fit, because that

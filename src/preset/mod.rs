@@ -6,6 +6,7 @@ mod detect;
 mod document;
 pub mod encoding;
 mod error;
+mod extension;
 mod field;
 pub mod ident;
 mod live;

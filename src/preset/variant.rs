@@ -21,6 +21,8 @@ pub(crate) struct Variant {
     pub(crate) when: Vec<Probe>,
     pub(crate) refuse: Option<String>,
     pub(super) overlay: Node,
+    /// True for the mapping that bends a preset.
+    pub(crate) is_mapping: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -36,6 +38,11 @@ pub(crate) enum Probe {
 }
 
 impl Variant {
+    /// Lays its overlay, as it is or with values filled in, over a document.
+    pub(super) fn lay_over(&self, document: &mut Node, overlay: Node) {
+        if self.is_mapping { document.extend(overlay) } else { document.overlay(overlay) }
+    }
+
     /// The tables that its overlay names, with their physical names.
     pub(crate) fn tables(&self) -> Vec<(String, String)> {
         let tables = self.overlay.get("tables").into_iter().flat_map(Node::texts);
@@ -58,10 +65,11 @@ fn variant(field: &Field<'_>) -> Result<Variant, SpecError> {
     let need = |key: &str| field.child(key).ok_or_else(|| field.error(format!("needs `{key}`")));
     let (name, when) = (need("name")?.read()?, need("when")?);
     let mut overlay = field.node.clone();
-    for key in ["name", "when", "refuse", "why"] {
+    for key in ["extends", "name", "when", "refuse", "why"] {
         overlay.take(key);
     }
-    Ok(Variant { name, when: probes(&when)?, refuse: field.get("refuse")?, overlay })
+    let is_mapping = field.child("extends").is_some();
+    Ok(Variant { name, when: probes(&when)?, refuse: field.get("refuse")?, overlay, is_mapping })
 }
 
 /// `when`: what must be so, or must not.
@@ -163,7 +171,7 @@ pub(super) fn choose<E>(
                 let message = format!("variant `{}` is refused: {why}", variant.name);
                 return Err(SpecError::whole(&preset.document, message).into());
             }
-            node.overlay(overlay);
+            variant.lay_over(&mut node, overlay);
             held.push(variant.name.clone());
         }
     }

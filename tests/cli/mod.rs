@@ -10,6 +10,7 @@ mod connecting;
 mod demo;
 mod documents;
 mod env;
+mod extends;
 mod filters;
 mod guards;
 mod habits;

@@ -69,7 +69,13 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     match &args.action {
         Some(Action::Show(show)) => {
             let preset = settings.catalog.find(&show.name)?;
-            let toml = if preset.built_in { preset.text.to_owned() } else { mapping(preset, context) };
+            let toml = match &preset.extends {
+                _ if preset.built_in => preset.text.to_owned(),
+                None => mapping(preset, context),
+                Some((base, keys)) => {
+                    format!("{}\n\n{}", mapping(preset, context), marked(settings.catalog.find(base)?, keys))
+                }
+            };
             let document = presets::preset_page(preset, toml)?;
             context.ui.print_page(how.output.format(), &document, |screen| people(&document, screen).into())?;
         }
@@ -84,6 +90,15 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         }
     }
     Ok(Exit::Done)
+}
+
+/// The text of a preset as comments, with a mark at what a mapping overrides.
+fn marked(preset: &Preset, overridden: &[(String, usize)]) -> String {
+    let line = |(n, line): (usize, &str)| match overridden.iter().find(|(_, at)| *at == n + 1) {
+        Some((key, _)) => format!("# {line}    <- {key} is overridden"),
+        None => format!("# {line}"),
+    };
+    preset.text.lines().enumerate().map(line).collect::<Vec<_>>().join("\n") + "\n"
 }
 
 /// The mapping's part of the config file, with its comments.

@@ -2,7 +2,7 @@
 
 use super::Part;
 use super::thresholds_used::ThresholdsUsed;
-use crate::model::{Action, Key, RowError, Step, age};
+use crate::model::{Action, Key, RowError, Step, age, overridden};
 use crate::ops::OpsError;
 use crate::ops::session::Snapshot;
 use crate::ops::stats::run_time;
@@ -50,6 +50,7 @@ pub(super) fn warnings(
         ));
     }
     warnings.extend(spec.zone().map(|(_, said)| format!("{}: {}", said.caution(), advice::SAY_TIME_ZONE)));
+    warnings.extend(overridden(&spec.variants).map(|what| format!("mapping {} {what}", spec.preset)));
     if troubled {
         warnings.push("some of these jobs only hang or are late: their workers may still be running".to_owned());
     }
