@@ -33,6 +33,13 @@ impl Application {
         Some(application)
     }
 
+    /// The same application on a copy of its database, which nobody may use meanwhile.
+    pub(super) fn copy(&self) -> Application {
+        let home = tempfile::tempdir().expect("a temporary directory");
+        let (interpreter, script, database) = (self.interpreter.clone(), self.script.clone(), self.database.copy());
+        Application { interpreter, script, database, home }
+    }
+
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.interpreter.script(&self.script);
         command.args(arguments).current_dir(self.home.path());
@@ -40,7 +47,7 @@ impl Application {
         command
     }
 
-    fn run(&self, arguments: &[&str]) -> String {
+    pub(super) fn run(&self, arguments: &[&str]) -> String {
         let mut command = self.command(arguments);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("run the application");

@@ -51,6 +51,11 @@ impl Database {
         }
     }
 
+    pub(super) fn copy(&self) -> Database {
+        let Database::Postgres(database) = self else { panic!("only those of Postgres are copied") };
+        Database::Postgres(Box::new(database.copy()))
+    }
+
     pub(super) fn client(&self) -> Client {
         let Database::Postgres(database) = self else { panic!("only Postgres has sessions of this kind") };
         database.client()

@@ -3,6 +3,7 @@
 use super::application::Application;
 use super::database::Session;
 use super::environment::{Runtime, mark};
+use super::interrupted::Interrupted;
 use jobdoctor::model::Engine;
 
 pub(super) struct Library {
@@ -51,6 +52,8 @@ pub(super) struct Library {
     pub(super) late: Late,
     /// The library's own rescue, where it does what jobdoctor should do.
     pub(super) rescue: Option<Rescue>,
+    /// How it fails a job whose worker died, where it does.
+    pub(super) interrupted: Option<Interrupted>,
 }
 
 /// The attempts of a library that counts none.
@@ -119,6 +122,7 @@ impl Library {
         patient: None,
         late: Late { finishes: true, then: "", in_the_end: "" },
         rescue: None,
+        interrupted: None,
     };
 
     pub(super) fn application(&self) -> Option<Application> {

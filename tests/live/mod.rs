@@ -15,6 +15,7 @@ mod database;
 mod delayed_job;
 mod environment;
 mod graphile_worker;
+mod interrupted;
 mod later;
 mod library;
 mod looks;

@@ -1,6 +1,7 @@
 //! Oban for Python, from PyPI.
 
 use super::environment::Runtime;
+use super::interrupted::{self, By, Interrupted};
 use super::later::given_back_for_later;
 use super::library::{Late, Library, Patient, Rescue};
 use super::oracle;
@@ -51,6 +52,12 @@ const LIBRARY: Library = Library {
         fails: true,
         differs: &["attempted_by"],
     }),
+    interrupted: Some(Interrupted {
+        by: By::Reaper(&["work", "--queue", "other", "--rescue-every", "1", "--refresh", "1", "--forget", "2"]),
+        options: &[],
+        // How often it was lost is counted there, so that a budget can end that.
+        differs: &["oban_jobs.meta"],
+    }),
     ..Library::PLAIN
 };
 
@@ -58,5 +65,6 @@ stories! {
     fn jobs_of_a_killed_worker_run_again() { scenario::killed(&LIBRARY) }
     fn a_worker_that_comes_back_cannot_end_the_job_of_the_next() { scenario::stopped(&LIBRARY) }
     fn what_is_left_of_a_job_is_what_its_own_rescue_leaves() { oracle::as_the_library_would(&LIBRARY, "oban_jobs") }
+    fn what_its_rescue_discarded_is_brought_back_as_it_would() { interrupted::retried_as_the_library_would(&LIBRARY) }
     fn a_job_that_is_given_back_for_later_runs_then() { given_back_for_later(&LIBRARY) }
 }

@@ -1,6 +1,7 @@
 //! pg-boss, from npm.
 
 use super::environment::Runtime;
+use super::interrupted::{self, By, Interrupted};
 use super::later::given_back_for_later;
 use super::library::{Late, Library, Patient, Rescue};
 use super::oracle;
@@ -51,6 +52,12 @@ const NEWER: Library = Library {
         fails: true,
         differs: &["output", "source_output"],
     }),
+    interrupted: Some(Interrupted {
+        by: By::Reaper(&["rescue", "--queue", "a"]),
+        options: &[],
+        // Where each process of the library registers itself.
+        differs: &["pgboss.instance."],
+    }),
     ..Library::PLAIN
 };
 
@@ -59,6 +66,12 @@ const OLDER: Library = Library {
     name: "pg-boss 12.27",
     runtime: Runtime::Node("pg-boss-12.27"),
     engine: Engine::Postgres,
+    interrupted: Some(Interrupted {
+        by: By::Reaper(&["rescue", "--queue", "a"]),
+        options: &[],
+        // A retry of this version leaves it, and one before 12.26 completed_on as well.
+        differs: &["pgboss.job.start_after", "pgboss.job_common.start_after"],
+    }),
     late: Late::both_end_in("completed, retry 1 of 2, started, completed, due"),
     ..NEWER
 };
@@ -97,5 +110,7 @@ stories! {
     fn what_is_left_of_a_job_is_what_its_own_rescue_leaves_in_an_older_version() { oracle::as_the_library_would(&OLDER, "pgboss.job") }
     fn a_dead_letter_is_what_its_own_rescue_writes() { oracle::as_the_library_would(&DEAD_LETTERS, "pgboss.job") }
     fn a_dead_letter_is_what_its_own_rescue_writes_in_an_older_version() { oracle::as_the_library_would(&OLDER_DEAD_LETTERS, "pgboss.job") }
+    fn what_its_supervisor_failed_is_brought_back_as_it_would() { interrupted::retried_as_the_library_would(&NEWER) }
+    fn what_its_supervisor_failed_is_brought_back_in_an_older_version() { interrupted::retried_as_the_library_would(&OLDER) }
     fn a_job_that_is_given_back_for_later_runs_then() { given_back_for_later(&NEWER) }
 }

@@ -52,6 +52,13 @@ fn fresh_with(socket: &Path, options: &str) -> TestDatabase {
 }
 
 impl TestDatabase {
+    /// Makes a copy of it, once the server has noticed who is no longer there.
+    pub fn copy(&self) -> TestDatabase {
+        let sessions = "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity WHERE datname = $1";
+        self.client_elsewhere().query_one(sessions, &[&self.name]).expect("end the sessions");
+        fresh_with(&self.socket, &format!("TEMPLATE {}", self.name))
+    }
+
     pub fn url(&self) -> String {
         self.url_through(&self.socket)
     }

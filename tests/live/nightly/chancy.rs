@@ -1,6 +1,7 @@
 //! Chancy, from PyPI.
 
 use crate::live::environment::Runtime;
+use crate::live::interrupted::{self, By, Interrupted};
 use crate::live::later::given_back_for_later;
 use crate::live::library::{Late, Library, Patient, Rescue};
 use crate::live::oracle;
@@ -49,6 +50,7 @@ const LIBRARY: Library = Library {
         fails: false,
         differs: &[],
     }),
+    interrupted: Some(Interrupted { by: By::Itself(&["--processes"]), options: &[], differs: &[] }),
     ..Library::PLAIN
 };
 
@@ -56,5 +58,6 @@ stories! {
     fn jobs_of_a_killed_worker_run_again() { scenario::killed(&LIBRARY) }
     fn a_worker_that_comes_back_changes_nothing() { scenario::stopped(&LIBRARY) }
     fn a_job_that_is_given_back_for_later_runs_then() { given_back_for_later(&LIBRARY) }
+    fn what_its_broken_pool_failed_is_brought_back_as_it_would() { interrupted::retried_as_the_library_would(&LIBRARY) }
     fn a_rescue_is_as_the_librarys_own() { oracle::as_the_library_would(&LIBRARY, "chancy_jobs") }
 }

@@ -1,6 +1,7 @@
 //! Laravel's database queue, with its own components from Debian.
 
 use crate::live::environment::Runtime;
+use crate::live::interrupted::{self, By, Interrupted};
 use crate::live::later::given_back_for_later;
 use crate::live::library::{Late, Library};
 use crate::live::scenario;
@@ -11,7 +12,7 @@ const LIBRARY: Library = Library {
     name: "laravel",
     preset: "laravel",
     script: "laravel/app.php",
-    runtime: Runtime::Php(&["Illuminate/Queue", "Illuminate/Events"]),
+    runtime: Runtime::Php(&["Illuminate/Queue", "Illuminate/Events", "Illuminate/Console"]),
     last_attempt: Some(&["--tries", "1"]),
     age: Some("UPDATE jobs SET reserved_at = reserved_at - 120 WHERE id = $1::text::bigint"),
     silence: 120.0,
@@ -29,11 +30,17 @@ const LIBRARY: Library = Library {
     finished: ("gone", "gone"),
     // Who finishes first deletes the row; the other deletes nothing.
     late: Late::both_end_in("gone"),
+    interrupted: Some(Interrupted {
+        by: By::Reaper(&["work", "--queue", "a"]),
+        options: &["--option", "connection=default"],
+        differs: &[],
+    }),
     ..Library::PLAIN
 };
 
 stories! {
     fn jobs_of_a_killed_worker_run_again() { scenario::killed(&LIBRARY) }
     fn a_worker_that_comes_back_deletes_the_job_of_the_next() { scenario::stopped(&LIBRARY) }
+    fn what_the_next_worker_failed_is_brought_back_as_it_would() { interrupted::retried_as_the_library_would(&LIBRARY) }
     fn a_job_that_is_given_back_for_later_runs_then() { given_back_for_later(&LIBRARY) }
 }

@@ -11,3 +11,4 @@ mod liteque;
 mod litequeue;
 mod plainjob;
 mod quartz;
+mod river;
