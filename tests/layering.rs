@@ -197,7 +197,7 @@ const BUDGETS: [(&str, usize, usize); 8] = [
     ("ops", 11_570, 64),
     ("output", 7_655, 43),
     ("policy", 4_315, 21),
-    ("preset", 7_725, 34),
+    ("preset", 7_720, 34),
     ("store", 13_305, 67),
 ];
 

@@ -22,13 +22,19 @@ const GROUPS: [(&str, &str, &[Mutant]); 8] = [
 ];
 
 /// Jobs that come back although they are old, many, somebody's decision or still running; and without end.
-const OF_INTERRUPTED: [Mutant; 10] = [
+const OF_INTERRUPTED: [Mutant; 11] = [
     ("an old one comes back", "policy/plan.rs", "policy.interrupted < Some(*ago)", "policy.interrupted > Some(*ago)"),
     ("all may be lost", "policy/brake.rs", " && jobs * 2 > ended", " && jobs > ended"),
     ("any number may be lost", "policy/brake.rs", "None if jobs > Lost::FREE", "None if jobs > Lost::FREE * 100"),
     ("a sweep needs no bound", "ops/interrupted.rs", "is_retried && max_stalls.is_some() &&", "is_retried ||"),
     ("a restart is about all", "cli/commands/sweep/mod.rs", ".interrupted && !args.restart", ".interrupted"),
-    ("lost jobs hold back claims", "ops/plan/waiting.rs", " && !plan.claims.steps.is_empty()", " && false"),
+    ("lost jobs hold back claims", "ops/plan/waiting.rs", "!(is_first && plan.claims.steps.is_empty())", "!is_first"),
+    (
+        "what has no room is not lost",
+        "ops/plan/waiting.rs",
+        "holders.claims(), since",
+        "part.steps.len() as u64, since",
+    ),
     ("a decision is a loss", "preset/presets/lease.toml", " AND j.attempts >= j.max_attempts", ""),
     ("a beat of its own is none", "preset/presets/lease.toml", "\"j.heartbeat_at >= j.finished_at OR ", "\""),
     ("a deadline is no matter", "preset/presets/lease.toml", "\"j.deadline_at <= j.finished_at\"", "\"false\""),

@@ -52,6 +52,23 @@ fn their_brake_counts_both_sides_and_holds_back_no_claim() {
     });
 }
 
+/// The mutant counts the jobs that a pass has room for: here five and none, and the next pass brings the others back.
+#[test]
+fn their_brake_counts_what_a_pass_has_no_room_for() {
+    on_both(|queue| {
+        queue.has_been_up_for_days();
+        lost(queue, (1, 11), "web2", 840);
+        queue.in_flight(10_001, 17_000, "'web4:' || n", 0);
+        for claims in [4_995, 5_001] {
+            queue.in_flight(101, 100 + claims, "'web3:1'", 600);
+            sweep(queue, BOUNDED, &["--apply", "--older", "5m"], 0).says("none of them is brought back in this run");
+            let states = queue.rows("SELECT status, count(*) FROM jobs GROUP BY 1 ORDER BY 1");
+            assert_eq!(states, ["FAILED 11", &format!("QUEUED {claims}"), "RUNNING 7000"]);
+            queue.sql("DELETE FROM jobs WHERE status = 'QUEUED'");
+        }
+    });
+}
+
 /// What an operator fails stays failed, and what says that its deadline has passed.
 #[test]
 fn what_was_failed_by_decision_is_not_brought_back() {

@@ -58,16 +58,20 @@ pub fn plan_interrupted(
     let spec = snapshot.spec.clone();
     let mut found = Diagnoses::new(&spec);
     let wanted = Wanted::Since(snapshot.now().minus(since));
+    let without = (plan.later_waiting, plan.beyond_limit);
     let (part, holders) = part(&mut snapshot, selection, &policy, plan, &wanted, &mut |claim, judgement, draft| {
         let would = PlannedActions::of(draft.step().map(|step| step.action));
         Some(found.add(claim, judgement, true, would))
     })?;
-    if selection.bound.passes == 0 {
+    let is_first = selection.bound.passes == 0;
+    // All of them, and not those for which this pass has room; a later pass brings back none that the first held back.
+    let lost = lost(&mut snapshot, holders.claims(), since)?;
+    if let Some(why) = lost.evidence().filter(|_| !is_overridden && !(is_first && plan.claims.steps.is_empty())) {
+        (plan.later_waiting, plan.beyond_limit) = without;
+        return Ok(Some(format!("{why}: none of them is brought back in this run")));
+    }
+    if is_first {
         plan.older = older(&mut snapshot, &holders)?;
-        let lost = lost(&mut snapshot, part.steps.len() as u64, since)?;
-        if let Some(why) = lost.evidence().filter(|_| !is_overridden && !plan.claims.steps.is_empty()) {
-            return Ok(Some(format!("{why}: none of them is brought back in this run")));
-        }
         plan.measured.lost = Some(lost);
         plan.diagnosed.add(diagnosed(&mut snapshot, found, &holders)?);
     }
