@@ -28,7 +28,7 @@ const OF_INTERRUPTED: [Mutant; 11] = [
     ("any number may be lost", "policy/brake.rs", "None if jobs > Lost::FREE", "None if jobs > Lost::FREE * 100"),
     ("a sweep needs no bound", "ops/interrupted.rs", "is_retried && max_stalls.is_some() &&", "is_retried ||"),
     ("a restart is about all", "cli/commands/sweep/mod.rs", ".interrupted && !args.restart", ".interrupted"),
-    ("lost jobs hold back claims", "ops/plan/waiting.rs", "!(is_first && plan.claims.steps.is_empty())", "!is_first"),
+    ("lost jobs hold back claims", "ops/plan/waiting.rs", "is_first && plan.claims.steps.is_empty()", "is_first"),
     (
         "what has no room is not lost",
         "ops/plan/waiting.rs",

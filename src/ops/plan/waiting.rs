@@ -66,7 +66,7 @@ pub fn plan_interrupted(
     let is_first = selection.bound.passes == 0;
     // All of them, and not those for which this pass has room; a later pass brings back none that the first held back.
     let lost = lost(&mut snapshot, holders.claims(), since)?;
-    if let Some(why) = lost.evidence().filter(|_| !is_overridden && !(is_first && plan.claims.steps.is_empty())) {
+    if let Some(why) = lost.evidence().filter(|_| !(is_overridden || is_first && plan.claims.steps.is_empty())) {
         (plan.later_waiting, plan.beyond_limit) = without;
         return Ok(Some(format!("{why}: none of them is brought back in this run")));
     }
