@@ -13,8 +13,8 @@ const PATIENCE: Duration = Duration::from_secs(300);
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Runtime {
-    /// Python from that version on, with what the application's `requirements.txt` says; where there is none, what its
-    /// `python.sh` makes.
+    /// Python from that version on, with what the application's `requirements.txt` says; where there is none, what
+    /// `fixtures/live/python.sh` makes.
     Python(u32, u32),
     /// The Node and the packages of `fixtures/live/node`; which package the application shall load.
     Node(&'static str),
@@ -132,10 +132,7 @@ fn python(source: &Path, place: &Path, oldest: (u32, u32)) -> Result<Interpreter
                 runs(pip.arg(&requirements))
             }
             Err(why) => {
-                let last_resort = source.join("python.sh");
-                if !last_resort.exists() {
-                    return Err(why);
-                }
+                let last_resort = source.with_file_name("python.sh");
                 let unpacked = runs(Command::new("bash").arg(last_resort).arg(place).arg(&requirements));
                 unpacked.map_err(|error| format!("{why}, and none could be unpacked: {error}"))
             }
