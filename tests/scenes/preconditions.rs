@@ -99,44 +99,49 @@ fn with_change(stage: &Stage, scene: &Scene, table: &str, column: &str) -> Optio
     Some(changed)
 }
 
-/// The columns of a stage whose change alone no scene notices, with these presets.
+/// The columns of a stage whose change alone no scene notices, with these presets: those of claims, and those of interrupted
+/// jobs.
 pub fn unprotected(databases: &mut Databases, stage: &Stage, catalog: &Catalog) -> Vec<String> {
-    let Some(first) = stage.scenes.iter().find(|scene| with_change(stage, scene, "", "").is_some()) else {
-        return Vec::new();
-    };
-    let spec = {
-        let mut database = databases.with(stage);
-        play::set_up(&mut *database, first);
-        let store = open(&database.address());
-        let (place, limits) =
-            (Place { options: first.options.iter().cloned().collect(), ..Place::default() }, limits());
-        let as_it_is = play::catalog(&stage.queue);
-        let session =
-            Session { store: &*store, catalog: as_it_is, preset: None, place: &place, limits: &limits, target: None };
-        session.snapshot().unwrap_or_else(|error| panic!("{stage}: {error}")).spec
-    };
     let mut unprotected = Vec::new();
-    for (table, column) in columns(&spec) {
-        let mut said = String::new();
-        let is_noticed = stage.scenes.iter().any(|scene| {
-            let Some(changed) = with_change(stage, scene, &table, &column) else { return false };
-            let playing = || play::play(databases, catalog, stage, &changed).differences;
-            match std::panic::catch_unwind(AssertUnwindSafe(playing)) {
-                Ok(differences) => {
-                    said = differences.join("; ");
-                    differences.is_empty()
+    for are_interrupted in [false, true] {
+        let scenes = || stage.scenes.iter().filter(|scene| scene.interrupted.is_some() == are_interrupted);
+        let Some(first) = scenes().find(|scene| with_change(stage, scene, "", "").is_some()) else { continue };
+        let spec = spec(databases, stage, first);
+        for (table, column) in columns(&spec) {
+            let mut said = String::new();
+            let is_noticed = scenes().any(|scene| {
+                let Some(changed) = with_change(stage, scene, &table, &column) else { return false };
+                let playing = || play::play(databases, catalog, stage, &changed).differences;
+                match std::panic::catch_unwind(AssertUnwindSafe(playing)) {
+                    Ok(differences) => {
+                        said = differences.join("; ");
+                        differences.is_empty()
+                    }
+                    Err(panic) => {
+                        said = panic.downcast_ref::<String>().cloned().unwrap_or_default();
+                        false
+                    }
                 }
-                Err(panic) => {
-                    said = panic.downcast_ref::<String>().cloned().unwrap_or_default();
-                    false
-                }
+            });
+            if !is_noticed {
+                unprotected.push(format!("{stage}: {table}.{column}: {said}"));
             }
-        });
-        if !is_noticed {
-            unprotected.push(format!("{stage}: {table}.{column}: {said}"));
         }
     }
     unprotected
+}
+
+/// The queue of a scene with the preset as it is.
+fn spec(databases: &mut Databases, stage: &Stage, scene: &Scene) -> QueueSpec {
+    let mut database = databases.with(stage);
+    play::set_up(&mut *database, scene);
+    let store = open(&database.address());
+    let (place, limits) = (Place { options: scene.options.iter().cloned().collect(), ..Place::default() }, limits());
+    let as_it_is = play::catalog(&stage.queue);
+    let session =
+        Session { store: &*store, catalog: as_it_is, preset: None, place: &place, limits: &limits, target: None };
+    let looked = if scene.interrupted.is_some() { session.snapshot_of_interrupted() } else { session.snapshot() };
+    looked.unwrap_or_else(|error| panic!("{stage}: {error}")).spec
 }
 
 #[test]
