@@ -25,7 +25,12 @@ const GROUPS: [(&str, &str, &[Mutant]); 8] = [
 const OF_INTERRUPTED: [Mutant; 11] = [
     ("an old one comes back", "policy/plan.rs", "policy.interrupted < Some(*ago)", "policy.interrupted > Some(*ago)"),
     ("all may be lost", "policy/brake.rs", " && jobs * 2 > ended", " && jobs > ended"),
-    ("any number may be lost", "policy/brake.rs", "None if jobs > Lost::FREE", "None if jobs > Lost::FREE * 100"),
+    (
+        "any number may be lost",
+        "policy/brake.rs",
+        "None if jobs > Interrupted::FREE",
+        "None if jobs > Interrupted::FREE * 100",
+    ),
     ("a sweep needs no bound", "ops/interrupted.rs", "is_retried && max_stalls.is_some() &&", "is_retried ||"),
     ("a restart is about all", "cli/commands/sweep/mod.rs", ".interrupted && !args.restart", ".interrupted"),
     ("lost jobs hold back claims", "ops/plan/waiting.rs", "is_first && plan.claims.steps.is_empty()", "is_first"),

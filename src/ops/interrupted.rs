@@ -7,7 +7,7 @@ use super::selection::Selection;
 use super::session::{Session, Snapshot};
 use crate::model::Claim;
 use crate::output::{Diagnosis, advice};
-use crate::policy::{Diagnoses, Judgement, Lost, PlannedActions, Policy, draft};
+use crate::policy::{Diagnoses, Interrupted, Judgement, PlannedActions, Policy, draft};
 use crate::preset::{QueueSpec, SpecError};
 use crate::store::{Detail, Holders, StoreErrorKind, Wanted};
 use std::ops::ControlFlow;
@@ -30,11 +30,11 @@ pub(super) fn older(snapshot: &mut Snapshot, scanned: &Holders) -> Result<Option
     Ok(Some(snapshot.reader.in_flight(&snapshot.spec)?.saturating_sub(scanned.claims())))
 }
 
-/// What the brake compares so many planned jobs with.
-pub(super) fn lost(snapshot: &mut Snapshot, jobs: u64, since: Duration) -> Result<Lost, OpsError> {
+/// So many planned jobs, with what the brake compares them with.
+pub(super) fn compared(snapshot: &mut Snapshot, jobs: u64, since: Duration) -> Result<Interrupted, OpsError> {
     let from = snapshot.now().minus(since);
     let ended = snapshot.reader.ended(&snapshot.spec, from)?;
-    Ok(Lost { jobs, ended, since })
+    Ok(Interrupted { jobs, ended, since })
 }
 
 /// How many jobs were interrupted within that time, in the snapshot of a queue, and their causes.

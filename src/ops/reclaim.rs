@@ -85,7 +85,7 @@ impl Guard<'_> {
             is_scoped: measured.is_scoped,
             is_standby: self.is_standby,
             up: measured.up,
-            lost: measured.lost,
+            interrupted: measured.interrupted,
             overridden: self.overridden,
         };
         let steps = plan.claims.steps.len() as u64 + plan.later;

@@ -114,16 +114,17 @@ pub fn unfamiliar_states(table: &str, preset: &str, is_mapping: bool, found: &Un
     }
 }
 
-/// The warning about a filter that matches no claim, with the names in flight.
-pub fn unmatched_filter(field: Field, written: &str, similar: &str, names: &[&str]) -> String {
+/// The warning about a filter that matches no claim, or no interrupted job, with the names that there are.
+pub fn unmatched_filter(field: Field, written: &str, similar: &str, names: &[&str], of_interrupted: bool) -> String {
     let field = field.name();
+    let (no_job, there) =
+        if of_interrupted { ("no interrupted job", "of such") } else { ("no job in flight", "in flight") };
     let more = names.len().saturating_sub(NAMES) as u64;
     let more = if more > 0 { format!(" ({} more)", grouped(more)) } else { String::new() };
     let shown = names.iter().take(NAMES).copied().collect::<Vec<_>>().join(", ");
-    let names =
-        if shown.is_empty() { "no job has one".to_owned() } else { format!("{field}s in flight: {shown}{more}") };
+    let names = if shown.is_empty() { "no job has one".to_owned() } else { format!("{field}s {there}: {shown}{more}") };
     let similar = if similar.is_empty() { ";" } else { similar };
-    format!("--{field} {written} matches no job in flight{similar} {names}")
+    format!("--{field} {written} matches {no_job}{similar} {names}")
 }
 
 /// The warning of a dry run about a live-owner list that may be that of another queue.

@@ -151,6 +151,7 @@ fn words(of: &policy::Diagnosis, now: Timestamp) -> [String; 3] {
         DiagnosisKind::Interrupted => {
             let (who, names) =
                 if of.names.is_empty() { ("workers".to_owned(), String::new()) } else { (gone(of), names(of)) };
+            let names = if names.is_empty() { names } else { names + "," };
             let rest = format!("{}{}{names} failed {}", of_kind(of), queues(of), between(of.since, of.until, now));
             [format!("{who} died"), String::new(), rest]
         }

@@ -84,7 +84,7 @@ impl Filter {
         self.within().map_or_else(
             || format!("{jobs} in flight"),
             |within| match self.ids.is_empty() {
-                true => format!("{jobs} that failed with their worker in the last {}", age(within)),
+                true => format!("{jobs} that failed with their worker within {}", age(within)),
                 false => format!("{jobs} that failed with their worker"),
             },
         )

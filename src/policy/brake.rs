@@ -41,7 +41,7 @@ pub struct Circumstances {
     /// silence means death there.
     pub up: Option<Up>,
     /// Set where interrupted jobs are retried.
-    pub lost: Option<Lost>,
+    pub interrupted: Option<Interrupted>,
     pub overridden: Option<Override>,
 }
 
@@ -56,26 +56,26 @@ pub struct Up {
 
 /// The interrupted jobs of a plan, and how many jobs ended in the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lost {
+pub struct Interrupted {
     pub jobs: u64,
-    /// Those that ended well or not, the lost ones among them; `None` where the queue does not tell.
+    /// Those that ended well or not, these among them; `None` where the queue does not tell.
     pub ended: Option<u64>,
     pub since: Duration,
 }
 
-impl Lost {
+impl Interrupted {
     /// Without a number to compare with, so many are no mass death.
     const FREE: u64 = 100;
 
     pub fn evidence(self) -> Option<String> {
-        let Lost { jobs, ended, since } = self;
+        let Interrupted { jobs, ended, since } = self;
         let since = age(since);
         match ended {
             Some(ended) if jobs > FREE && jobs * 2 > ended => Some(format!(
-                "workers lost {jobs} of the {ended} jobs that ended in the last {since}, which is more than half"
+                "{jobs} of the {ended} jobs that ended within {since} were interrupted, which is more than half"
             )),
-            None if jobs > Lost::FREE => Some(format!(
-                "workers lost {jobs} jobs in the last {since}, and nothing tells how many ended in that time"
+            None if jobs > Interrupted::FREE => Some(format!(
+                "{jobs} jobs were interrupted within {since}, and nothing tells how many ended in that time"
             )),
             _ => None,
         }
@@ -167,7 +167,7 @@ impl Brake {
         }
         let judged = gauge.filter(|_| steps > FREE && !circumstances.is_scoped);
         let mut why = judged.map(|gauge| gauge.evidence(circumstances.up)).unwrap_or_default();
-        why.extend(circumstances.lost.and_then(Lost::evidence));
+        why.extend(circumstances.interrupted.and_then(Interrupted::evidence));
         if why.is_empty() {
             return Brake { pulled: false, why, overridden_by: None };
         }

@@ -16,7 +16,7 @@ mod verdict;
 mod waiting;
 
 pub use alerts::{Alerts, Measure, Range, State};
-pub use brake::{Brake, Circumstances, FREE, Gauge, Lost, Override, Up};
+pub use brake::{Brake, Circumstances, FREE, Gauge, Interrupted, Override, Up};
 use diagnosis::Tally;
 pub use diagnosis::{Counted, Diagnoses, Diagnosis, DiagnosisKind, Doubt, Grouped, Inconsistencies, Inconsistency};
 pub(crate) use finding::{Finding, Limit};

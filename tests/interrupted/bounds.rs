@@ -48,7 +48,7 @@ fn the_brake_compares_with_what_ended_in_the_same_time() {
         let refused = reclaim(queue, &["--apply"], 4);
         assert_eq!(
             refused["brake"]["why"][0],
-            "workers lost 11 of the 21 jobs that ended in the last 1 day, which is more than half"
+            "11 of the 21 jobs that ended within 1 day were interrupted, which is more than half"
         );
         assert_eq!(queue.rows("SELECT count(*) FROM jobs WHERE status = 'QUEUED'"), ["0"]);
         // One more that ended well, and it is half.
@@ -81,7 +81,7 @@ fn without_such_a_count_a_hundred_are_enough() {
         refused["brake"]["why"][0]
             .as_str()
             .unwrap()
-            .starts_with("workers lost 101 jobs in the last 1 day, and nothing tells")
+            .starts_with("101 jobs were interrupted within 1 day, and nothing tells")
     );
     assert_eq!(moved(&queue), ["0"]);
     reclaim(&queue, &["--apply", "--max-jobs", "101"], 0);

@@ -48,6 +48,9 @@ fn they_are_listed_by_cause_and_come_back_and_an_undo_fails_them_again() {
         for ran in [&listed, &plan] {
             assert!(ran.stdout.replace("\n    ", " ").starts_with(cause), "{}", ran.stdout);
         }
+        queue
+            .run(&["stale", "--interrupted", "--host", "db9", "-v"])
+            .says("--host db9 matches no interrupted job; hosts of such: web2");
         let status = queue.run(&["status"]).exits(0);
         status.shows("host web2 died  requeue 5").says("--interrupted\n");
         assert_eq!(queue.run(&["status", "--json"]).exits(0).json()["summary"]["interrupted"], 5);

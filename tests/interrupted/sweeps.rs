@@ -42,7 +42,7 @@ fn their_brake_counts_both_sides_and_holds_back_no_claim() {
     on_both(|queue| {
         lost(queue, (1, 11), "web2", 840);
         let refused = sweep(queue, BOUNDED, &["--apply", "--json"], 4).json();
-        assert!(refused["brake"]["why"][0].as_str().unwrap().starts_with("workers lost 11 of the 11 jobs"));
+        assert!(refused["brake"]["why"][0].as_str().unwrap().starts_with("11 of the 11 jobs that ended"));
         assert_eq!(queue.rows("SELECT count(*) FROM jobs WHERE status = 'QUEUED'"), ["0"]);
         queue.in_flight(21, 21, "'web3:1'", 600);
         sweep(queue, BOUNDED, &["--apply"], 0).says("more than half: none of them is brought back in this run");

@@ -2,11 +2,11 @@
 
 use super::thresholds_used::ThresholdsUsed;
 use crate::ops::OpsError;
-use crate::ops::interrupted::lost;
+use crate::ops::interrupted::compared;
 use crate::ops::scan::{detail_for_listing, judged};
 use crate::ops::selection::Selection;
 use crate::ops::session::Snapshot;
-use crate::policy::{FREE, Gauge, Lost, Policy, Up};
+use crate::policy::{FREE, Gauge, Interrupted, Policy, Up};
 use crate::preset::{Liveness, SilentAfter};
 use crate::store::Holders;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ pub(in crate::ops) struct Measured {
     /// True for a restart sweep of named owners.
     pub(in crate::ops) is_scoped: bool,
     /// Set for a plan that retries interrupted jobs.
-    pub(in crate::ops) lost: Option<Lost>,
+    pub(in crate::ops) interrupted: Option<Interrupted>,
 }
 
 /// Measures for the brake. `counted` is what a scan of the whole queue came to, unless only named jobs were read.
@@ -37,7 +37,7 @@ pub(super) fn measured(
     thresholds_used: &ThresholdsUsed,
 ) -> Result<Measured, OpsError> {
     if let Some(since) = policy.interrupted {
-        return Ok(Measured { lost: Some(lost(snapshot, steps, since)?), ..Measured::default() });
+        return Ok(Measured { interrupted: Some(compared(snapshot, steps, since)?), ..Measured::default() });
     }
     let is_scoped = policy.restart.as_ref().is_some_and(|restart| restart.scope.is_of_certain_owners());
     if is_scoped || steps <= FREE {
@@ -57,7 +57,7 @@ pub(super) fn measured(
         *owners.entry(owner.map(|owner| owner.name.clone())).or_default() += claims;
     })?;
     let (gauge, up) = (Some(gauge.with_owners(owners)), up(snapshot, policy, thresholds_used)?);
-    Ok(Measured { gauge, up, is_scoped, lost: None })
+    Ok(Measured { gauge, up, is_scoped, interrupted: None })
 }
 
 fn suspects(snapshot: &mut Snapshot, policy: &Policy) -> Result<(Gauge, Holders), OpsError> {

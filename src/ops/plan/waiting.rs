@@ -5,7 +5,7 @@ use super::{Drafts, Part, Plan, Tally};
 use crate::model::Claim;
 use crate::ops::OpsError;
 use crate::ops::diagnosis::diagnosed;
-use crate::ops::interrupted::{is_bounded, lost, older};
+use crate::ops::interrupted::{compared, is_bounded, older};
 use crate::ops::passes::{Hashes, STEPS};
 use crate::ops::selection::Selection;
 use crate::ops::session::{Session, Snapshot};
@@ -43,7 +43,7 @@ pub fn plan_waiting(
     Ok(())
 }
 
-/// Adds the steps on interrupted jobs, from a snapshot of its own. Where so many were lost that the brake would be pulled,
+/// Adds the steps on interrupted jobs, from a snapshot of its own. Where they are so many that the brake would be pulled,
 /// they do not hold back the claims of the plan: then none is added, and the value says why.
 pub fn plan_interrupted(
     session: &Session<'_>,
@@ -65,14 +65,14 @@ pub fn plan_interrupted(
     })?;
     let is_first = selection.bound.passes == 0;
     // All of them, and not those for which this pass has room; a later pass brings back none that the first held back.
-    let lost = lost(&mut snapshot, holders.claims(), since)?;
-    if let Some(why) = lost.evidence().filter(|_| !(is_overridden || is_first && plan.claims.steps.is_empty())) {
+    let interrupted = compared(&mut snapshot, holders.claims(), since)?;
+    if let Some(why) = interrupted.evidence().filter(|_| !(is_overridden || is_first && plan.claims.steps.is_empty())) {
         (plan.later_waiting, plan.beyond_limit) = without;
         return Ok(Some(format!("{why}: none of them is brought back in this run")));
     }
     if is_first {
         plan.older = older(&mut snapshot, &holders)?;
-        plan.measured.lost = Some(lost);
+        plan.measured.interrupted = Some(interrupted);
         plan.diagnosed.add(diagnosed(&mut snapshot, found, &holders)?);
     }
     add(&mut snapshot, part, plan)?;
