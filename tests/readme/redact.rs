@@ -13,11 +13,12 @@ pub(super) fn redact(text: &str) -> String {
         [
             // Where a sentence is broken depends on whether it says the day, and it says so only where that is not today.
             (regex(r"\n    "), " "),
+            // Sixteen digits of a fraction could pass for a digest.
+            (regex(r"(\d)\.\d+"), "${1}.0"),
             (regex(r"\b\d{14}-[0-9a-f]{6}\b"), "00000000000000-000000"),
             (regex(r"\b[0-9a-f]{16}\b"), "0123456789abcdef"),
             (regex(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?"), "0000-00-00T00:00:00"),
             (regex(r"(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d"), "00:00:00"),
-            (regex(r"(\d)\.\d+"), "${1}.0"),
         ]
     });
     VARYING.iter().fold(text.to_owned(), |text, (varying, put)| varying.replace_all(&text, *put).into_owned())
