@@ -60,7 +60,7 @@ fn the_next_command_is_not_refused() {
     assert!(dry.contains("70 jobs to move (69 requeue, 1 fail)"), "{dry}");
     let refused = doctor.on_queue(&["reclaim", "--apply"]).exits(4).stderr;
     for (said, before) in
-        [(&refused, "if they are dead all the same: jobdoctor "), (&dry, "to do exactly this: jobdoctor ")]
+        [(&refused, "if that is right all the same: jobdoctor "), (&dry, "to do exactly this: jobdoctor ")]
     {
         let next = said.lines().find_map(|line| line.strip_prefix(before)).unwrap();
         assert!(next.contains(" --expect ") && next.ends_with(" --apply --max-jobs 70"), "{next}");

@@ -94,7 +94,7 @@ fn what_was_refused_is_an_error_in_one_paragraph() {
         assert!(why.starts_with("error: sweep on ") && why.contains(": refused: the brake: 20 of the 20"), "{why}");
         assert!(why.ends_with("; nothing was written"), "{why}");
         assert!(
-            lift.starts_with("hint: if they are dead all the same: jobdoctor sweep ")
+            lift.starts_with("hint: if that is right all the same: jobdoctor sweep ")
                 && lift.ends_with("--max-jobs 20")
         );
         // Quiet is about words beside the report, and this is the error.

@@ -81,7 +81,7 @@ fn brake(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
     if let Some(why) = &document.head.refused {
         messages.push(Message::Warn(format!("refused: {why}; nothing was written")));
         if brake.overridden_by.is_some() && brake.pulled {
-            messages.extend(next("if they are dead all the same", closing));
+            messages.extend(next("if that is right all the same", closing));
         }
     }
     messages

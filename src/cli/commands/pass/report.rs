@@ -104,7 +104,7 @@ impl Pass<'_> {
             let error = CliError::new(Exit::Refused, inert(&message));
             let can_override = document.head.brake.pulled && document.head.brake.overridden_by.is_some();
             ui.error(&match can_override {
-                true => error.hint(format!("if they are dead all the same: {}", closing.next.apply_exactly)),
+                true => error.hint(format!("if that is right all the same: {}", closing.next.apply_exactly)),
                 false => error,
             });
             return Ok(());
