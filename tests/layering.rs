@@ -191,7 +191,7 @@ fn an_upward_arrow_is_caught() {
 
 /// The most lines and files of each layer, unit tests included. A change that needs more raises the figure and says why.
 const BUDGETS: [(&str, usize, usize); 8] = [
-    ("cli", 10_535, 67),
+    ("cli", 10_710, 68),
     ("history", 880, 5),
     ("model", 1_520, 11),
     ("ops", 11_575, 64),

@@ -10,7 +10,7 @@ use std::process::Command;
 type Mutant = (&'static str, &'static str, &'static str, &'static str);
 
 /// Which tests must notice which mutants of the files below which folder.
-const GROUPS: [(&str, &str, &[Mutant]); 8] = [
+const GROUPS: [(&str, &str, &[Mutant]); 9] = [
     ("adopt::", "src/ops/adopt", &OF_ADOPT),
     ("conformance::", "src/store", &OF_STORE),
     ("preset::catalog", "", &OF_PRESETS),
@@ -19,6 +19,25 @@ const GROUPS: [(&str, &str, &[Mutant]); 8] = [
     ("diagnoses::", "src", &OF_CAUSES),
     ("interrupted::", "src", &OF_INTERRUPTED),
     ("extends::", "src/preset", &OF_EXTENDS),
+    ("cron::best_effort", "src/cli", &OF_HOOKS),
+];
+
+/// Hooks that keep workers from starting, and mistakes that nobody hears of.
+const OF_HOOKS: [Mutant; 4] = [
+    ("a mistake is hidden", "best_effort.rs", "Exit::Usage => return exit,", "Exit::Usage => Exit::Usage,"),
+    (
+        "a signal is hidden",
+        "best_effort.rs",
+        "caught.signal().is_some() => return exit",
+        "caught.signal().is_some() => exit",
+    ),
+    ("a hang is waited for", "best_effort.rs", "std::process::exit(Exit::Done.code().into());", ""),
+    (
+        "the work has all the time",
+        "commands/sweep/mod.rs",
+        ".map(best_effort::working_time)",
+        ".map(|longest| longest * 9)",
+    ),
 ];
 
 /// Jobs that come back although they are old, many, somebody's decision or still running; and without end.

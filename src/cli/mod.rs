@@ -2,6 +2,7 @@
 
 mod args;
 mod atomic_file;
+mod best_effort;
 mod commands;
 mod completion;
 mod config;
@@ -88,7 +89,7 @@ fn run(mut program: clap::Command, arguments: &[OsString], is_plugin: bool) -> E
     // The status line of a plugin must be the first line of both streams.
     let tone = ToneArgs { quiet: cli.tone.quiet || is_plugin, ..cli.tone };
     let context = Context::new(&tone, cli.format, program, arguments);
-    let exit = match commands::run(&cli.command, &context) {
+    let run = || match commands::run(&cli.command, &context) {
         Ok(exit) => exit,
         Err(error) => {
             let error = error.after(context.caught.signal());
@@ -98,6 +99,10 @@ fn run(mut program: clap::Command, arguments: &[OsString], is_plugin: bool) -> E
             context.ui.error(&error);
             error.exit
         }
+    };
+    let exit = match cli.command.best_effort() {
+        Some(longest) => best_effort::run(longest, &context, run),
+        None => run(),
     };
     // The caught signal decides: the lower layers know only that the run was interrupted.
     match exit {

@@ -132,6 +132,11 @@ impl Ui {
         }
     }
 
+    /// Writes something even with `--quiet`.
+    pub fn insist(&self, text: &str) {
+        self.write("info", Style::new(), "", &inert(text));
+    }
+
     pub fn note(&self, text: &str) {
         if !self.quiet {
             self.write("info", Style::new(), "", &inert(text));

@@ -1,5 +1,6 @@
 //! `sweep` where nobody watches: from cron on several hosts at once, ahead of workers, into files and logs.
 
+mod best_effort;
 mod brief;
 mod churn;
 mod crowd;

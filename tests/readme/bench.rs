@@ -81,6 +81,7 @@ impl Bench {
                     let table = format!("{};{ORDERS}", text_of("sql shop"));
                     bench.config(&text_of("toml config"), "shop.db", &table);
                 }
+                "target" => bench.config("[target.shop]\ndb = \"postgres://jobdoctor@db/shop\"\n", "shop.db", ""),
                 "shop" => bench.database("shop.db", &format!("{};{ORDERS}", text_of("sql shop"))),
                 "scheduler" => {
                     let table = format!("{}{SCHEDULED}", text_of("sql scheduler"));
@@ -216,6 +217,9 @@ impl Bench {
     }
 
     fn as_on_page(&self, said: String) -> String {
+        // On a page, the config file is where a unit finds it by itself.
+        let config = self.directory.path().join("config/jobdoctor/config.toml");
+        let said = said.replace(&format!(" --config {}", config.display()), "");
         // The directory of a socket is another one each time, and that of a server is where a page says that it is.
         match self.variables.iter().find(|(name, _)| *name == "PGHOST") {
             Some((_, socket)) => said.replace(socket, "/var/run/postgresql"),

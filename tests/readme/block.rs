@@ -8,7 +8,7 @@ use std::sync::Mutex;
 pub(crate) static WRITING: Mutex<()> = Mutex::new(());
 
 /// The pages that are written by hand for whoever runs the program.
-pub(super) const PAGES: [&str; 17] = [
+pub(super) const PAGES: [&str; 18] = [
     "README.md",
     "docs/care.md",
     "docs/config.md",
@@ -18,6 +18,7 @@ pub(super) const PAGES: [&str; 17] = [
     "docs/incident.md",
     "docs/install.md",
     "docs/judging.md",
+    "docs/kubernetes.md",
     "docs/mapping.md",
     "docs/monitoring.md",
     "docs/output.md",

@@ -2,7 +2,6 @@
 
 use super::bench::Bench;
 use super::block::{Block, PAGES, WRITING, blocks_of, path, text, text_of};
-use super::lines::command_lines;
 use super::redact::redact;
 use super::session::Session;
 use crate::support::ages::Aged;
@@ -81,9 +80,8 @@ fn truth(blocks: &[Block]) -> Result<Vec<Option<String>>, String> {
         ("text", ["plugin", _]) => plugin(&block.text),
         // Read by Prometheus' own reader, in tests/metrics.
         ("yaml", ["rules"]) => Ok(()),
-        ("ini", ["unit"]) => unit(&block.text),
         ("ini", ["service"]) => service(&block.text),
-        ("text" | "dockerfile" | "yaml", ["commands"]) => commands(&block.text),
+        ("text", ["commands"]) => commands(&block.text),
         ("toml", ["config"]) => Bench::with(&block.words)?.say("jobdoctor presets | grep orders").map(|_| ()),
         ("toml", ["written"]) => match written()? {
             written if written == block.text => Ok(()),
@@ -186,17 +184,6 @@ fn plugin(text: &str) -> Result<(), String> {
     if is_found { Ok(()) } else { Err(format!("{command}: {}: {line}", said.status)) }
 }
 
-/// The command before the worker's own, with the unit's environment.
-fn unit(text: &str) -> Result<(), String> {
-    let bench = Bench::with(&["postgres".to_owned()])?;
-    let value = |key| text.lines().find_map(|line| line.strip_prefix(key)).ok_or(format!("the unit has no {key}"));
-    let before = value("ExecStartPre=")?;
-    // The database may be away for a moment; the worker must start all the same.
-    let before = before.strip_prefix('-').ok_or("the worker would not start where the sweep fails")?;
-    bench.say(&format!("{}{}", environment(text)?, before.replace("%H", "web2")))?;
-    keeps(&bench, "journal")
-}
-
 /// The environment of a unit, as lines of a shell. Without a HOME: systemd sets none where no user is named.
 fn environment(text: &str) -> Result<String, String> {
     let variables = text.lines().filter_map(|line| line.strip_prefix("Environment="));
@@ -225,13 +212,10 @@ fn service(text: &str) -> Result<(), String> {
     ["journal", "locks"].into_iter().try_for_each(|what| keeps(&bench, what))
 }
 
-/// Each command line of a manifest, in a shell, with the programs that it stands before.
+/// Each command line of a Procfile, in a shell, with the programs that it stands before.
 fn commands(text: &str) -> Result<(), String> {
-    let lines = command_lines(text);
-    if lines.is_empty() {
-        return Err("no line of it runs jobdoctor".to_owned());
-    }
-    lines.iter().try_for_each(|line| {
+    text.lines().try_for_each(|line| {
+        let (_, line) = line.split_once(": ").ok_or("a line of a Procfile has a name")?;
         let bench = Bench::with(&["pods".to_owned()])?;
         bench.worker();
         bench.say(line).map(|_| ())

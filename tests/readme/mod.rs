@@ -7,7 +7,6 @@ mod an_hour_later;
 mod bench;
 pub(crate) mod block;
 mod blocks;
-mod lines;
 mod redact;
 mod screens;
 pub(crate) mod session;

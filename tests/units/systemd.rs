@@ -19,22 +19,13 @@ fn verified(directory: &Path, unit: &str) -> String {
     if output.status.success() { said.join("\n") } else { format!("{}: {}", output.status, said.join("\n")) }
 }
 
-/// Writes the files under the names that stand above them.
-fn written(text: &str, directory: &Path) -> Vec<String> {
-    let mut files: Vec<(String, String)> = Vec::new();
-    for line in text.lines() {
-        if let Some(path) = line.strip_prefix("# /etc/systemd/system/") {
-            files.push((path.to_owned(), String::new()));
-        }
-        let (_, file) = files.last_mut().expect("a name stands above");
-        file.push_str(&format!("{line}\n"));
-    }
-    for (name, file) in &files {
-        let path = directory.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, file).unwrap();
-    }
-    files.into_iter().map(|(name, _)| name).collect()
+/// Has the units written into a directory, and gives their names.
+fn written(doctor: &Doctor, arguments: &[&str], directory: &Path) -> Vec<String> {
+    fs::create_dir_all(directory).unwrap();
+    let place = ["--output-dir", directory.to_str().unwrap()];
+    let ran = doctor.run(&[&["generate", "systemd"], arguments, &place].concat()).exits(0);
+    let names = ran.stderr.lines().filter_map(|line| line.strip_prefix(&format!("wrote {}/", directory.display())));
+    names.map(str::to_owned).collect()
 }
 
 /// Targets on a server and in a file with a nasty path.
@@ -57,18 +48,19 @@ fn services_and_timers_are_understood() {
     .into_iter()
     .enumerate()
     {
-        let all = [&["generate", "systemd", "--config", "c.toml", "--target", target], more].concat();
-        let text = doctor.run(&all).exits(0).stdout;
+        let all = [&["--config", "c.toml", "--target", target], more].concat();
         let directory = doctor.path(&format!("units{n}"));
-        let names = written(&text, &directory);
-        assert_eq!(names.len(), 2, "{text}");
+        let names = written(&doctor, &all, &directory);
+        let texts: Vec<String> = names.iter().map(|name| fs::read_to_string(directory.join(name)).unwrap()).collect();
+        let printed = |more: &[&str]| doctor.run(&[&["generate", "systemd"], &all[..], more].concat()).exits(0).stdout;
+        let text = printed(&[]);
+        assert_eq!(texts.join("\n"), text);
         for name in names {
             assert_eq!(verified(&directory, &name), "", "{all:?}\n{text}");
         }
         assert_eq!(text.contains("ReadWritePaths=\"/a b%%c\\\"\"\n"), target != "shop", "{text}");
         // And the two can be had one by one.
-        let only = |file| doctor.run(&[&all[..], &["--only", file]].concat()).exits(0).stdout;
-        assert_eq!(format!("{}\n{}", only("service"), only("timer")), text);
+        assert_eq!(["service", "timer"].map(|file| printed(&["--only", file])), texts[..]);
     }
 }
 
@@ -78,16 +70,22 @@ fn a_drop_in_is_understood_with_its_unit() {
     let directory = doctor.path("units");
     fs::create_dir_all(&directory).unwrap();
     fs::write(directory.join("worker.service"), "[Service]\nExecStart=/bin/true\n").unwrap();
-    let arguments = ["generate", "systemd", "--restart", "--config", "c.toml", "--target", "50% $x \"y\""];
-    let text = doctor.run(&arguments).exits(0).stdout;
-    assert_eq!(written(&text, &directory), ["worker.service.d/jobdoctor.conf"]);
-    assert_eq!(verified(&directory, "worker.service"), "", "{text}");
+    let arguments = ["--restart", "--config", "c.toml", "--target", "50% $x \"y\""];
+    let drop_in = "worker.service.d/jobdoctor.conf";
+    // Its own file is replaced, and no other.
+    for _ in 0..2 {
+        assert_eq!(written(&doctor, &arguments, &directory), [drop_in]);
+        assert_eq!(verified(&directory, "worker.service"), "");
+    }
+    fs::write(directory.join(drop_in), "[Service]\n").unwrap();
+    let place = ["generate", "systemd", "--output-dir", directory.to_str().unwrap()];
+    doctor.run(&[&place[..], &arguments].concat()).exits(2).says("another file has that name");
+    assert_eq!(fs::read_to_string(directory.join(drop_in)).unwrap(), "[Service]\n");
 }
 
 #[test]
 fn what_is_wrong_in_a_unit_is_seen() {
     let doctor = doctor();
-    let text = doctor.run(&["generate", "systemd", "--target", "shop", "--config", "c.toml"]).exits(0).stdout;
     for (n, (right, wrong)) in [
         ("OnCalendar=*-*-* *:0/5:00", "OnCalendar=every five minutes"),
         ("Type=oneshot", "Type=once"),
@@ -98,9 +96,11 @@ fn what_is_wrong_in_a_unit_is_seen() {
     .into_iter()
     .enumerate()
     {
-        assert!(text.contains(right), "{right}");
         let directory = doctor.path(&format!("broken{n}"));
-        let names = written(&text.replace(right, wrong), &directory);
+        let names = written(&doctor, &["--target", "shop", "--config", "c.toml"], &directory);
+        for path in names.iter().map(|name| directory.join(name)) {
+            fs::write(&path, fs::read_to_string(&path).unwrap().replace(right, wrong)).unwrap();
+        }
         let said: String = names.iter().map(|name| verified(&directory, name)).collect();
         assert_ne!(said, "", "nothing is said of {wrong}");
     }

@@ -129,6 +129,7 @@ fn a_restart_sweep_before_the_worker() {
         let before = before.strip_prefix('-').expect("workers start whatever comes of it");
         let words = words_of_systemd(&before.replace("--host %H ", "--host web1 "));
         assert_eq!(words[1..4], ["sweep", "--target", "shop"]);
+        assert!(words.ends_with(&["--best-effort".to_owned(), "--apply".to_owned()]), "{words:?}");
         runs(&shop.doctor, &words, &variables[1..2]).exits(0);
         let states = shop.states();
         assert_eq!(states.iter().filter(|row| row.ends_with(" QUEUED 1")).count(), 10, "{states:?}");

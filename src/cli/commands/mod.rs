@@ -29,6 +29,7 @@ use crate::cli::{CliError, Context, Exit};
 use crate::output::format::Format;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
+use std::time::Duration;
 
 /// Finds jobs that a database says are running although the worker behind them is dead, shows why, and puts them back
 /// without hurting one that is alive.
@@ -196,6 +197,14 @@ impl Command {
             Command::Stats(args) => Some(args.several()),
             Command::Status(args) => Some(args.several()),
             Command::Sweep(args) => Some(args.several()),
+            _ => None,
+        }
+    }
+
+    /// How long it takes at most, where it ends with 0 whatever becomes of it.
+    pub fn best_effort(&self) -> Option<Duration> {
+        match self {
+            Command::Sweep(args) => args.best_effort(),
             _ => None,
         }
     }

@@ -1,11 +1,15 @@
 //! Units of a host like this one: for systemd and cron.
 
 use super::{Sweep, SweepArgs, accepted, must_be_printable};
+use crate::cli::atomic_file::{AtomicFile, FileKind};
 use crate::cli::next_command;
-use crate::cli::{CliError, Context};
+use crate::cli::{CliError, Context, Exit, OrEnd};
+use crate::output::{FileMode, directory_of};
 use crate::store::Address;
+use anyhow::Context as _;
 use nix::unistd::{User, geteuid};
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// Options of a unit that runs on a host like this one.
 #[derive(Debug, Clone, clap::Args)]
@@ -67,7 +71,7 @@ impl Sweep {
 #[command(after_help = "\
 Examples:
   jobdoctor generate systemd --target shop --every 5m
-  jobdoctor generate systemd --target shop --only timer > jobdoctor-sweep-shop.timer
+  jobdoctor generate systemd --target shop --output-dir /etc/systemd/system
   jobdoctor generate systemd --target shop --restart --worker shop-worker.service")]
 pub(super) struct SystemdArgs {
     /// Print a drop-in for the workers' unit that sweeps what they left behind on this host, before they start
@@ -79,6 +83,10 @@ pub(super) struct SystemdArgs {
     /// Print one of the two files [default: both]
     #[arg(long, value_name = "FILE")]
     only: Option<File>,
+    /// Write the files into this directory, such as /etc/systemd/system, in place of printing them; other files of the
+    /// same names stay, and are an error
+    #[arg(long, value_name = "DIR", conflicts_with = "only", value_hint = clap::ValueHint::DirPath)]
+    output_dir: Option<PathBuf>,
     #[command(flatten)]
     host: HostArgs,
     #[command(flatten)]
@@ -93,15 +101,51 @@ enum File {
     Timer,
 }
 
-/// The service and the timer, each under a comment with its path, or the drop-in.
-pub(super) fn systemd(args: &SystemdArgs, sweep: &Sweep, context: &Context) -> Result<String, CliError> {
+/// Files that jobdoctor wrote begin with their path.
+static UNIT: FileKind = FileKind {
+    flag: "--output-dir",
+    name: "unit",
+    holds: "units",
+    mode: FileMode::UpTo(0o644),
+    recognize: |text| text.starts_with("# /etc/systemd/system/"),
+};
+
+/// Prints the service and the timer, or the drop-in, each under a comment with its path; or writes them.
+pub(super) fn systemd(args: &SystemdArgs, sweep: &Sweep, context: &Context) -> Result<(), CliError> {
+    let units = units(args, sweep, context)?;
+    let Some(directory) = &args.output_dir else {
+        let texts: Vec<String> = units.into_iter().map(|(_, text)| text).collect();
+        return context.ui.report(|out| out.write_all(texts.join("\n").as_bytes()));
+    };
+    let mut files = Vec::new();
+    for (name, text) in units {
+        let path = directory.join(name);
+        if args.restart {
+            let parent = directory_of(&path);
+            fs::create_dir_all(parent).with_context(|| format!("create {}", parent.display())).or_end(Exit::Config)?;
+        }
+        files.push((AtomicFile::at(&path, &UNIT)?, path, text));
+    }
+    for (file, path, text) in files {
+        file.write(|out| out.write_all(text.as_bytes()))?;
+        context.ui.note(&format!("wrote {}", path.display()));
+    }
+    let start = if args.restart { String::new() } else { format!(" && systemctl enable --now {}.timer", sweep.name) };
+    context.ui.note(&format!("then: systemctl daemon-reload{start}"));
+    Ok(())
+}
+
+/// The names and texts of the files.
+fn units(args: &SystemdArgs, sweep: &Sweep, context: &Context) -> Result<Vec<(String, String)>, CliError> {
     let address = sweep.database(context)?;
     let words = sweep.on_host(args.host.program()?)?;
     // A `$` begins a variable, but in no other setting.
     let command = words.iter().map(|word| quoted(&word.replace('$', "$$"))).collect::<Vec<_>>().join(" ");
     let name = &sweep.name;
     if args.restart {
-        return Ok(format!(include_str!("templates/restart.conf"), worker = args.worker, command = command));
+        let text =
+            format!(include_str!("templates/restart.conf"), worker = args.worker, name = name, command = command);
+        return Ok(vec![(format!("{}.d/jobdoctor.conf", args.worker), text)]);
     }
     let service = format!(
         include_str!("templates/sweep.service"),
@@ -113,11 +157,13 @@ pub(super) fn systemd(args: &SystemdArgs, sweep: &Sweep, context: &Context) -> R
     let every = args.sweep.every;
     let (calendar, spread) = (every.calendar(), every.spread_seconds());
     let timer = format!(include_str!("templates/sweep.timer"), name = name, calendar = calendar, spread = spread);
-    Ok(match args.only {
-        None => format!("{service}\n{timer}"),
-        Some(File::Service) => service,
-        Some(File::Timer) => timer,
-    })
+    let mut units = vec![(format!("{name}.service"), service), (format!("{name}.timer"), timer)];
+    match args.only {
+        None => {}
+        Some(File::Service) => units.truncate(1),
+        Some(File::Timer) => drop(units.remove(0)),
+    }
+    Ok(units)
 }
 
 /// The line that makes the directory of a SQLite file writable, where its journal and its log are too.

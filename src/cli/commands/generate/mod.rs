@@ -1,4 +1,4 @@
-//! `jobdoctor generate`: prints the unit files that run a sweep of a target. It writes nothing.
+//! `jobdoctor generate`: prints the unit files that run a sweep of a target.
 
 mod host;
 mod kubernetes;
@@ -66,7 +66,9 @@ struct Sweep {
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let text = match &args.kind {
-        Kind::Systemd(args) => host::systemd(args, &Sweep::resolve(&args.sweep, context)?, context)?,
+        Kind::Systemd(args) => {
+            return host::systemd(args, &Sweep::resolve(&args.sweep, context)?, context).map(|()| Exit::Done);
+        }
         Kind::Cron(args) => host::crontab(args, &Sweep::resolve(&args.sweep, context)?, context)?,
         Kind::Kubernetes(args) => kubernetes::text(args, &Sweep::resolve(&args.sweep, context)?, context)?,
     };

@@ -7,6 +7,7 @@ use crate::cli::args::{
     UnattendedArgs,
 };
 use crate::cli::atomic_file::is_same;
+use crate::cli::best_effort;
 use crate::cli::monitor::Metrics;
 use crate::cli::settings::Settings;
 use crate::cli::signal::sleep;
@@ -43,6 +44,10 @@ pub struct Args {
     /// container the boot is that of the host under it
     #[arg(long, value_name = "INSTANT|boot", requires = "restart", value_parser = parse_before)]
     started_before: Option<Before>,
+    /// End with 0 whatever becomes of it, but for a usage error and a signal, and within 30s or --timeout in all: for a
+    /// hook that must not keep workers from starting. One line on stderr says how it would have ended
+    #[arg(long)]
+    best_effort: bool,
     #[command(flatten)]
     act: ActArgs,
     #[command(flatten)]
@@ -75,6 +80,11 @@ impl Args {
             .file("--report-file", self.unattended.report_file.as_mut())
             .file("--textfile", self.textfile.textfile.as_mut())
     }
+
+    /// How long it takes at most, where it must not fail.
+    pub(super) fn best_effort(&self) -> Option<Duration> {
+        self.best_effort.then(|| self.list.store.timeout.unwrap_or(best_effort::LONGEST))
+    }
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
@@ -103,7 +113,9 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
         wait(splay, context)?;
         metrics.began = Instant::now();
     }
-    let settings = Settings::resolve(&args.list.store, &context.environment)?;
+    let mut store = args.list.store.clone();
+    store.timeout = args.best_effort().map(best_effort::working_time).or(store.timeout);
+    let settings = Settings::resolve(&store, &context.environment)?;
     metrics.set_target(settings.target_name.as_deref());
     let mut selection = args.select.selection()?;
     selection.with_due = !args.restart && args.act.mode() == Mode::Plan;
