@@ -10,7 +10,7 @@ use std::process::Command;
 type Mutant = (&'static str, &'static str, &'static str, &'static str);
 
 /// Which tests must notice which mutants of the files below which folder.
-const GROUPS: [(&str, &str, &[Mutant]); 9] = [
+const GROUPS: [(&str, &str, &[Mutant]); 10] = [
     ("adopt::", "src/ops/adopt", &OF_ADOPT),
     ("conformance::", "src/store", &OF_STORE),
     ("preset::catalog", "", &OF_PRESETS),
@@ -20,6 +20,16 @@ const GROUPS: [(&str, &str, &[Mutant]); 9] = [
     ("interrupted::", "src", &OF_INTERRUPTED),
     ("extends::", "src/preset", &OF_EXTENDS),
     ("cron::best_effort", "src/cli", &OF_HOOKS),
+    ("journal::", "src", &OF_RECORDS),
+];
+
+/// The wrong run for `last`, one that is applied unseen, and texts of the database that Markdown obeys.
+const OF_RECORDS: [Mutant; 5] = [
+    ("anybody's is the latest", "ops/history/list.rs", ".as_deref() == Some(by)", ".is_some()"),
+    ("one that did nothing is the latest", "ops/history/list.rs", "run.moved_at_least > 0 && is_by", "is_by"),
+    ("the latest is reverted unseen", "cli/commands/undo.rs", "if args.apply && !args.dry_run {", "if false {"),
+    ("backticks end the code", "output/handover.rs", ".repeat(longest + 1)", ".repeat(1)"),
+    ("a run's queue is forgotten", "cli/commands/recorded.rs", ".or(Some(target.preset))", ""),
 ];
 
 /// Hooks that keep workers from starting, and mistakes that nobody hears of.

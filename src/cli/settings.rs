@@ -249,6 +249,7 @@ impl Settings {
             actor: actor(),
             host: host(),
             reason: reason.cloned(),
+            place: self.place.clone(),
             keep: self.target.journal.unwrap_or(Keep::IfPossible),
             directory: environment.journals(),
         }

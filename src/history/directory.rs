@@ -104,13 +104,22 @@ impl Directory {
 
     /// Opens the file of a run for reading; `None` if there is none.
     pub(super) fn read(&self, run_id: &str) -> Result<Option<File>, JournalError> {
+        self.existing(run_id, OFlags::RDONLY)
+    }
+
+    /// Opens the file of a run to add a line; `None` if there is none.
+    pub(super) fn reopen(&self, run_id: &str) -> Result<Option<File>, JournalError> {
+        self.existing(run_id, OFlags::RDWR | OFlags::APPEND)
+    }
+
+    fn existing(&self, run_id: &str, access: OFlags) -> Result<Option<File>, JournalError> {
         let Some(directory) = self.opened()? else { return Ok(None) };
         let path = self.file(run_id);
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         match sys::openat(&directory, format!("{run_id}.jsonl"), flags, Mode::empty()) {
             Ok(file) => {
                 let file = File::from(file);
-                is_private(&file, &path, false)?;
+                is_private(&file, &path, access != OFlags::RDONLY)?;
                 Ok(Some(file))
             }
             Err(rustix::io::Errno::NOENT) => Ok(None),

@@ -1,12 +1,12 @@
 //! The journal file of a run: its lines, how they are written and how they are read.
 
 use super::{Directory, JournalError};
-use crate::model::{End, Outcome, RunHead, Step, Timestamp};
+use crate::model::{End, Outcome, RunHead, Step, Timestamp, Verified};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
 /// No line of ours is longer: a batch has at most 5,000 jobs, and a foreign file must not fill the memory.
@@ -47,17 +47,22 @@ pub enum JournalLine<'s> {
         /// The places among them, counted from 0, of what a later batch tries once more: what becomes of that there counts.
         tried_again: Vec<usize>,
     },
-    /// The last: the run came to its end.
+    /// The run came to its end.
     End(RunEnd),
+    /// The last, where the requeued jobs were watched afterwards.
+    Verified(Verified),
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunEnd {
     pub outcomes: Counts,
     /// Jobs that were moved, or may have been, and that no intent names, because it could not be written.
     pub unrecorded: u64,
     /// Why it stopped early, if it did.
     pub stop: Option<String>,
+    /// What became of the requeued jobs; a line of its own.
+    #[serde(skip)]
+    pub verified: Option<Verified>,
 }
 
 pub type Counts = BTreeMap<Outcome, u64>;
@@ -145,6 +150,20 @@ impl JournalWriter {
     }
 }
 
+/// Adds to the journal of a run that has ended what became of its requeued jobs. Nothing where the run has no journal.
+pub fn add_verified(directory: &Directory, run_id: &str, verified: &Verified) -> Result<(), JournalError> {
+    let Some(mut file) = directory.reopen(run_id)? else { return Ok(()) };
+    let mut add = || {
+        let (mut last, mut line) = ([0], Vec::new());
+        spell(&mut line, &JournalLine::Verified(verified.clone()))?;
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+        // Behind a piece of a line nothing is written.
+        if last == *b"\n" { file.write_all(&line) } else { Ok(()) }
+    };
+    add().map_err(|error| JournalError::io("write to", &directory.file(run_id), error))
+}
+
 fn spell(out: &mut impl Write, line: &JournalLine<'_>) -> io::Result<()> {
     serde_json::to_writer(&mut *out, line)?;
     out.write_all(b"\n")
@@ -194,7 +213,7 @@ impl JournalLines {
     /// too.
     fn next_line(&mut self) -> Result<Option<JournalLine<'static>>, JournalError> {
         let mut text = Vec::new();
-        let mut limited = std::io::Read::take(&mut self.reader, LONGEST_LINE);
+        let mut limited = Read::take(&mut self.reader, LONGEST_LINE);
         let read = limited.read_until(b'\n', &mut text);
         read.map_err(|error| JournalError::io("read", &self.path, error))?;
         if text.is_empty() {
@@ -248,9 +267,12 @@ pub fn steps<E: From<JournalError>>(
     // The batch whose result is still to come.
     let (mut open, mut intended): (u64, Vec<Step<End>>) = (0, Vec::new());
     // How jobs ended that a later batch tries again, and the end of the run.
-    let (mut again, mut end): (BTreeMap<String, Step<End>>, _) = (BTreeMap::new(), None);
+    let (mut again, mut end): (BTreeMap<String, Step<End>>, Option<RunEnd>) = (BTreeMap::new(), None);
     while let Some(line) = lines.next_line()? {
         match line {
+            // Of a run whose end could not be written, it says too little.
+            JournalLine::Verified(verified) => end.iter_mut().for_each(|end| end.verified = Some(verified.clone())),
+            _ if end.is_some() => return Err(lines.malformed("a line after the last").into()),
             JournalLine::Head { .. } => return Err(lines.malformed("a second head").into()),
             JournalLine::Intent { batch, steps, .. } => {
                 // Of a batch that was tried again, the last intent counts.
@@ -282,9 +304,6 @@ pub fn steps<E: From<JournalError>>(
                         each(step)?;
                     }
                 }
-            }
-            JournalLine::End(_) if lines.next_line()?.is_some() => {
-                return Err(lines.malformed("a line after the last").into());
             }
             JournalLine::End(last) => end = Some(last),
         }

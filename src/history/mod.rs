@@ -14,6 +14,8 @@ mod lock;
 mod recording;
 
 pub use directory::{Directory, JournalError, is_run_id};
-pub use journal::{Counts, JournalLine, JournalLines, JournalWriter, RunEnd, SCHEMA, Summary, read, steps, summary};
+pub use journal::{
+    Counts, JournalLine, JournalLines, JournalWriter, RunEnd, SCHEMA, Summary, add_verified, read, steps, summary,
+};
 pub use lock::{LockFile, LockNote, Locked};
 pub use recording::{BatchRecorder, Keep, RecordOptions, Recording};

@@ -2,7 +2,7 @@
 
 use super::journal::{Counts, JournalLine, JournalWriter, RunEnd};
 use super::{Directory, JournalError};
-use crate::model::{Action, Actor, End, RunHead, Step, Timestamp};
+use crate::model::{Action, Actor, End, Place, RunHead, Step, Timestamp};
 
 /// Whether a run keeps a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,6 +22,8 @@ pub struct RecordOptions {
     pub actor: Actor,
     pub host: Option<String>,
     pub reason: Option<String>,
+    /// What the operator said of where the queue is.
+    pub place: Place,
     pub keep: Keep,
     pub directory: Option<Directory>,
 }
@@ -88,7 +90,8 @@ impl Recording {
 
     /// Records the end of the run, also after a gap: then it says how much is missing.
     pub fn finish(&mut self, outcomes: &Counts, stop: Option<String>) {
-        let end = JournalLine::End(RunEnd { outcomes: outcomes.clone(), unrecorded: self.unrecorded, stop });
+        let end =
+            JournalLine::End(RunEnd { outcomes: outcomes.clone(), unrecorded: self.unrecorded, stop, verified: None });
         let Some(journal) = self.journal.as_mut().filter(|journal| journal.is_begun()) else { return };
         if let Err(error) = journal.write(&end, true) {
             self.give_up(&error);

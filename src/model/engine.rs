@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// A kind of database. A preset names the engines that it knows and spells some values differently on each.
@@ -110,6 +111,17 @@ pub struct Target {
     pub key: Vec<String>,
     /// The standby, if the server is one; otherwise null.
     pub standby: Option<Standby>,
+}
+
+/// What the operator says about the queue: where it lives, and what the database does not tell.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Place {
+    /// `--schema`.
+    pub schema: Option<String>,
+    /// `--table`: another name for the claim's own table.
+    pub table: Option<String>,
+    /// `--option`: what only the operator knows, by the preset's names for it.
+    pub options: BTreeMap<String, String>,
 }
 
 /// A server that replays another one.

@@ -13,10 +13,12 @@ mod waiting;
 
 pub use cell::{Cell, from_json, hex, to_json, unhex};
 pub use claim::{Claim, EvidenceRow, HostSpelling, LockSign, Owner, OwnerRow, Precondition, Reading, Sign};
-pub use engine::{Engine, Standby, Target, UNPROVEN, overridden};
+pub use engine::{Engine, Place, Standby, Target, UNPROVEN, overridden};
 pub use key::{Key, deceives, escaped_json, is_blank, read_id, spell_id};
 pub use lock::LockHolder;
-pub use record::{Actor, Cause, Fingerprint, LedgerRow, LedgerRun, Loss, RowChange, RowImage, RunHead, ValueChange};
+pub use record::{
+    Actor, Cause, Fingerprint, LedgerRow, LedgerRun, Loss, RowChange, RowImage, RunHead, ValueChange, Verified,
+};
 pub use remedy::Remedy;
 pub use step::{Action, AttemptsChange, Batch, BatchReport, Cost, End, Outcome, RowError, Step, Write};
 pub use time::{Clocks, FUTURE_TOLERANCE, LONGEST_THRESHOLD, Timestamp, age, is_threshold, parse_duration};

@@ -1,6 +1,6 @@
 //! What is recorded of a run: its head, its losses, and what it changed in rows.
 
-use super::{Cell, End, Key, Step, Target, Timestamp};
+use super::{Cell, End, Key, Place, Step, Target, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -27,6 +27,9 @@ pub struct RunHead {
     pub undoes: Option<String>,
     /// On which queue.
     pub target: Target,
+    /// What the operator said of where the queue is; nothing where only the ledger knows the run.
+    #[serde(default)]
+    pub place: Place,
     /// The columns of the jobs' table that the fingerprints cover; empty where only the ledger knows the run.
     pub columns: Vec<String>,
     /// The digest of the plan.
@@ -50,6 +53,31 @@ pub struct Cause {
     pub since_at: Option<Timestamp>,
     /// The jobs that it explained.
     pub jobs: u64,
+}
+
+/// What became of the requeued jobs, as the last snapshot of `--verify` saw it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Verified {
+    /// How long the jobs were watched: up to the time asked for, or until every job had ended.
+    pub waited_seconds: f64,
+    /// How many jobs were watched: those that were requeued. The seven counts that follow add up to it.
+    pub watched: u64,
+    /// No worker has claimed them yet.
+    pub waiting: u64,
+    /// A worker claimed them again and shows signs of life.
+    pub picked_up: u64,
+    /// No worker holds them, and the table does not say whether they wait or have ended.
+    pub not_in_flight: u64,
+    /// They ended well.
+    pub finished: u64,
+    /// They ended badly, or were cancelled.
+    pub failed: u64,
+    /// A worker claimed them again and is dead too.
+    pub stuck_again: u64,
+    /// Their rows are gone: finished and deleted by the library, or deleted otherwise.
+    pub gone: u64,
+    /// The ids of those that are stuck again.
+    pub stuck_again_ids: Vec<String>,
 }
 
 /// Who ran it.

@@ -1,8 +1,8 @@
 //! Watches requeued jobs, in short snapshots by key.
 
 use super::plan::Plan;
-use crate::model::{Action, Claim, Key, Outcome};
-use crate::output::{StepJob, Verified};
+use crate::model::{Action, Claim, Key, Outcome, Verified};
+use crate::output::StepJob;
 use crate::policy::{Afterwards, Policy, afterwards};
 use crate::preset::QueueSpec;
 use crate::store::{Limits, Store, StoreError, StoreErrorKind};

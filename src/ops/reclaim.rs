@@ -301,6 +301,7 @@ fn run_head(options: &RecordOptions, run_id: &str, plan: &Plan) -> RunHead {
         reason: options.reason.clone(),
         undoes: plan.undoes.as_ref().map(|undoes| undoes.run_id.clone()),
         target: plan.target.clone(),
+        place: options.place.clone(),
         columns: plan.claims.spec.row.iter().map(|column| column.name.clone()).collect(),
         digest: Some(plan.digest.clone()),
         planned: Some(plan.total()),

@@ -31,6 +31,8 @@ pub const WAITED: &str = "gave up waiting for the other sweep (--lock-wait, --ti
 /// For a run that nothing here records.
 pub const WHERE_RUNS_ARE: &str =
     "`jobdoctor history` lists the runs; another host's run is in the journal there, or in the ledger (--db)";
+pub const WHOSE_RUNS: &str =
+    "`jobdoctor history` lists the runs and who made them; --by USER takes the latest of another user";
 pub const NO_JOURNAL_OF_RUN: &str = "look at the jobs themselves; if the queue has a ledger, the run is in it (--db)";
 pub const FOREIGN_LEDGER: &str =
     "something else created it: rename it, and create the ledger with `jobdoctor init --ledger`";

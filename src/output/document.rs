@@ -194,7 +194,7 @@ pub fn write<D: Document>(
         }
         Format::Name => document.names(out),
         // The command that offers this format prints metrics instead.
-        Format::Prometheus => Err(io::Error::other("a list has no samples")),
+        Format::Prometheus | Format::Markdown => Err(io::Error::other("a list is not told in this format")),
         Format::None => Ok(()),
     }
     .map(|()| None)

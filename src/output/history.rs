@@ -1,10 +1,12 @@
 use super::columns::{self, Columns};
 use super::document::{Document, List, Shape};
 use super::format::{Cell, Facts, Format, Screen, Times, Tone, grouped};
+use super::listing::LISTED;
 use super::{ActionCount, Collector, Listing, Outcomes, Target};
-use crate::model::{End, Outcome, RunHead, Step, Timestamp, overridden};
+use crate::model::{End, Outcome, RunHead, Step, Timestamp, Verified, overridden};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// `jobdoctor.history/v1`: the runs that are recorded, newest first.
 #[derive(Serialize, JsonSchema)]
@@ -71,6 +73,8 @@ pub struct HistoryRun {
     pub complete: Option<bool>,
     /// Why it stopped early.
     pub stop: Option<String>,
+    /// What became of the requeued jobs, where `--verify` watched them; the journal alone knows.
+    pub verified: Option<Verified>,
     /// `journal`, `ledger` or both.
     pub recorded_in: Vec<String>,
 }
@@ -119,14 +123,22 @@ fn runs<'a>(several: bool, format: Format, now: Option<Timestamp>, times: Times)
         })
 }
 
-fn command(run: &HistoryRun) -> String {
+pub(super) fn command(run: &HistoryRun) -> String {
     run.head.undoes.as_ref().map_or_else(|| run.head.command.clone(), |undoes| format!("{} {undoes}", run.head.command))
 }
 
-fn who(run: &HistoryRun) -> Option<String> {
+pub(super) fn who(run: &HistoryRun) -> Option<String> {
     match (&run.head.actor.name(), &run.head.host) {
         (Some(actor), Some(host)) => Some(format!("{actor}@{host}")),
         (actor, host) => actor.clone().or_else(|| host.as_ref().map(|host| format!("@{host}"))),
+    }
+}
+
+impl HistoryRun {
+    /// When it was, who made it, and how many jobs it moved.
+    pub fn sentence(&self) -> String {
+        let (at, by) = (Times::Utc.show(self.head.store_time, self.head.store_time), who(self).unwrap_or_default());
+        format!("{} at {at} by {by}, moved {}", command(self), moved(self))
     }
 }
 
@@ -183,6 +195,8 @@ pub struct HistoryOneSummary {
     pub steps: u64,
     /// The steps by action, the most frequent first.
     pub by_action: Vec<ActionCount>,
+    /// The steps by the owner who held the job, of at most 1,000 owners.
+    pub by_owner: BTreeMap<String, u64>,
     /// What became of the jobs whose outcome the record does not know.
     pub unsure: HistoryUnsure,
 }
@@ -232,9 +246,7 @@ impl Document for HistoryOne {
         let Target { engine, database, table, preset, variants, .. } = &run.head.target;
         let overrides = overridden(variants).map_or_else(String::new, |what| format!(", which {what}"));
         facts.add("queue", format!("{engine} {database}, table {table}, preset {preset}{overrides}"));
-        let actions = self.summary.by_action.iter().filter_map(|count| Some((count.moved?, count.action.past())));
-        let actions = actions.filter(|(jobs, _)| *jobs > 0).map(|(jobs, did)| format!("{did} {}", grouped(jobs)));
-        let actions = actions.collect::<Vec<_>>().join(", ");
+        let actions = self.moved_by_action();
         let actions = if actions.is_empty() { actions } else { format!(": {actions}") };
         let planned = run.head.planned.map_or("?".to_owned(), |n| n.to_string());
         facts.add("moved", format!("{} of {planned}{actions}", moved(run)));
@@ -246,6 +258,9 @@ impl Document for HistoryOne {
         if let Some(jobs) = run.unrecorded.filter(|jobs| *jobs > 0) {
             let words = format!("{jobs} of them: the journal could not be written then");
             facts.add("not recorded", Cell::new(words, Tone::Warn));
+        }
+        if let Some(verified) = &run.verified {
+            facts.add("verified", verified.sentence());
         }
         facts.add("undo", undo(run));
         facts.add("recorded in", run.recorded_in.join(", "));
@@ -263,12 +278,24 @@ impl Document for HistoryOne {
 impl HistoryOne {
     /// Collects the steps of a document that is printed in this format.
     pub fn collector(format: Format) -> Collector<HistoryStep> {
-        Collector::of(Shape::of("step", &steps()), format, None)
+        Collector::of(Shape::of("step", &steps()), format, (format == Format::Markdown).then_some(LISTED))
     }
 
     pub fn titles() -> Vec<&'static str> {
         steps().titles()
     }
+
+    /// `requeued 56, failed 1`; empty if no job was moved.
+    pub(super) fn moved_by_action(&self) -> String {
+        let actions = self.summary.by_action.iter().filter_map(|count| Some((count.moved?, count.action.past())));
+        let actions = actions.filter(|(jobs, _)| *jobs > 0).map(|(jobs, did)| format!("{did} {}", grouped(jobs)));
+        actions.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The constraint or the code with which the database refused a step.
+pub(super) fn refused(step: &Step<End>) -> Option<&String> {
+    step.stage.error.as_ref().and_then(|error| error.constraint.as_ref().or(error.sqlstate.as_ref()))
 }
 
 fn steps<'a>() -> Columns<'a, HistoryStep> {
@@ -282,10 +309,8 @@ fn steps<'a>() -> Columns<'a, HistoryStep> {
         (Outcome::Unknown, None) => Cell::new("unknown", Tone::Warn),
         (ended, _) => columns::outcome(Some(ended)),
     };
-    let why = |HistoryStep { step, .. }: &HistoryStep| {
-        let refused = step.stage.error.as_ref().and_then(|error| error.constraint.as_ref().or(error.sqlstate.as_ref()));
-        columns::text(Some(refused.unwrap_or(&step.rules.join(", "))))
-    };
+    let why =
+        |HistoryStep { step, .. }: &HistoryStep| columns::text(Some(refused(step).unwrap_or(&step.rules.join(", "))));
     Columns::<HistoryStep>::new()
         .add(columns::column("id", 0, None), "id", |shown| shown.step.id.as_str().into())
         .add(columns::names("queue", 6, 8), "queue", |shown| columns::text(shown.step.queue.as_deref()))

@@ -15,6 +15,7 @@ mod errors;
 mod filter;
 mod findings;
 pub mod format;
+mod handover;
 mod health;
 mod history;
 mod job;
@@ -54,8 +55,8 @@ pub use locks::{held_for_long, locked_by, out_of_sight, statements};
 pub use metrics::{Measured, MeasuredQueue, MeasuredState};
 pub use owners::{OwnerEntry, Owners, OwnersHead, OwnersSummary};
 pub use reclaim::{
-    ActionCount, Brake, Closing, NextCommands, Outcomes, Reclaim, ReclaimHead, ReclaimSummary, Undoes, Verified,
-    WarnAbove, closing, left_behind, paragraph, place, skipped_by_reason,
+    ActionCount, Brake, Closing, NextCommands, Outcomes, Reclaim, ReclaimHead, ReclaimSummary, Undoes, WarnAbove,
+    closing, left_behind, paragraph, place, skipped_by_reason,
 };
 pub use replace_file::{FileMode, directory_of, replace_file, temporary_beside};
 pub use saved::{SNAPSHOT_SCHEMA, SavedPlan, SavedPolicy, SavedSnapshot};

@@ -73,7 +73,7 @@ impl Sandbox {
             said = SERVERS.iter().fold(said, |said, url| said.replace(url, &format!("'{}'", server.url())));
         }
         said = HERE.iter().fold(said, |said, (there, here)| said.replace(there, here));
-        if said.contains("{run}") || said.contains("history 20261121") {
+        if ["{run}", "history 20261121", "history last", "undo last"].iter().any(|run| said.contains(run)) {
             let run = self.doctor.on_queue(&["reclaim", "--apply", "--json"]).exits(0).json();
             let run = run["run_id"].as_str().unwrap().to_owned();
             said = said.replace("{run}", &run).replace("history 20261121", &format!("history {}", &run[..8]));

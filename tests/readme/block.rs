@@ -8,13 +8,14 @@ use std::sync::Mutex;
 pub(crate) static WRITING: Mutex<()> = Mutex::new(());
 
 /// The pages that are written by hand for whoever runs the program.
-pub(super) const PAGES: [&str; 18] = [
+pub(super) const PAGES: [&str; 19] = [
     "README.md",
     "docs/care.md",
     "docs/config.md",
     "docs/connecting.md",
     "docs/cron.md",
     "docs/deploy.md",
+    "docs/history.md",
     "docs/incident.md",
     "docs/install.md",
     "docs/judging.md",

@@ -219,6 +219,7 @@ pub fn a_run() -> RunHead {
         reason: None,
         undoes: None,
         target: Target::default(),
+        place: jobdoctor::model::Place::default(),
         columns: Vec::new(),
         digest: None,
         causes: Vec::new(),

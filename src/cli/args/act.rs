@@ -149,7 +149,7 @@ pub fn switchable_rules() -> Vec<Rule> {
     Rule::ALL.into_iter().filter(switchable).collect()
 }
 
-fn parse_digest(text: &str) -> Result<String, String> {
+pub fn parse_digest(text: &str) -> Result<String, String> {
     let is_digest = (8..=64).contains(&text.len()) && text.chars().all(|c| c.is_ascii_hexdigit());
     if is_digest { Ok(text.to_ascii_lowercase()) } else { Err("a digest is 8 to 64 hexadecimal digits".to_owned()) }
 }

@@ -6,10 +6,11 @@ mod duration;
 mod output;
 mod store;
 
-pub use act::{ActArgs, FastArgs, PlanArgs, ReasonArgs, UnattendedArgs, named, switchable_rules};
+pub use act::{ActArgs, FastArgs, PlanArgs, ReasonArgs, UnattendedArgs, named, parse_digest, switchable_rules};
 pub use claims::{ClaimArgs, ConfirmArgs, EvidenceArgs, IdArgs, InterruptedArgs, OlderArgs, SelectArgs, globs};
 pub use duration::{parse_between_snapshots, parse_up_to_1d, parse_up_to_1h, parse_up_to_7d};
 pub use output::{
-    ColorArg, ListArgs, LogFormat, OutputArgs, TextfileArgs, TimeArg, ToneArgs, few_formats, metrics_too, text_or_json,
+    ColorArg, ListArgs, LogFormat, OutputArgs, TextfileArgs, TimeArg, ToneArgs, few_formats, markdown_too, metrics_too,
+    text_or_json,
 };
 pub use store::{StoreArgs, TargetsArgs};

@@ -37,12 +37,12 @@ impl ListArgs {
 }
 
 /// How a report is written: in the formats of lists, unless the command names others ([`few_formats`],
-/// [`metrics_too`]).
+/// [`metrics_too`], [`markdown_too`]).
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
     /// Write the report in this format [default: table]
-    #[arg(short, long, value_name = "FORMAT", value_parser = one_of(|format| format != Format::Prometheus))]
+    #[arg(short, long, value_name = "FORMAT", value_parser = one_of(is_of_lists))]
     pub output: Option<Format>,
     /// Short for --output json
     #[arg(long, conflicts_with = "output")]
@@ -178,7 +178,16 @@ pub fn few_formats(output: Arg) -> Arg {
 
 /// Gives `--output` every format, metrics included.
 pub fn metrics_too(output: Arg) -> Arg {
-    output.value_parser(one_of(|_| true))
+    output.value_parser(one_of(|format| is_of_lists(format) || format == Format::Prometheus))
+}
+
+/// The formats of lists and Markdown, for commands about a run.
+pub fn markdown_too(output: Arg) -> Arg {
+    output.value_parser(one_of(|format| is_of_lists(format) || format == Format::Markdown))
+}
+
+fn is_of_lists(format: Format) -> bool {
+    !matches!(format, Format::Prometheus | Format::Markdown)
 }
 
 /// A parser of two formats: a text of that name, which is the default, and JSON.
@@ -203,6 +212,7 @@ fn help(format: Format) -> &'static str {
         Format::Csv => "Comma-separated values with a header",
         Format::Name => "One id or name a line",
         Format::Prometheus => "Metrics of what is in flight, in Prometheus' text format",
+        Format::Markdown => "A run to paste into a ticket or a channel",
         Format::None => "Nothing: the exit code says it all",
     }
 }

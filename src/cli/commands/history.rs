@@ -1,22 +1,32 @@
-use crate::cli::args::{ListArgs, TimeArg};
+use super::recorded::{ByArgs, as_in_run};
+use crate::cli::args::{ListArgs, TimeArg, markdown_too};
 use crate::cli::settings::{READING, Settings};
 use crate::cli::ui::host_time;
 use crate::cli::{CliError, Context, Exit};
+use crate::model::parse_duration;
 use crate::ops::{self, Records, Snapshot};
 use crate::output::format::{Format, count, grouped};
 use crate::output::{History, HistoryOne};
 use clap::builder::NonEmptyStringValueParser;
+use std::time::Duration;
 
 #[derive(Debug, Clone, clap::Args)]
+#[command(mut_arg("output", markdown_too))]
 #[command(after_help = "\
 Examples:
   jobdoctor history                                   the runs of this host, newest first
-  jobdoctor history 20261121 --db queue.db            one run: its steps, and what became of them
+  jobdoctor history last --db queue.db                your latest run: its steps, and what became of them
+  jobdoctor history 20261121 -o markdown              one run, to paste into a ticket or a channel
   jobdoctor history --db postgres://ops@db/app        those on this database, in the ledger too")]
 pub struct Args {
-    /// The run, or as much of the beginning of its id as no other run shares
+    /// The run, or as much of the beginning of its id as no other run shares. `last` is the latest one that moved a job
     #[arg(value_name = "RUN", value_parser = NonEmptyStringValueParser::new())]
     run: Option<String>,
+    #[command(flatten)]
+    by: ByArgs,
+    /// The runs that began within this time
+    #[arg(long, value_name = "DURATION", conflicts_with = "run", value_parser = parse_duration, allow_hyphen_values = true)]
+    since: Option<Duration>,
     /// The N newest runs
     #[arg(long, value_name = "N", conflicts_with = "run", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
@@ -32,13 +42,23 @@ pub struct Args {
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let format = args.list.output.format();
     args.list.check(&if args.run.is_some() { HistoryOne::titles() } else { History::titles(format) })?;
+    if args.list.output.format() == Format::Markdown && args.run.is_none() {
+        return Err(CliError::usage("-o markdown tells one run").hint("name it: jobdoctor history last -o markdown"));
+    }
     let journals = context.environment.journals();
-    let mut snapshot = snapshot(args, context)?;
+    let named = match &args.run {
+        Some(run) => Some(args.by.run_id(run, &args.list.store, context)?),
+        None => None,
+    };
+    let mut snapshot = snapshot(args, named.as_deref(), context)?;
     let mut records = Records { journals: journals.as_ref(), snapshot: snapshot.as_mut() };
-    match &args.run {
+    match &named {
         None => {
             let here_only = is_named(args) && !args.all;
-            let mut document = ops::history(&mut records, args.limit.map(|limit| limit as usize), here_only)?;
+            let now = records.snapshot.as_ref().map(|snapshot| snapshot.now()).or_else(host_time);
+            let since = args.since.and_then(|since| Some(now?.minus(since)));
+            let limit = args.limit.map(|limit| limit as usize);
+            let mut document = ops::history(&mut records, limit, since, here_only)?;
             drop(snapshot);
             document.read_at = document.read_at.or_else(host_time);
             document.head.warnings.iter().for_each(|warning| context.ui.warn(warning));
@@ -49,6 +69,11 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             let mut document = ops::history_run(&mut records, run, HistoryOne::collector(format))?;
             drop(snapshot);
             document.read_at = document.read_at.or_else(host_time);
+            if format == Format::Markdown {
+                let undo = context.on_same_queue(&["undo", &document.head.run.head.run_id], &[]);
+                context.ui.report(|out| out.write_all(document.markdown(&undo).as_bytes()))?;
+                return Ok(Exit::Done);
+            }
             context.ui.print(format, &document)?;
             say_one(context, format, &document);
         }
@@ -58,8 +83,11 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
 
 /// A snapshot of the database that is at hand, if there is one. The journal needs none; so one that was not named on
 /// the command line and cannot be read is only a warning.
-fn snapshot(args: &Args, context: &Context) -> Result<Option<Snapshot>, CliError> {
-    let settings = Settings::resolve(&args.list.store, &context.environment)?;
+fn snapshot(args: &Args, run: Option<&str>, context: &Context) -> Result<Option<Snapshot>, CliError> {
+    let mut settings = Settings::resolve(&args.list.store, &context.environment)?;
+    if let Some(run) = run {
+        settings = as_in_run(settings, &args.list.store, run, context)?;
+    }
     let begun = settings.database().and_then(|database| {
         if database.address.is_none() {
             return Ok(None);
@@ -109,7 +137,7 @@ fn say_list(context: &Context, format: Format, document: &History) {
         context.ui.note(&format!("{left_out} on other databases left out; --all lists them"));
     }
     if let Some(run) = document.runs.first() {
-        context.ui.hint(&format!("to see one: {}", context.next_command("history", &[&run.head.run_id])));
+        context.ui.hint(&format!("to see one: {}", context.on_same_queue(&["history", &run.head.run_id], &[])));
     }
 }
 

@@ -14,6 +14,7 @@ mod pass;
 mod presets;
 mod printed;
 mod reclaim;
+mod recorded;
 mod show;
 mod stale;
 mod stats;

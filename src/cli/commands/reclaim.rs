@@ -1,6 +1,7 @@
 use super::pass::{Options, Pass};
 use crate::cli::args::{
     ActArgs, ConfirmArgs, EvidenceArgs, IdArgs, InterruptedArgs, ListArgs, OlderArgs, PlanArgs, SelectArgs, TimeArg,
+    markdown_too,
 };
 use crate::cli::settings::{READING, Settings};
 use crate::cli::{CliError, Context, Exit};
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 #[derive(Debug, Clone, clap::Args)]
+#[command(mut_arg("output", markdown_too))]
 #[command(after_help = "\
 Examples:
   jobdoctor reclaim --db queue.db --older 5m              what would be done: writes nothing

@@ -132,7 +132,7 @@ impl Line {
                 runs.iter().flatten().take(RUNS).for_each(|run| offer(run));
                 let mut snapshot = self.snapshot(&args, until)?;
                 let mut ledger = Records { journals: None, snapshot: Some(&mut snapshot) };
-                ops::history(&mut ledger, Some(RUNS), true)?.runs.iter().for_each(|run| offer(&run.head.run_id));
+                ops::history(&mut ledger, Some(RUNS), None, true)?.runs.iter().for_each(|run| offer(&run.head.run_id));
             }
         }
         Ok(())

@@ -43,7 +43,7 @@ impl Report {
         let shape = match format {
             Format::Table if command == "health" => Shape::Plugin { data: Vec::new(), lines: String::new() },
             Format::Table if command == "status" => Shape::LineEach,
-            Format::Table | Format::Wide | Format::None => Shape::Sections { has_news: false },
+            Format::Table | Format::Wide | Format::Markdown | Format::None => Shape::Sections { has_news: false },
             Format::Json => Shape::Document(TargetsWriter::default()),
             Format::Jsonl => Shape::Lines,
             Format::Csv => Shape::Rows,

@@ -1,7 +1,7 @@
 //! What a draft does, seen through it exactly as through a mapping of the config file.
 
-use crate::history::{Keep, RecordOptions};
-use crate::model::{Action, Actor, Outcome};
+use crate::history::RecordOptions;
+use crate::model::{Action, Outcome};
 use crate::ops::plan::plan;
 use crate::ops::reclaim::reclaim;
 use crate::ops::selection::Selection;
@@ -89,14 +89,7 @@ fn tried(
         later: Delay::default(),
         fast: true,
         sweep_lock: None,
-        record: RecordOptions {
-            command: "reclaim",
-            actor: Actor::default(),
-            host: None,
-            reason: None,
-            keep: Keep::Off,
-            directory: None,
-        },
+        record: RecordOptions { command: "reclaim", ..RecordOptions::default() },
         next: None,
     };
     let done = reclaim(session.store, dry_run.limits, plan, &order)?.document;

@@ -1,16 +1,23 @@
 use super::Records;
 use super::load::{load, placed, tells_nothing};
 use crate::history::{self, Counts, RunEnd};
-use crate::model::{Outcome, RunHead};
+use crate::model::{Outcome, RunHead, Target, Timestamp};
 use crate::ops::OpsError;
+use crate::output::advice;
 use crate::output::{History, HistoryHead, HistoryRun, HistorySummary, MovedBy, Outcomes};
+use crate::store::{StoreError, StoreErrorKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Runs listed from a ledger where no limit is asked for.
 const LEDGER_RUNS: u64 = 10_000;
 
-/// Lists the runs, newest first; with `here_only` those on the database at hand.
-pub fn history(records: &mut Records<'_>, limit: Option<usize>, here_only: bool) -> Result<History, OpsError> {
+/// Lists the runs since then, newest first; with `here_only` those on the database at hand.
+pub fn history(
+    records: &mut Records<'_>,
+    limit: Option<usize>,
+    since: Option<Timestamp>,
+    here_only: bool,
+) -> Result<History, OpsError> {
     let mut runs: BTreeMap<String, HistoryRun> = BTreeMap::new();
     let here = match records.snapshot.as_mut().filter(|_| here_only) {
         Some(snapshot) => Some(snapshot.identified()?),
@@ -61,7 +68,8 @@ pub fn history(records: &mut Records<'_>, limit: Option<usize>, here_only: bool)
         }
     }
     link(&mut runs);
-    runs.retain(|run, _| !elsewhere.contains(run));
+    let is_late = |run: &HistoryRun| since.is_none_or(|since| run.head.store_time.micros() >= since.micros());
+    runs.retain(|run, listed| !elsewhere.contains(run) && is_late(listed));
     let all = runs.len();
     let mut runs: Vec<HistoryRun> = runs.into_values().collect();
     let age = |run: &HistoryRun| std::cmp::Reverse((run.head.store_time.micros(), run.head.run_id.clone()));
@@ -94,27 +102,53 @@ pub(in crate::ops) fn last_run(records: &mut Records<'_>) -> Result<Option<Histo
     let Some(here) = records.snapshot.as_mut().map(|snapshot| snapshot.identified()).transpose()? else {
         return Ok(None);
     };
+    newest(records, (NEWEST, 1), &|run| run.head.target.is_on_database_of(&here))
+}
+
+/// The newest recorded run that is meant, of so many of this host's journals and of so many runs in the ledger.
+fn newest(
+    records: &mut Records<'_>,
+    (of_journals, of_ledger): (usize, u64),
+    is_meant: &dyn Fn(&HistoryRun) -> bool,
+) -> Result<Option<HistoryRun>, OpsError> {
     let mut newest: Option<HistoryRun> = None;
     if let Some(journals) = records.journals {
-        let runs = journals.runs()?;
-        let read = |run: &String| history::summary(journals, run).ok().flatten();
-        let of_here = |summary: &history::Summary| summary.head.target.is_on_database_of(&here);
-        newest = runs.iter().take(NEWEST).filter_map(read).find(of_here).map(|summary| {
+        let read = |run: String| {
+            let summary = history::summary(journals, &run).ok().flatten()?;
             let mut run = HistoryRun::of(summary.head, "journal");
             run.set_record(&summary.recorded, summary.end);
-            run
-        });
+            Some(run).filter(is_meant)
+        };
+        newest = journals.runs()?.into_iter().take(of_journals).find_map(read);
     }
     if let (Some(ledger), Some(snapshot)) = (records.ledger()?, records.snapshot.as_mut()) {
-        for run in snapshot.reader.ledger_runs(&ledger, 1)? {
+        for run in snapshot.reader.ledger_runs(&ledger, of_ledger)? {
             let mut listed = HistoryRun::of(placed(run.head, snapshot)?, "ledger");
             listed.set_ledger(run.moved);
             let is_newer =
                 newest.as_ref().is_none_or(|known| known.head.store_time.micros() < listed.head.store_time.micros());
-            newest = if is_newer { Some(listed) } else { newest };
+            newest = if is_newer && is_meant(&listed) { Some(listed) } else { newest };
         }
     }
     Ok(newest)
+}
+
+impl Records<'_> {
+    /// The latest run that moved a job and was made by this user, on a queue that `is_meant`.
+    pub fn latest(&mut self, by: &str, is_meant: &dyn Fn(&Target) -> bool) -> Result<HistoryRun, OpsError> {
+        let is_by = |run: &HistoryRun| run.head.actor.name().as_deref() == Some(by);
+        let found = newest(self, (usize::MAX, LEDGER_RUNS), &|run| {
+            run.moved_at_least > 0 && is_by(run) && is_meant(&run.head.target)
+        });
+        found?.ok_or_else(|| {
+            StoreError::new(
+                StoreErrorKind::Missing,
+                format!("no run of {by} is recorded that moved a job of this queue"),
+            )
+            .hint(advice::WHOSE_RUNS)
+            .into()
+        })
+    }
 }
 
 /// The newest recorded run that acted on each of these jobs, by id: of this host's newest journals and of the ledger. A
@@ -169,6 +203,7 @@ impl HistoryRun {
             undone_by: Vec::new(),
             complete: None,
             stop: None,
+            verified: None,
             recorded_in: vec![source.to_owned()],
         }
     }
@@ -184,6 +219,7 @@ impl HistoryRun {
             self.outcomes = Some(Outcomes::of(&end.outcomes));
             self.unrecorded = Some(end.unrecorded);
             self.stop = end.stop;
+            self.verified = end.verified;
         }
     }
 

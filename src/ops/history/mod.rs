@@ -12,7 +12,7 @@ pub(super) use load::load;
 pub(super) use one::{COMPARED, RowNow, belongs, compared, undone_by};
 
 use crate::history::{self, Directory, is_run_id};
-use crate::model::Target;
+use crate::model::RunHead;
 use crate::ops::{OpsError, Snapshot};
 use crate::output::advice;
 use crate::preset::LedgerSpec;
@@ -85,10 +85,10 @@ impl Records<'_> {
         }
     }
 
-    /// The queue of a run, as the journal of this host records it; `None` if that has no such run, or cannot be read.
-    pub fn recorded_target(&mut self, prefix: &str) -> Option<Target> {
+    /// The head of a run, as the journal of this host records it; `None` if that has no such run, or cannot be read.
+    pub fn recorded_head(&mut self, prefix: &str) -> Option<RunHead> {
         let run_id = self.find(prefix).ok()?;
-        Some(history::read(self.journals?, &run_id).ok()??.0.target)
+        Some(history::read(self.journals?, &run_id).ok()??.0)
     }
 
     fn unknown(&self, prefix: &str) -> StoreError {

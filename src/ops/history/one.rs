@@ -3,11 +3,13 @@
 use super::Records;
 use super::load::load;
 use crate::history;
-use crate::model::{End, Key, Outcome, RowImage, Step, Target};
+use crate::model::{Action, End, Key, Outcome, RowImage, Step, Target};
 use crate::ops::reclaim::by_action;
 use crate::ops::{OpsError, Snapshot};
 use crate::output::advice::QUEUE_OPTIONS;
-use crate::output::{Collector, HistoryOne, HistoryOneHead, HistoryOneSummary, HistoryRun, HistoryStep, HistoryUnsure};
+use crate::output::{
+    Collector, HistoryOne, HistoryOneHead, HistoryOneSummary, HistoryRun, HistoryStep, HistoryUnsure, LISTED,
+};
 use crate::preset::{Column, SpecError};
 use std::collections::BTreeMap;
 
@@ -34,9 +36,14 @@ pub fn history_run(
         run.recorded_in.push("ledger".to_owned());
     }
     let mut open = Vec::new();
-    let (mut planned, mut moved) = (BTreeMap::new(), BTreeMap::new());
+    let (mut planned, mut moved, mut by_owner) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     loaded.each(records, &mut |step| {
         *planned.entry(step.action).or_default() += 1;
+        if let Some(owner) =
+            step.owner.as_ref().filter(|owner| by_owner.len() < LISTED || by_owner.contains_key(*owner))
+        {
+            *by_owner.entry(owner.clone()).or_default() += 1;
+        }
         if step.stage.outcome == Outcome::Moved {
             *moved.entry(step.action).or_default() += 1;
         }
@@ -52,14 +59,19 @@ pub fn history_run(
         number += 1;
         let is_open = step.stage.outcome == Outcome::Unknown;
         let compared = if is_open { now.next().flatten() } else { None };
-        // What was not moved comes first.
-        let place = if step.stage.outcome == Outcome::Moved { number } else { number - (1 << 62) };
+        // What was not moved comes first, then what does not come back.
+        let place = match (step.stage.outcome, step.action) {
+            (Outcome::Moved, Action::Requeue) => number,
+            (Outcome::Moved, _) => number - (1 << 61),
+            _ => number - (1 << 62),
+        };
         shown.add(place, || 0, || HistoryStep { step, compared: compared.map(str::to_owned) });
     })?;
     let steps = shown.finish()?;
     let summary = HistoryOneSummary {
         steps: u64::try_from(number).unwrap_or(0),
         by_action: by_action(&planned, Some(&moved)),
+        by_owner,
         unsure,
     };
     let read_at = records.snapshot.as_ref().map(|snapshot| snapshot.now());

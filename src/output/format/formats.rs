@@ -23,13 +23,15 @@ pub enum Format {
     Name,
     /// Prometheus' text format, for metrics alone.
     Prometheus,
+    /// A run as a paragraph of Markdown, for a ticket or a channel.
+    Markdown,
     /// Nothing: only the exit code counts.
     None,
 }
 
 impl Format {
     /// Every format, in the order in which help lists them.
-    pub const ALL: [Format; 8] = [
+    pub const ALL: [Format; 9] = [
         Format::Table,
         Format::Wide,
         Format::Json,
@@ -37,6 +39,7 @@ impl Format {
         Format::Csv,
         Format::Name,
         Format::Prometheus,
+        Format::Markdown,
         Format::None,
     ];
 
@@ -49,6 +52,7 @@ impl Format {
             Format::Csv => "csv",
             Format::Name => "name",
             Format::Prometheus => "prometheus",
+            Format::Markdown => "markdown",
             Format::None => "none",
         }
     }
@@ -176,9 +180,9 @@ mod tests {
 
     #[test]
     fn names_and_readers() {
-        let names = ["table", "wide", "json", "jsonl", "csv", "name", "prometheus", "none"];
+        let names = ["table", "wide", "json", "jsonl", "csv", "name", "prometheus", "markdown", "none"];
         assert_eq!(Format::ALL.map(Format::name), names);
-        assert_eq!(Format::ALL.map(Format::is_machine), [false, false, true, true, true, true, true, true]);
+        assert_eq!(Format::ALL.map(Format::is_machine), [false, false, true, true, true, true, true, true, true]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ pub use churn::WarnAbove;
 pub use closing::{Closing, NextCommands, closing};
 pub use paragraph::{left_behind, paragraph, place, skipped_by_reason};
 
-use crate::model::{Action, LockHolder, Outcome, Target, Timestamp, age};
+use crate::model::{Action, LockHolder, Outcome, Target, Timestamp, Verified, age};
 use crate::output::columns::{self, Columns};
 use crate::output::diagnosis::MOST;
 use crate::output::document::{Document, List};
@@ -131,31 +131,6 @@ impl From<policy::Brake> for Brake {
         };
         Brake { pulled: brake.pulled, why: brake.why, overridden_by: brake.overridden_by.map(in_words) }
     }
-}
-
-/// What became of the requeued jobs, as the last snapshot of `--verify` saw it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
-pub struct Verified {
-    /// How long the jobs were watched: up to the time asked for, or until every job had ended.
-    pub waited_seconds: f64,
-    /// How many jobs were watched: those that were requeued. The seven counts that follow add up to it.
-    pub watched: u64,
-    /// No worker has claimed them yet.
-    pub waiting: u64,
-    /// A worker claimed them again and shows signs of life.
-    pub picked_up: u64,
-    /// No worker holds them, and the table does not say whether they wait or have ended.
-    pub not_in_flight: u64,
-    /// They ended well.
-    pub finished: u64,
-    /// They ended badly, or were cancelled.
-    pub failed: u64,
-    /// A worker claimed them again and is dead too.
-    pub stuck_again: u64,
-    /// Their rows are gone: finished and deleted by the library, or deleted otherwise.
-    pub gone: u64,
-    /// The ids of those that are stuck again.
-    pub stuck_again_ids: Vec<String>,
 }
 
 impl Verified {

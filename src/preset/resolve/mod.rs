@@ -20,21 +20,12 @@ use super::queue::*;
 use super::template::Template;
 use super::variant::{Ask, choose};
 use super::{SpecError, WrittenAt, did_you_mean};
+pub use crate::model::Place;
 use crate::model::{Action, AttemptsChange};
 use columns::missing_table;
 use fragments::Within;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What the operator says about the queue: where it lives, and what the database does not tell.
-#[derive(Debug, Clone, Default)]
-pub struct Place {
-    pub schema: Option<String>,
-    /// `--table`: another name for the claim's own table.
-    pub table: Option<String>,
-    /// `--option`: what only the operator knows, by the preset's names for it.
-    pub options: BTreeMap<String, String>,
-}
 
 impl Place {
     /// What the table that the operator names may be called in the catalog.

@@ -252,6 +252,7 @@ impl Columns<'_> {
                 key: key.unwrap_or_default(),
                 ..Target::default()
             },
+            place: Place::default(),
             columns: Vec::new(),
             digest: None,
             planned: None,

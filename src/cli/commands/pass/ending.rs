@@ -5,9 +5,11 @@ use crate::cli::error::exit_of;
 use crate::cli::next_command::shell_word;
 use crate::cli::settings::READING;
 use crate::cli::{CliError, Context, Exit};
+use crate::history::add_verified;
+use crate::model::Verified;
 use crate::ops::{self, Plan, PlanSource, Reclaimed, RequeuedJobs};
 use crate::output::format::grouped;
-use crate::output::{NextCommands, Outcomes, Reclaim, Verified};
+use crate::output::{NextCommands, Outcomes, Reclaim, ReclaimHead};
 use crate::policy::{Digest, Policy};
 use crate::store::{StoreError, StoreErrorKind};
 use std::path::{Path, PathBuf};
@@ -120,8 +122,9 @@ impl Next<'_> {
         let digest = document.head.digest.get(..Digest::SHORT).unwrap_or(&document.head.digest);
         let (dropped, plan): (&[&str], Vec<&str>) = match (&path, self.source) {
             (Some(path), _) => (&SELECTING, vec!["--plan", path]),
-            (None, PlanSource::Saved(..) | PlanSource::Run(..)) => (&[], Vec::new()),
+            (None, PlanSource::Saved(..)) => (&[], Vec::new()),
             (None, PlanSource::Selection(_)) => (&[], vec!["--expect", digest]),
+            (None, PlanSource::Run(..)) => (&["by"], vec!["--expect", digest]),
         };
         let words: Vec<&str> = plan.into_iter().chain(["--apply"]).chain(flag).collect();
         self.context.next_command_without(self.name, dropped, &words)
@@ -155,6 +158,16 @@ impl<'a> FollowUp<'a> {
         FollowUp { pass, policy, watch, exit: Exit::Done }
     }
 
+    /// Adds the result to the journal of the run. That it could not be is no matter of the run.
+    fn record(&self, verified: &Verified, document: &Reclaim) {
+        let ReclaimHead { run_id: Some(run_id), journal: Some(_), .. } = &document.head else { return };
+        let journals = self.pass.context.environment.journals();
+        let added = journals.map_or(Ok(()), |journals| add_verified(&journals, run_id, verified));
+        if let Err(error) = added {
+            self.pass.context.ui.warn(&format!("the result of --verify is not recorded: {error}"));
+        }
+    }
+
     /// Watches the jobs, once; does nothing without `--verify`, or if nothing was applied.
     pub(super) fn run(&mut self, done: &mut Reclaimed) {
         let Some((watch, time)) = self.watch.take().filter(|_| done.document.head.applied) else { return };
@@ -174,6 +187,7 @@ impl<'a> FollowUp<'a> {
                     context.ui.warn(&warning);
                     self.exit = Exit::Partial;
                 }
+                self.record(&verified, &done.document);
                 done.document.head.verified = Some(verified);
             }
             Err(error) => {

@@ -55,6 +55,10 @@ impl<'a> Pass<'a> {
         options: Options<'a>,
         (source, evidence, output): (PlanSource, &EvidenceArgs, &OutputArgs),
     ) -> Result<Pass<'a>, CliError> {
+        if output.format() == Format::Markdown && options.act.mode() != Mode::Apply {
+            let hint = "add --apply, or leave -o markdown out";
+            return Err(CliError::usage("-o markdown tells what a run did, and a plan did nothing").hint(hint));
+        }
         let evidence = EvidenceFiles::read(evidence, settings, context, options.time)?;
         let store = context.store(settings)?;
         let limits = settings.limits(options.name, options.time, &context.interrupt, options.act.mode().writes());
@@ -270,7 +274,7 @@ impl<'a> Pass<'a> {
     ) -> Result<Exit, CliError> {
         let Carried { done, follow_up } = &mut carried;
         // A report that has a field for what is watched waits for it.
-        if matches!(self.format, Format::Json | Format::Jsonl) {
+        if matches!(self.format, Format::Json | Format::Jsonl | Format::Markdown) {
             follow_up.run(done);
         }
         let next = Next { context: self.context, name: self.options.name, source: &self.source, save_plan, is_piped };

@@ -6,11 +6,11 @@ use crate::cli::environment::host;
 use crate::cli::secret::masked;
 use crate::cli::{CliError, Context, Exit};
 use crate::model::Outcome;
-use crate::ops::{Mode, Reclaimed};
-use crate::output::format::{count, inert, json};
+use crate::ops::{self, Mode, Reclaimed, Records};
+use crate::output::format::{Format, count, inert, json};
 use crate::output::{
-    Closing, FileMode, Reclaim, SkippedJob, StepJob, WhySkipped, closing as sentences, left_behind, paragraph, place,
-    skipped_by_reason, statements,
+    Closing, FileMode, HistoryOne, Reclaim, SkippedJob, StepJob, WhySkipped, closing as sentences, left_behind,
+    paragraph, place, skipped_by_reason, statements,
 };
 use crate::policy::SkipReason;
 use serde::Serialize;
@@ -44,6 +44,7 @@ impl Pass<'_> {
         }
         match loudness {
             Loudness::Silent => Ok(()),
+            _ if self.format == Format::Markdown => self.print_markdown(done, closing),
             Loudness::Document => ui.print(self.format, &done.document),
             Loudness::Paragraph => self.print_paragraph(done, closing),
             Loudness::Report => {
@@ -94,6 +95,20 @@ impl Pass<'_> {
         let skipped = count(unknown, "unknown claim was", "unknown claims were");
         let (id, why) = (&first.job.id, WhySkipped::from(&first.skipped).detail);
         self.context.ui.note(&format!("{skipped} skipped, job {id} for one: {why}. `jobdoctor stale` lists them"));
+    }
+
+    /// Prints the run in Markdown, from its record.
+    fn print_markdown(&self, done: &Reclaimed, closing: &Closing<'_>) -> Result<(), CliError> {
+        let head = &done.document.head;
+        let Some(run) = head.run_id.as_ref().filter(|_| done.is_recorded) else {
+            self.context.ui.messages(&sentences(&done.document, closing));
+            return Ok(());
+        };
+        let journals = self.context.environment.journals();
+        let mut snapshot = if head.journal.is_some() { None } else { Some(self.snapshot()?) };
+        let mut records = Records { journals: journals.as_ref(), snapshot: snapshot.as_mut() };
+        let document = ops::history_run(&mut records, run, HistoryOne::collector(self.format))?;
+        self.context.ui.report(|out| out.write_all(document.markdown(&closing.next.undo).as_bytes()))
     }
 
     /// Prints a few plain lines; a plan that was refused is an error.

@@ -4,7 +4,7 @@ mod scope;
 use super::pass::{Options, Pass, ReportFile};
 use crate::cli::args::{
     ActArgs, ConfirmArgs, EvidenceArgs, ListArgs, OlderArgs, SelectArgs, TargetsArgs, TextfileArgs, TimeArg,
-    UnattendedArgs,
+    UnattendedArgs, markdown_too,
 };
 use crate::cli::atomic_file::is_same;
 use crate::cli::best_effort;
@@ -22,6 +22,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 #[derive(Debug, Clone, clap::Args)]
+#[command(mut_arg("output", markdown_too))]
 #[command(after_help = "\
 Examples:
   jobdoctor sweep --apply                                    from cron, with the target's settings

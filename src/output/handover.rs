@@ -1,0 +1,85 @@
+//! A run in Markdown, to be pasted into a ticket or a channel.
+
+use super::HistoryOne;
+use super::format::{Times, grouped, inert};
+use super::history::{command, refused, who};
+use crate::model::{Action, End, Outcome, Step, Target};
+use std::fmt;
+
+/// So many ids, and so many owners, are named.
+const NAMED: usize = 20;
+
+impl HistoryOne {
+    /// A sentence and a list: what was done and why, what was not, and the command that shows how to revert it. Texts of the
+    /// database and of people are code, in which nothing has a meaning to Markdown.
+    pub fn markdown(&self, undo: &str) -> String {
+        let (run, summary) = (&self.head.run, &self.summary);
+        let moved = |of: Option<Action>| -> u64 {
+            let counts = summary.by_action.iter().filter(|count| of.is_none_or(|action| count.action == action));
+            counts.filter_map(|count| count.moved).sum()
+        };
+        let left = summary.steps.saturating_sub(moved(None));
+        let done = Some(self.moved_by_action()).filter(|done| !done.is_empty());
+        let not = if left > 0 { format!("; not moved {}", grouped(left)) } else { String::new() };
+        let mut lines =
+            vec![format!("**jobdoctor {}**: {}{not}\n", command(run), done.as_deref().unwrap_or("moved no job"))];
+        let mut line = |name: &str, text: String| lines.push(format!("- {name}: {text}"));
+        let Target { engine, database, table, preset, .. } = &run.head.target;
+        let [queue, table, preset] = [&format!("{engine} {database}"), table, preset].map(|text| code(text));
+        line("queue", format!("{queue}, table {table}, preset {preset}"));
+        let by = after(", by", who(run).as_deref().map(code));
+        let reason = after(", because:", run.head.reason.as_deref().map(code));
+        line("when", format!("{}{by}{reason}", Times::Utc.show(run.head.store_time, run.head.store_time)));
+        for cause in &run.head.causes {
+            line(
+                "cause",
+                format!("{}{}", code(&cause.text), after(", since", cause.since_at.map(|at| Times::Utc.show(at, at)))),
+            );
+        }
+        if run.head.causes.is_empty() {
+            let owners = summary.by_owner.iter().map(|(owner, jobs)| format!("{} {}", code(owner), grouped(*jobs)));
+            line_of("held by", owners, summary.by_owner.len() as u64, &mut line);
+        }
+        let steps = || self.steps.items().iter().map(|shown| &shown.step);
+        for action in [Action::Fail, Action::Cancel, Action::TimeOut] {
+            let of_action = |step: &&Step<End>| step.stage.outcome == Outcome::Moved && step.action == action;
+            let ids = steps().filter(of_action).map(|step| code(&step.id));
+            line_of(action.past(), ids, moved(Some(action)), &mut line);
+        }
+        let others = steps().filter(|step| step.stage.outcome != Outcome::Moved).map(|step| {
+            let outcome = step.stage.outcome.name().replace('_', " ");
+            format!("{} ({outcome}{})", code(&step.id), after(" by", refused(step).map(|by| code(by))))
+        });
+        line_of("not moved", others, left, &mut line);
+        run.verified.iter().for_each(|verified| line("afterwards", verified.sentence()));
+        run.undone_by.iter().for_each(|by| line("reverted by run", code(by)));
+        let is_undoable = run.undoable > 0 && run.undone_by.is_empty();
+        let undo = after("; to see what reverting it would do:", is_undoable.then(|| code(undo)));
+        line("run", format!("{}{undo}", code(&run.head.run_id)));
+        lines.join("\n") + "\n"
+    }
+}
+
+/// A word and what stands after it; nothing without that.
+fn after(word: &str, what: Option<impl fmt::Display>) -> String {
+    what.map_or_else(String::new, |what| format!("{word} {what}"))
+}
+
+/// A line with the first of these, and how many more there are; none where there are none.
+fn line_of(name: &str, items: impl Iterator<Item = String>, of: u64, line: &mut dyn FnMut(&str, String)) {
+    let shown: Vec<String> = items.take(NAMED).collect();
+    let more = of.saturating_sub(shown.len() as u64);
+    let more = if more > 0 { format!(" and {} more", grouped(more)) } else { String::new() };
+    if !shown.is_empty() {
+        line(name, format!("{}{more}", shown.join(", ")));
+    }
+}
+
+/// A text as code, between more backticks in a row than it has.
+fn code(text: &str) -> String {
+    let text = inert(text);
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let blank = if longest > 0 { " " } else { "" };
+    format!("{fence}{blank}{text}{blank}{fence}")
+}
