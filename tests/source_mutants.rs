@@ -25,7 +25,7 @@ const GROUPS: [(&str, &str, &[Mutant]); 10] = [
 
 /// The wrong run for `last`, one that is applied unseen, and texts of the database that Markdown obeys.
 const OF_RECORDS: [Mutant; 5] = [
-    ("anybody's is the latest", "ops/history/list.rs", ".as_deref() == Some(by)", ".is_some()"),
+    ("anybody's is the latest", "ops/history/list.rs", ".as_deref() == Some(by)", ".as_deref() != Some(\"\")"),
     ("one that did nothing is the latest", "ops/history/list.rs", "run.moved_at_least > 0 && is_by", "is_by"),
     ("the latest is reverted unseen", "cli/commands/undo.rs", "if args.apply && !args.dry_run {", "if false {"),
     ("backticks end the code", "output/handover.rs", ".repeat(longest + 1)", ".repeat(1)"),

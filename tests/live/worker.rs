@@ -1,7 +1,8 @@
 //! A worker process of a real library: it tells on stdout what happens to it, one line each.
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
@@ -21,6 +22,7 @@ impl Worker {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
+            .process_group(0)
             .spawn()
             .unwrap_or_else(|error| panic!("start worker {name}: {error}"));
         let (sender, lines) = channel();
@@ -100,6 +102,8 @@ impl Worker {
         // One that has ended already cannot be killed again.
         let _ = self.child.kill();
         let _ = self.child.wait();
+        // Nor may its children outlive the test.
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
     }
 }
 
