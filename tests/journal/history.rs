@@ -54,6 +54,9 @@ fn plain(text: &str, run: &str) -> String {
     let text = text.replace(run, "<run>").replace(&format!("@{host}"), "@<host>");
     let words = text.split_inclusive(char::is_whitespace).map(|word| match word.trim_end() {
         time if time.len() > 18 && time.ends_with('Z') && time.as_bytes()[10] == b'T' => word.replace(time, "<time>"),
+        digest if digest.len() == 16 && digest.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+            word.replace(digest, "<digest>")
+        }
         path if path.contains("/journal") => word.replace(path, "<journals>"),
         _ => word.to_owned(),
     });
