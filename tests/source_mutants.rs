@@ -10,7 +10,7 @@ use std::process::Command;
 type Mutant = (&'static str, &'static str, &'static str, &'static str);
 
 /// Which tests must notice which mutants of the files below which folder.
-const GROUPS: [(&str, &str, &[Mutant]); 10] = [
+const GROUPS: [(&str, &str, &[Mutant]); 11] = [
     ("adopt::", "src/ops/adopt", &OF_ADOPT),
     ("conformance::", "src/store", &OF_STORE),
     ("preset::catalog", "", &OF_PRESETS),
@@ -21,6 +21,20 @@ const GROUPS: [(&str, &str, &[Mutant]); 10] = [
     ("extends::", "src/preset", &OF_EXTENDS),
     ("cron::best_effort", "src/cli", &OF_HOOKS),
     ("journal::", "src", &OF_RECORDS),
+    ("cron::on_run", "src/cli/commands/pass", &OF_TELLING),
+];
+
+/// A program of `on_run` that is told too much, or too often, and what it leaves behind.
+const OF_TELLING: [Mutant; 4] = [
+    ("it inherits descriptors", "on_run.rs", "set_fds_cloexec_threadsafe(3, &[]);", ""),
+    ("it sees the environment", "on_run.rs", ".env_clear()", ""),
+    ("its children stay", "on_run.rs", "let _ = kill_process_group(pid, Signal::KILL);", "let _ = child.kill();"),
+    (
+        "it hears of plans",
+        "mod.rs",
+        "if is_news && self.options.act.mode() == Mode::Apply {",
+        "if self.options.name != \"\" {",
+    ),
 ];
 
 /// The wrong run for `last`, one that is applied unseen, and texts of the database that Markdown obeys.

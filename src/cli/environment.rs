@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 /// The variables, and what each is for. Those of libpq mean what they mean there.
-pub const VARIABLES: [(&str, &str); 53] = [
+pub const VARIABLES: [(&str, &str); 55] = [
     ("CLICOLOR", "0 turns colour off"),
     ("CLICOLOR_FORCE", "anything but 0 turns colour on, even where nothing is a terminal"),
     ("COLUMNS", "the width to lay tables out for"),
@@ -23,7 +23,9 @@ pub const VARIABLES: [(&str, &str); 53] = [
     ("JOBDOCTOR_PASSWORD_FILE", "a file with the password, unless --password-file names one"),
     ("JOBDOCTOR_STATE_DIR", "where journals are kept, in a directory journal, and locks, in a directory locks"),
     ("JOBDOCTOR_TARGET", "the target of the config file, unless --target names one"),
+    ("LANG", "passed on to the program of on_run"),
     ("NO_COLOR", "anything turns colour off"),
+    ("PATH", "passed on to the program of on_run"),
     ("PGAPPNAME", "the application_name of the connection, instead of jobdoctor/VERSION COMMAND"),
     ("PGCHANNELBINDING", "disable, prefer or require"),
     ("PGCLIENTENCODING", "UTF8 or auto; any other is refused"),

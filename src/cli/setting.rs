@@ -49,6 +49,7 @@ pub struct Target {
     pub min_interval: Option<Duration>,
     pub lock_wait: Option<Duration>,
     pub journal: Option<Keep>,
+    pub on_run: Vec<String>,
 }
 
 pub struct Setting {
@@ -81,7 +82,7 @@ enum Kind {
 }
 
 /// Every key of a target, in the order of `env` and of the help.
-pub static SETTINGS: [Setting; 29] = [
+pub static SETTINGS: [Setting; 30] = [
     of("db", "--db, JOBDOCTOR_DB", Text(|target| &mut target.db)),
     of("password_file", "--password-file, JOBDOCTOR_PASSWORD_FILE", Text(|target| &mut target.password_file)),
     of("preset", "--preset", Text(|target| &mut target.preset)),
@@ -131,6 +132,8 @@ pub static SETTINGS: [Setting; 29] = [
     )
     .or("on")
     .help("on, off or required; required refuses a run without a journal"),
+    of("on_run", "", Other(read_command, |target| (!target.on_run.is_empty()).then(|| target.on_run.join(" "))))
+        .help("A program and its arguments; a run that moved or was refused something gives it the summary as JSON"),
 ];
 
 const KEEP: [(&str, Keep); 3] = [("on", Keep::IfPossible), ("off", Keep::Off), ("required", Keep::Required)];
@@ -218,6 +221,14 @@ fn read_options(field: &Field<'_>, target: &mut Target) -> Result<(), SpecError>
         target.options.push((name.to_owned(), field.read::<Written>()?.text));
     }
     Ok(())
+}
+
+fn read_command(field: &Field<'_>, target: &mut Target) -> Result<(), SpecError> {
+    target.on_run = field.items()?.iter().map(Field::read).collect::<Result<_, _>>()?;
+    match target.on_run.first() {
+        Some(program) if program.starts_with('/') => Ok(()),
+        _ => Err(field.error("must begin with the absolute path of a program, as in [\"/usr/local/bin/tell-ops\"]")),
+    }
 }
 
 /// `name=value` of each option, if there is any.

@@ -1,7 +1,7 @@
 //! The settings in force for one run: flags over environment over config file over defaults.
 
 use super::CliError;
-use super::args::StoreArgs;
+use super::args::{ReasonArgs, StoreArgs};
 use super::config::Config;
 use super::database::{ConfiguredAddress, Database, read_password};
 use super::environment::{Environment, actor, host};
@@ -243,12 +243,13 @@ impl Settings {
     }
 
     /// How a run of that command is recorded.
-    pub fn record(&self, command: &'static str, reason: Option<&String>, environment: &Environment) -> RecordOptions {
+    pub fn record(&self, command: &'static str, reason: &ReasonArgs, environment: &Environment) -> RecordOptions {
         RecordOptions {
             command,
             actor: actor(),
             host: host(),
-            reason: reason.cloned(),
+            reason: reason.reason.clone(),
+            external_id: reason.run_id.clone(),
             place: self.place.clone(),
             keep: self.target.journal.unwrap_or(Keep::IfPossible),
             directory: environment.journals(),

@@ -22,6 +22,8 @@ pub struct RecordOptions {
     pub actor: Actor,
     pub host: Option<String>,
     pub reason: Option<String>,
+    /// An id of the operator's.
+    pub external_id: Option<String>,
     /// What the operator said of where the queue is.
     pub place: Place,
     pub keep: Keep,

@@ -23,6 +23,9 @@ pub struct RunHead {
     pub host: Option<String>,
     /// Why, in the operator's words.
     pub reason: Option<String>,
+    /// An id of the operator's own, such as that of a deploy; null where only the ledger knows the run.
+    #[serde(default)]
+    pub external_id: Option<String>,
     /// The run that this one reverts.
     pub undoes: Option<String>,
     /// On which queue.

@@ -299,6 +299,7 @@ fn run_head(options: &RecordOptions, run_id: &str, plan: &Plan) -> RunHead {
         actor: options.actor.clone(),
         host: options.host.clone(),
         reason: options.reason.clone(),
+        external_id: options.external_id.clone(),
         undoes: plan.undoes.as_ref().map(|undoes| undoes.run_id.clone()),
         target: plan.target.clone(),
         place: options.place.clone(),

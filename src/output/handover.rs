@@ -52,6 +52,7 @@ impl HistoryOne {
         });
         line_of("not moved", others, left, &mut line);
         run.verified.iter().for_each(|verified| line("afterwards", verified.sentence()));
+        run.head.external_id.iter().for_each(|id| line("your id", code(id)));
         run.undone_by.iter().for_each(|by| line("reverted by run", code(by)));
         let is_undoable = run.undoable > 0 && run.undone_by.is_empty();
         let undo = after("; to see what reverting it would do:", is_undoable.then(|| code(undo)));

@@ -243,6 +243,9 @@ impl Document for HistoryOne {
         facts.add("command", command(run));
         facts.add("by", columns::text(who(run).as_deref()));
         facts.add("reason", columns::text(run.head.reason.as_deref()));
+        if let Some(id) = &run.head.external_id {
+            facts.add("your id", id.as_str());
+        }
         let Target { engine, database, table, preset, variants, .. } = &run.head.target;
         let overrides = overridden(variants).map_or_else(String::new, |what| format!(", which {what}"));
         facts.add("queue", format!("{engine} {database}, table {table}, preset {preset}{overrides}"));

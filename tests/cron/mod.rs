@@ -8,6 +8,7 @@ mod etiquette;
 pub(crate) mod host;
 mod log;
 mod min_interval;
+mod on_run;
 mod quiet;
 mod report_file;
 mod splay;

@@ -14,7 +14,8 @@ fn it_is_written_with_each_job_and_kept() {
         assert_eq!(queue.json(&["history", run], 0)["run"]["reason"], reason);
         let undone = queue.json(&["undo", run, "--apply", "--reason", "a mistake"], 0);
         assert_eq!(queue.json(&["history", undone["run_id"].as_str().unwrap()], 0)["run"]["reason"], "a mistake");
-        queue.run(&["sweep", "--apply", "--reason", "cron"]).exits(0);
+        let swept = queue.json(&["sweep", "--apply", "--reason", "cron", "--run-id", "deploy 7"], 0);
+        assert_eq!(queue.json(&["history", swept["run_id"].as_str().unwrap()], 0)["run"]["external_id"], "deploy 7");
         assert!(queue.rows("SELECT error_detail FROM jobs WHERE id = 1").concat().ends_with("): cron"));
     });
 }

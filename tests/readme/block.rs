@@ -8,7 +8,7 @@ use std::sync::Mutex;
 pub(crate) static WRITING: Mutex<()> = Mutex::new(());
 
 /// The pages that are written by hand for whoever runs the program.
-pub(super) const PAGES: [&str; 19] = [
+pub(super) const PAGES: [&str; 20] = [
     "README.md",
     "docs/care.md",
     "docs/config.md",
@@ -22,6 +22,7 @@ pub(super) const PAGES: [&str; 19] = [
     "docs/kubernetes.md",
     "docs/mapping.md",
     "docs/monitoring.md",
+    "docs/on-run.md",
     "docs/output.md",
     "docs/plans.md",
     "docs/reference-schema.md",

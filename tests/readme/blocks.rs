@@ -71,11 +71,18 @@ fn truth(blocks: &[Block]) -> Result<Vec<Option<String>>, String> {
     }
     let words: Vec<&str> = block.words.iter().map(String::as_str).collect();
     match (block.language.as_str(), words.as_slice()) {
+        ("sh", ["tell"]) => tell(&block.text),
         ("sh", ["cargo"]) => block.text.lines().try_for_each(from_source),
         // Run by packaging/try, on what is released; tests/packaging.rs sees to it that none is left out.
         ("sh", ["install", _]) => Ok(()),
         ("sh", [_, ..]) => Bench::with(&block.words)?.say(&block.text).map(|_| ()),
         ("text", ["crontab"]) => block.text.lines().try_for_each(cron),
+        ("text", ["crontab", "ping"]) => {
+            let bench = Bench::with(&["config".to_owned()])?;
+            bench.program("curl", "touch pinged");
+            block.text.lines().try_for_each(|line| cron_in(&bench, line))?;
+            bench.say("ls pinged").map(|_| ())
+        }
         ("text", ["crontab", "metrics"]) => block.text.lines().try_for_each(metrics),
         ("text", ["plugin", _]) => plugin(&block.text),
         // Read by Prometheus' own reader, in tests/metrics.
@@ -171,6 +178,15 @@ fn metrics(line: &str) -> Result<(), String> {
     } else {
         Err(format!("it leaves {names:?}"))
     }
+}
+
+/// A program for `on_run`: it hands over JSON.
+fn tell(script: &str) -> Result<(), String> {
+    let bench = Bench::with(&["demo".to_owned()])?;
+    bench.program("tell", script);
+    bench.program("curl", "cat >\"$HOME/body\"");
+    bench.say("printf '[target.t]\\ndb = \"demo.db\"\\non_run = [\"%s\"]\\n' \"$(command -v tell)\" >c.toml")?;
+    bench.say("jobdoctor reclaim --apply --config c.toml --target t && jq -e . \"$HOME/body\"").map(|_| ())
 }
 
 /// The configuration of a monitoring system: what it runs must find something, and understand its own arguments.

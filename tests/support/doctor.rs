@@ -217,6 +217,7 @@ pub fn a_run() -> RunHead {
         actor: Actor::default(),
         host: None,
         reason: None,
+        external_id: None,
         undoes: None,
         target: Target::default(),
         place: jobdoctor::model::Place::default(),

@@ -104,6 +104,9 @@ pub struct ReasonArgs {
     /// Reason recorded in the journal and the ledger, and as a job's last error where the queue keeps one
     #[arg(long, value_name = "TEXT", value_parser = parse_reason)]
     pub reason: Option<String>,
+    /// An id of yours, such as that of a deploy, that the journal records with the run
+    #[arg(long, value_name = "ID", value_parser = parse_reason)]
+    pub run_id: Option<String>,
 }
 
 #[derive(Debug, Clone, Default, Args)]

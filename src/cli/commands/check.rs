@@ -4,7 +4,7 @@ use crate::cli::settings::{READING, Settings};
 use crate::cli::{CliError, Context, Exit};
 use crate::ops::{self, Checked};
 use crate::output::format::{Format, json};
-use crate::output::{Check, Severity};
+use crate::output::{Check, CheckFinding, Severity};
 use crate::policy::Delay;
 
 #[derive(Debug, Clone, clap::Args)]
@@ -70,7 +70,18 @@ fn examine(context: &Context, settings: &Settings, database: &Database) -> Resul
         unfit.extend(misfit.map(|misfit| ("interrupted", misfit)));
     }
     unfit.extend(too_long.into_iter().map(|why| ("too_long", why)));
-    Ok(ops::check(&mut snapshot, &setup, &unfit, with_waiting)?)
+    let mut checked = ops::check(&mut snapshot, &setup, &unfit, with_waiting)?;
+    checked.document.findings.extend(settings.target.on_run.first().map(|program| on_run(program)));
+    Ok(checked)
+}
+
+fn on_run(program: &str) -> CheckFinding {
+    let (severity, what) = match rustix::fs::access(program, rustix::fs::Access::EXEC_OK) {
+        Ok(()) => (Severity::Ok, "is told of each run that moved or was refused something".to_owned()),
+        Err(why) => (Severity::Warning, format!("cannot be run: {why}")),
+    };
+    let detail = format!("on_run: {program} {what}");
+    CheckFinding { id: "on_run".to_owned(), severity, detail, fix: None, count_seconds: None }
 }
 
 fn missing(document: &Check, exit: Exit) -> CliError {

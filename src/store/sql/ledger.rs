@@ -245,6 +245,7 @@ impl Columns<'_> {
             actor: Actor { user: self.text("actor"), uid: None },
             host: self.text("host"),
             reason: self.text("reason"),
+            external_id: None,
             undoes: self.text("undoes"),
             target: Target {
                 preset: self.text("preset")?,

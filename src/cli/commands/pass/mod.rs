@@ -1,6 +1,7 @@
 //! One pass over a queue: plan, confirm, carry out, report. `reclaim`, `sweep` and `undo` differ by its values.
 
 mod ending;
+mod on_run;
 mod options;
 mod report;
 
@@ -225,7 +226,7 @@ impl<'a> Pass<'a> {
             later: self.options.delay,
             fast: act.fast.fast,
             sweep_lock,
-            record: settings.record(self.options.name, act.reason.reason.as_ref(), &self.context.environment),
+            record: settings.record(self.options.name, &act.reason, &self.context.environment),
             next: None,
         }
     }
@@ -291,7 +292,14 @@ impl<'a> Pass<'a> {
         follow_up.run(done);
         report_file.iter().for_each(|report| report.write_or_report(self.context, &done.document));
         let exit = exit(done, &self.source).worse(follow_up.exit);
-        end(printed, exit, self.context, done)
+        let ended = end(printed, exit, self.context, done);
+        let outcomes = done.document.summary.outcomes.as_ref();
+        let is_news = outcomes.map_or(done.document.head.refused.is_some(), |ended| ended.moved + ended.refused > 0);
+        if is_news && self.options.act.mode() == Mode::Apply {
+            (done.document.steps, done.document.skipped) = (Vec::new(), Vec::new());
+            on_run::tell(&self.settings.target.on_run, &done.document, self.context);
+        }
+        ended
     }
 }
 
