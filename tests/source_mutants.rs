@@ -40,7 +40,7 @@ const OF_TELLING: [Mutant; 4] = [
 /// The wrong run for `last`, one that is applied unseen, and texts of the database that Markdown obeys.
 const OF_RECORDS: [Mutant; 5] = [
     ("anybody's is the latest", "ops/history/list.rs", ".as_deref() == Some(by)", ".as_deref() != Some(\"\")"),
-    ("one that did nothing is the latest", "ops/history/list.rs", "run.moved_at_least > 0 && is_by", "is_by"),
+    ("one that did nothing is the latest", "ops/history/list.rs", "may_have_moved && is_by", "is_by"),
     ("the latest is reverted unseen", "cli/commands/undo.rs", "if args.apply && !args.dry_run {", "if false {"),
     ("backticks end the code", "output/handover.rs", ".repeat(longest + 1)", ".repeat(1)"),
     ("a run's queue is forgotten", "cli/commands/recorded.rs", ".or(Some(target.preset))", ""),

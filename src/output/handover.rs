@@ -18,9 +18,12 @@ impl HistoryOne {
             let counts = summary.by_action.iter().filter(|count| of.is_none_or(|action| count.action == action));
             counts.filter_map(|count| count.moved).sum()
         };
+        let steps = || self.steps.items().iter().map(|shown| &shown.step);
+        let unknown = steps().filter(|step| step.stage.outcome == Outcome::Unknown).count() as u64;
         let left = summary.steps.saturating_sub(moved(None));
         let done = Some(self.moved_by_action()).filter(|done| !done.is_empty());
-        let not = if left > 0 { format!("; not moved {}", grouped(left)) } else { String::new() };
+        let part = |jobs: u64, what: &str| if jobs > 0 { format!("; {what} {}", grouped(jobs)) } else { String::new() };
+        let not = part(left.saturating_sub(unknown), "not moved") + &part(unknown, "of unknown outcome");
         let mut lines =
             vec![format!("**jobdoctor {}**: {}{not}\n", command(run), done.as_deref().unwrap_or("moved no job"))];
         let mut line = |name: &str, text: String| lines.push(format!("- {name}: {text}"));
@@ -40,7 +43,6 @@ impl HistoryOne {
             let owners = summary.by_owner.iter().map(|(owner, jobs)| format!("{} {}", code(owner), grouped(*jobs)));
             line_of("held by", owners, summary.by_owner.len() as u64, &mut line);
         }
-        let steps = || self.steps.items().iter().map(|shown| &shown.step);
         for action in [Action::Fail, Action::Cancel, Action::TimeOut] {
             let of_action = |step: &&Step<End>| step.stage.outcome == Outcome::Moved && step.action == action;
             let ids = steps().filter(of_action).map(|step| code(&step.id));
@@ -50,7 +52,17 @@ impl HistoryOne {
             let outcome = step.stage.outcome.name().replace('_', " ");
             format!("{} ({outcome}{})", code(&step.id), after(" by", refused(step).map(|by| code(by))))
         });
-        line_of("not moved", others, left, &mut line);
+        line_of(if unknown > 0 { "not moved, or unknown" } else { "not moved" }, others, left, &mut line);
+        if run.complete == Some(false) {
+            line(
+                "end",
+                "not recorded: the run was stopped, could not write its journal, or is still running".to_owned(),
+            );
+        }
+        run.stop.iter().for_each(|stop| line("stopped early", code(stop)));
+        if let Some(jobs) = run.unrecorded.filter(|jobs| *jobs > 0) {
+            line("not recorded", format!("{} of the moved jobs", grouped(jobs)));
+        }
         run.verified.iter().for_each(|verified| line("afterwards", verified.sentence()));
         run.head.external_id.iter().for_each(|id| line("your id", code(id)));
         run.undone_by.iter().for_each(|by| line("reverted by run", code(by)));

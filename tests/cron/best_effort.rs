@@ -28,6 +28,11 @@ fn it_ends_with_0_and_says_how_it_would_have_ended() {
     ends_well(doctor, &["--db", "missing.db", "-q"], "66 (not found)");
     ends_well(doctor, &["--db", "host=127.0.0.1 port=1 dbname=app"], "69 (unreachable)");
     ends_well(doctor, &["--db", "queue.db", "--preset", "river"], "78 (misconfigured)");
+    std::fs::write(doctor.path("empty"), "").unwrap();
+    for wrong in ["--db=mysql://x", "--target=gone", "--preset=simple", "--alive-from=empty"] {
+        let host = if wrong.starts_with("--preset") { "--db=queue.db" } else { "-v" };
+        ends_well(doctor, &[wrong, host], "78 (misconfigured)");
+    }
     shop.in_flight(1, 20, "'web1:' || n", 5);
     ends_well(doctor, &["--db", "queue.db", "--max-jobs", "3"], "4 (refused by a guard)").says("--max-jobs");
     let written = ends_well(doctor, &["--db", "queue.db", "--log-format", "json", "-o", "json"], "0 (done)");

@@ -46,6 +46,27 @@ fn it_is_the_latest_run_of_this_user_that_moved_a_job() {
     });
 }
 
+/// A newer run may have moved jobs where its record does not say so: nobody gets an older one in its place.
+#[test]
+fn a_record_that_cannot_be_read_or_has_no_end_may_be_the_latest() {
+    on_both(|queue| {
+        queue.reclaimed();
+        // Ids tell seconds apart.
+        std::thread::sleep(std::time::Duration::from_millis(1100));
+        queue.in_flight(70, 79, "'web7:' || n", 7200);
+        let run = queue.json(&["sweep", "--apply", "--max-jobs", "99"], 0)["run_id"].as_str().unwrap().to_owned();
+        let path = queue.journal(&run);
+        let whole = fs::read_to_string(&path).unwrap();
+        let intent = whole.split_inclusive('\n').take(2).collect::<String>();
+        fs::write(&path, intent).unwrap();
+        queue.run(&["undo", "last", "-o", "table"]).exits(0).says(&format!("the latest run is {run}"));
+        let told = queue.run(&["history", "last", "-o", "markdown"]).exits(0);
+        told.shows("**: moved no job; of unknown outcome 10").shows("- end: not recorded");
+        fs::write(&path, format!("{whole}{{\"type\":\"x\"}}\n")).unwrap();
+        queue.run(&["undo", "last"]).exits(78).says(&run);
+    });
+}
+
 #[test]
 fn runs_since_then() {
     on_both(|queue| {
@@ -78,8 +99,14 @@ fn a_run_knows_its_queue() {
     let told = bare(&["history", &run]).exits(0);
     assert!(!told.stderr.contains("left out"), "{told:#?}");
     bare(&["undo", "last", "-o", "table"]).exits(0).says(&format!("the latest run is {run}"));
-    fs::write(queue.doctor.path("c.toml"), format!("[target.ops]\ndb = \"{}\"\nschema = \"public\"\n", queue.url))
-        .unwrap();
+    let config = |more: &str| {
+        let text = format!("[target.ops]\ndb = \"{}\"\n{more}", queue.url);
+        fs::write(queue.doctor.path("c.toml"), text).unwrap();
+    };
+    // It is no run of a target in another schema.
+    config("schema = \"public\"\n");
+    queue.doctor.run(&["undo", "last", "--config", "c.toml", "--target", "ops"]).exits(66);
+    config("");
     queue.doctor.run(&["undo", "last", "--config", "c.toml", "--target", "ops"]).exits(0);
     bare(&["undo", &run, "--apply"]).exits(0);
     assert_eq!(rows(), before);

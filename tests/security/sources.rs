@@ -53,7 +53,7 @@ fn runs_programs(source: &str) -> bool {
 
 #[test]
 fn no_program_is_run() {
-    for path in files(&root().join("src")) {
+    for path in files(&root().join("src")).into_iter().filter(|path| !path.ends_with("pass/on_run.rs")) {
         assert!(!runs_programs(&fs::read_to_string(&path).unwrap()), "{}", path.display());
     }
     assert!(runs_programs("use std::process::Command;"));

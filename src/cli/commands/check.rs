@@ -6,6 +6,7 @@ use crate::ops::{self, Checked};
 use crate::output::format::{Format, json};
 use crate::output::{Check, CheckFinding, Severity};
 use crate::policy::Delay;
+use std::path::Path;
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(mut_arg("output", few_formats))]
@@ -77,10 +78,11 @@ fn examine(context: &Context, settings: &Settings, database: &Database) -> Resul
 
 fn on_run(program: &str) -> CheckFinding {
     let (severity, what) = match rustix::fs::access(program, rustix::fs::Access::EXEC_OK) {
+        Ok(()) if Path::new(program).is_dir() => (Severity::Warning, "cannot be run: it is a directory".to_owned()),
         Ok(()) => (Severity::Ok, "is told of each run that moved or was refused something".to_owned()),
         Err(why) => (Severity::Warning, format!("cannot be run: {why}")),
     };
-    let detail = format!("on_run: {program} {what}");
+    let detail = format!("{program} {what}");
     CheckFinding { id: "on_run".to_owned(), severity, detail, fix: None, count_seconds: None }
 }
 

@@ -1,5 +1,6 @@
 use super::recorded::{ByArgs, as_in_run};
 use crate::cli::args::{ListArgs, TimeArg, markdown_too};
+use crate::cli::secret::masked;
 use crate::cli::settings::{READING, Settings};
 use crate::cli::ui::host_time;
 use crate::cli::{CliError, Context, Exit};
@@ -71,7 +72,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             document.read_at = document.read_at.or_else(host_time);
             if format == Format::Markdown {
                 let undo = context.on_same_queue(&["undo", &document.head.run.head.run_id], &[]);
-                context.ui.report(|out| out.write_all(document.markdown(&undo).as_bytes()))?;
+                context.ui.report(|out| write!(out, "{}", masked(&document.markdown(&undo))))?;
                 return Ok(Exit::Done);
             }
             context.ui.print(format, &document)?;

@@ -44,6 +44,13 @@ impl ByArgs {
         let is_meant = |target: &Target| {
             label.as_deref().is_none_or(|label| is_at(target, label))
                 && settings.preset.as_ref().is_none_or(|preset| *preset == target.preset)
+                && settings.target_name.as_ref().is_none_or(|name| target.name.as_ref().is_none_or(|of| of == name))
+                && settings.place.schema.as_ref().is_none_or(|schema| target.table.starts_with(&format!("{schema}.")))
+                && settings
+                    .place
+                    .table
+                    .as_ref()
+                    .is_none_or(|table| target.table == *table || target.table.ends_with(&format!(".{table}")))
         };
         // A queue that is not recognised has no ledger that could be read; the command itself says what is wrong.
         let mut snapshot = label.as_ref().and_then(|_| {

@@ -58,7 +58,11 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let run_id = &run.head.run_id;
     context.ui.note(&format!("the latest run is {run_id}: {}", run.sentence()));
     let mut named = context.with(context.ui.clone());
-    let place = named.words.iter().position(|word| word == LAST);
+    // A value of an option may be the same word.
+    let is_value = |place: usize| place > 0 && context.words.get(place - 1).is_some_and(|word| word.starts_with("--"));
+    let mut places =
+        (0..context.words.len()).filter(|place| context.words.get(*place).is_some_and(|word| word == LAST));
+    let place = places.clone().find(|place| !is_value(*place)).or_else(|| places.next());
     place.and_then(|place| named.words.get_mut(place)).into_iter().for_each(|word| word.clone_from(run_id));
     undo(args, run_id, &named)
 }

@@ -102,24 +102,32 @@ pub(in crate::ops) fn last_run(records: &mut Records<'_>) -> Result<Option<Histo
     let Some(here) = records.snapshot.as_mut().map(|snapshot| snapshot.identified()).transpose()? else {
         return Ok(None);
     };
-    newest(records, (NEWEST, 1), &|run| run.head.target.is_on_database_of(&here))
+    newest(records, (NEWEST, 1), true, &|run| run.head.target.is_on_database_of(&here))
 }
 
-/// The newest recorded run that is meant, of so many of this host's journals and of so many runs in the ledger.
+/// The newest recorded run that is meant, of so many of this host's journals and of so many runs in the ledger. A journal that
+/// cannot be read may be that of the newest: it is an error, unless it `may_be_unread`.
 fn newest(
     records: &mut Records<'_>,
     (of_journals, of_ledger): (usize, u64),
+    may_be_unread: bool,
     is_meant: &dyn Fn(&HistoryRun) -> bool,
 ) -> Result<Option<HistoryRun>, OpsError> {
     let mut newest: Option<HistoryRun> = None;
     if let Some(journals) = records.journals {
-        let read = |run: String| {
-            let summary = history::summary(journals, &run).ok().flatten()?;
+        for run in journals.runs()?.iter().take(of_journals) {
+            let summary = match history::summary(journals, run) {
+                Ok(Some(summary)) => summary,
+                Err(error) if !may_be_unread => return Err(error.into()),
+                _ => continue,
+            };
             let mut run = HistoryRun::of(summary.head, "journal");
             run.set_record(&summary.recorded, summary.end);
-            Some(run).filter(is_meant)
-        };
-        newest = journals.runs()?.into_iter().take(of_journals).find_map(read);
+            if is_meant(&run) {
+                newest = Some(run);
+                break;
+            }
+        }
     }
     if let (Some(ledger), Some(snapshot)) = (records.ledger()?, records.snapshot.as_mut()) {
         for run in snapshot.reader.ledger_runs(&ledger, of_ledger)? {
@@ -134,11 +142,12 @@ fn newest(
 }
 
 impl Records<'_> {
-    /// The latest run that moved a job and was made by this user, on a queue that `is_meant`.
+    /// The latest run that moved a job, or may have, and was made by this user, on a queue that `is_meant`.
     pub fn latest(&mut self, by: &str, is_meant: &dyn Fn(&Target) -> bool) -> Result<HistoryRun, OpsError> {
         let is_by = |run: &HistoryRun| run.head.actor.name().as_deref() == Some(by);
-        let found = newest(self, (usize::MAX, LEDGER_RUNS), &|run| {
-            run.moved_at_least > 0 && is_by(run) && is_meant(&run.head.target)
+        let found = newest(self, (usize::MAX, LEDGER_RUNS), false, &|run| {
+            let may_have_moved = run.moved_at_least > 0 || run.complete == Some(false);
+            may_have_moved && is_by(run) && is_meant(&run.head.target)
         });
         found?.ok_or_else(|| {
             StoreError::new(

@@ -100,7 +100,7 @@ fn literal(word: &str) -> String {
 }
 
 /// The config file with nothing but this target and the mappings, indented for a text of YAML. Without comments and
-/// without `db`, because either may hold a password; a password file is on this host.
+/// without `db`, because either may hold a password; a password file is on this host, and so is the program of on_run.
 fn config_without_database(text: Option<&String>, target: &str) -> Result<String, CliError> {
     let unreadable = || CliError::new(Exit::Config, "the config file cannot be copied");
     let mut file: Table = text.and_then(|text| toml::from_str(text).ok()).ok_or_else(unreadable)?;
@@ -108,7 +108,7 @@ fn config_without_database(text: Option<&String>, target: &str) -> Result<String
     if let Some(Value::Table(targets)) = file.get_mut("target") {
         targets.retain(|name, _| name == target);
         for settings in targets.iter_mut().filter_map(|(_, settings)| settings.as_table_mut()) {
-            settings.retain(|key, _| key != "db" && key != "password_file");
+            settings.retain(|key, _| !["db", "password_file", "on_run"].contains(&key));
         }
     }
     let text = toml::to_string(&file).map_err(|_| unreadable())?;

@@ -18,7 +18,7 @@ const NOTICE: Duration = Duration::from_millis(20);
 const VARIABLES: [&str; 3] = ["HOME", "LANG", "PATH"];
 
 /// Runs the program with the document, which should have no lists of jobs any more, on its standard input. It gets no other
-/// descriptor and no shell, and nothing that it started outlives it. What becomes of it does not change how the run ends.
+/// descriptor and no shell, and its process group does not outlive it. What becomes of it does not change how the run ends.
 pub(super) fn tell(command: &[String], document: &Reclaim, context: &Context) {
     if let [program, arguments @ ..] = command
         && let Err(why) = run(program, arguments, document, context)

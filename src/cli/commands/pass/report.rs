@@ -108,7 +108,7 @@ impl Pass<'_> {
         let mut snapshot = if head.journal.is_some() { None } else { Some(self.snapshot()?) };
         let mut records = Records { journals: journals.as_ref(), snapshot: snapshot.as_mut() };
         let document = ops::history_run(&mut records, run, HistoryOne::collector(self.format))?;
-        self.context.ui.report(|out| out.write_all(document.markdown(&closing.next.undo).as_bytes()))
+        self.context.ui.report(|out| write!(out, "{}", masked(&document.markdown(&closing.next.undo))))
     }
 
     /// Prints a few plain lines; a plan that was refused is an error.

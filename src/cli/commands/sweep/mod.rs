@@ -89,6 +89,16 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
+    if !args.best_effort {
+        return run_once(args, context);
+    }
+    // A mistake in the command line must be seen; one in a variable, a file or the database must not stop a start.
+    Scope::of(args, &mut args.select.selection()?)?;
+    let at_run_time = |exit| if exit == Exit::Usage { Exit::Config } else { exit };
+    run_once(args, context).map_err(|error| CliError { exit: at_run_time(error.exit), ..error })
+}
+
+fn run_once(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let have_ended = args.act.mode() != Mode::Plan;
     args.list.check(&Reclaim::titles(have_ended, false, args.time.times()))?;
     let (report, textfile) = (args.unattended.report_file.as_deref(), args.textfile.textfile.as_deref());
