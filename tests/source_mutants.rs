@@ -25,7 +25,8 @@ const GROUPS: [(&str, &str, &[Mutant]); 11] = [
 ];
 
 /// A program of `on_run` that is told too much, or too often, and what it leaves behind.
-const OF_TELLING: [Mutant; 4] = [
+const OF_TELLING: [Mutant; 5] = [
+    ("a hook waits for it", "on_run.rs", " || (context.interrupt.is_raised() && !was_raised)", ""),
     ("it inherits descriptors", "on_run.rs", "set_fds_cloexec_threadsafe(3, &[]);", ""),
     ("it sees the environment", "on_run.rs", ".env_clear()", ""),
     ("its children stay", "on_run.rs", "let _ = kill_process_group(pid, Signal::KILL);", "let _ = child.kill();"),

@@ -1,4 +1,4 @@
-//! `on_run`: a program is told what a run did, once, and cannot disturb it.
+//! `on_run`: a program gets what a run did, once, and cannot disturb it.
 
 use crate::support::cli::{Ran, is_valid, until};
 use crate::support::shop::Shop;
@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 /// A queue with a target whose `on_run` is this script.
-fn told_by(script: &str) -> Shop {
+fn reports_to(script: &str) -> Shop {
     let shop = Shop::empty_on_sqlite();
     let (path, work) = (shop.doctor.path("tell"), shop.doctor.path(""));
     fs::write(&path, format!("#!/bin/sh\ncd '{}'\n{script}\n", work.display())).unwrap();
@@ -29,13 +29,13 @@ fn read(shop: &Shop, name: &str) -> Option<String> {
 #[test]
 fn it_gets_the_summary_and_nothing_else() {
     // The shell has opened its script; what it lists is its own, too.
-    let shop = told_by("echo \"$# $1\" >>args; env >vars; ls -l /proc/self/fd >fds; cat >document.json");
+    let shop = reports_to("echo \"$# $1\" >>args; env >vars; ls -l /proc/self/fd >fds; cat >document.json");
     shop.in_flight(1, 3, "'web1:' || n", 7200);
     for plan in [&["reclaim"][..], &["reclaim", "--dry-run=server"], &["sweep"], &["undo", "last"]] {
         run(&shop, plan);
         assert_eq!(read(&shop, "args"), None, "{plan:?} is only a plan");
     }
-    run(&shop, &["check"]).exits(0).shows("is told of each run");
+    run(&shop, &["check"]).exits(0).shows("gets the summary of each run");
     let opened = fs::File::open(shop.doctor.path("c.toml")).unwrap();
     let mut command = shop.doctor.command(&["reclaim", "--apply", "--config", "c.toml", "--target", "shop", "--json"]);
     command.stdin(opened);
@@ -68,7 +68,7 @@ fn it_gets_the_summary_and_nothing_else() {
 /// A shell opens descriptors that it leaves to its children; this one comes from the caller.
 #[test]
 fn it_inherits_no_descriptor() {
-    let shop = told_by("exec ls /proc/self/fd >fds");
+    let shop = reports_to("exec ls /proc/self/fd >fds");
     shop.in_flight(1, 3, "'web1:' || n", 7200);
     let program = env!("CARGO_BIN_EXE_jobdoctor");
     let script = format!("exec 7</dev/null; exec '{program}' reclaim --apply --config c.toml --target shop -q");
@@ -93,7 +93,7 @@ fn whatever_becomes_of_it_the_run_ends_as_it_would() {
         ("sleep 600 & echo $! >child; exit 0", ""),
         ("sleep 600 & echo $! >child; trap '' TERM; sleep 600", "was ended after 10s"),
     ] {
-        let shop = told_by(script);
+        let shop = reports_to(script);
         shop.in_flight(1, 300, "'web1:' || n", 7200);
         let began = Instant::now();
         let ran = run(&shop, &["reclaim", "--apply", "--max-jobs", "999"]).exits(0);
@@ -110,9 +110,23 @@ fn whatever_becomes_of_it_the_run_ends_as_it_would() {
     }
 }
 
+/// It was done when the time was over: so it is said, and the program does not live on.
+#[test]
+fn a_hook_does_not_wait_for_it() {
+    let shop = reports_to("echo $$ >child; exec sleep 600");
+    shop.in_flight(1, 3, "'web1:' || n", 7200);
+    let began = Instant::now();
+    let ran = run(&shop, &["sweep", "--best-effort", "--timeout", "3s", "--apply", "-o", "json"]).exits(0);
+    assert!(began.elapsed() < Duration::from_secs(5), "{ran:#?}");
+    ran.says("would have ended with 0 (done)").says("on_run: ");
+    assert_eq!(ran.json()["summary"]["outcomes"]["moved"], 3);
+    let child = read(&shop, "child").unwrap();
+    assert!(!std::path::Path::new(&format!("/proc/{}", child.trim())).exists());
+}
+
 #[test]
 fn a_program_that_is_missing_is_a_warning_and_a_relative_path_is_refused() {
-    let shop = told_by("exit 0");
+    let shop = reports_to("exit 0");
     shop.in_flight(1, 3, "'web1:' || n", 7200);
     fs::remove_file(shop.doctor.path("tell")).unwrap();
     run(&shop, &["check"]).exits(0).shows("cannot be run: No such file");

@@ -77,6 +77,8 @@ fn a_drop_in_is_understood_with_its_unit() {
         assert_eq!(written(&doctor, &arguments, &directory), [drop_in]);
         assert_eq!(verified(&directory, "worker.service"), "");
     }
+    doctor.run(&[&["generate", "systemd", "--output-dir", "nowhere/units"], &arguments[..]].concat()).exits(78);
+    assert!(!doctor.path("nowhere").exists());
     fs::write(directory.join(drop_in), "[Service]\n").unwrap();
     let place = ["generate", "systemd", "--output-dir", directory.to_str().unwrap()];
     doctor.run(&[&place[..], &arguments].concat()).exits(2).says("another file has that name");

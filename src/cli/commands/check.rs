@@ -79,7 +79,7 @@ fn examine(context: &Context, settings: &Settings, database: &Database) -> Resul
 fn on_run(program: &str) -> CheckFinding {
     let (severity, what) = match rustix::fs::access(program, rustix::fs::Access::EXEC_OK) {
         Ok(()) if Path::new(program).is_dir() => (Severity::Warning, "cannot be run: it is a directory".to_owned()),
-        Ok(()) => (Severity::Ok, "is told of each run that moved or was refused something".to_owned()),
+        Ok(()) => (Severity::Ok, "gets the summary of each run that moved or was refused something".to_owned()),
         Err(why) => (Severity::Warning, format!("cannot be run: {why}")),
     };
     let detail = format!("{program} {what}");

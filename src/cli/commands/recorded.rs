@@ -41,17 +41,7 @@ impl ByArgs {
         };
         let settings = Settings::resolve(args, &context.environment)?;
         let label = settings.database_label();
-        let is_meant = |target: &Target| {
-            label.as_deref().is_none_or(|label| is_at(target, label))
-                && settings.preset.as_ref().is_none_or(|preset| *preset == target.preset)
-                && settings.target_name.as_ref().is_none_or(|name| target.name.as_ref().is_none_or(|of| of == name))
-                && settings.place.schema.as_ref().is_none_or(|schema| target.table.starts_with(&format!("{schema}.")))
-                && settings
-                    .place
-                    .table
-                    .as_ref()
-                    .is_none_or(|table| target.table == *table || target.table.ends_with(&format!(".{table}")))
-        };
+        let is_meant = |target: &Target| is_of(target, &settings, label.as_deref());
         // A queue that is not recognised has no ledger that could be read; the command itself says what is wrong.
         let mut snapshot = label.as_ref().and_then(|_| {
             let store = settings.database().and_then(|database| database.store()).ok()?;
@@ -62,6 +52,17 @@ impl ByArgs {
         let mut records = Records { journals: journals.as_ref(), snapshot: snapshot.as_mut() };
         Ok(records.latest(&by, &is_meant)?)
     }
+}
+
+/// True if a run was on the queue that the settings name, as far as they name one.
+fn is_of(target: &Target, settings: &Settings, label: Option<&str>) -> bool {
+    let (schema, table) = target.table.rsplit_once('.').unwrap_or(("", &target.table));
+    let fits = |named: Option<&String>, of: &str| named.is_none_or(|named| named == of);
+    label.is_none_or(|label| is_at(target, label))
+        && fits(settings.preset.as_ref(), &target.preset)
+        && target.name.as_deref().is_none_or(|name| fits(settings.target_name.as_ref(), name))
+        && fits(settings.place.schema.as_ref(), schema)
+        && (fits(settings.place.table.as_ref(), table) || fits(settings.place.table.as_ref(), &target.table))
 }
 
 /// The settings, with what the operator said at a run of where the queue is, unless this command line says otherwise; the same

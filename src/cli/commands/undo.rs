@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     if args.run != LAST {
         return undo(args, &args.by.run_id(&args.run, &args.list.store, context)?, context);
     }
-    // Another run may have become the latest since somebody looked.
+    // Another run may have become the latest since the plan was read.
     if args.apply && !args.dry_run {
         let plan = context.next_command("undo", &[]);
         return Err(

@@ -9,6 +9,7 @@ use crate::store::Address;
 use anyhow::Context as _;
 use nix::unistd::{User, geteuid};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Options of a unit that runs on a host like this one.
@@ -121,8 +122,13 @@ pub(super) fn systemd(args: &SystemdArgs, sweep: &Sweep, context: &Context) -> R
     for (name, text) in units {
         let path = directory.join(name);
         if args.restart {
-            let parent = directory_of(&path);
-            fs::create_dir_all(parent).with_context(|| format!("create {}", parent.display())).or_end(Exit::Config)?;
+            // The unit's own; a mistyped directory is not made.
+            match fs::create_dir(directory_of(&path)) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                made => {
+                    made.with_context(|| format!("create {}", directory_of(&path).display())).or_end(Exit::Config)?;
+                }
+            }
         }
         files.push((AtomicFile::at(&path, &UNIT)?, path, text));
     }

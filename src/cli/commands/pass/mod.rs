@@ -297,7 +297,7 @@ impl<'a> Pass<'a> {
         let is_news = outcomes.map_or(done.document.head.refused.is_some(), |ended| ended.moved + ended.refused > 0);
         if is_news && self.options.act.mode() == Mode::Apply {
             (done.document.steps, done.document.skipped) = (Vec::new(), Vec::new());
-            on_run::tell(&self.settings.target.on_run, &done.document, self.context);
+            on_run::report(&self.settings.target.on_run, &done.document, self.context);
         }
         ended
     }

@@ -1,4 +1,4 @@
-//! `on_run`: a program of the operator's is told what a run did.
+//! `on_run`: hands the summary of a run to a program of the operator's.
 
 use crate::cli::Context;
 use crate::model::age;
@@ -19,7 +19,7 @@ const VARIABLES: [&str; 3] = ["HOME", "LANG", "PATH"];
 
 /// Runs the program with the document, which should have no lists of jobs any more, on its standard input. It gets no other
 /// descriptor and no shell, and its process group does not outlive it. What becomes of it does not change how the run ends.
-pub(super) fn tell(command: &[String], document: &Reclaim, context: &Context) {
+pub(super) fn report(command: &[String], document: &Reclaim, context: &Context) {
     if let [program, arguments @ ..] = command
         && let Err(why) = run(program, arguments, document, context)
     {
@@ -51,17 +51,18 @@ fn run(program: &str, arguments: &[String], document: &Reclaim, context: &Contex
         std::thread::spawn(move || stdin.write_all(&text));
     }
     let has_ended = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    let mut is_over = false;
+    // A signal that comes now, or the end of the time of `--best-effort`, ends it; one that ended the run does not.
+    let (was_raised, mut is_over) = (context.interrupt.is_raised(), false);
     while !is_over && waitid(WaitId::Pid(pid), has_ended).is_ok_and(|ended| ended.is_none()) {
         std::thread::sleep(NOTICE);
-        is_over = began.elapsed() > LONGEST;
+        is_over = began.elapsed() > LONGEST || (context.interrupt.is_raised() && !was_raised);
     }
     // Until it is waited for, no other group has its number.
     let _ = kill_process_group(pid, Signal::KILL);
     let status = child.wait().map_err(cannot)?;
     match status.success() {
         true => Ok(()),
-        false if is_over => Err(format!("was ended after {}", age(LONGEST))),
+        false if is_over => Err(format!("was ended after {}", age(began.elapsed()))),
         false => Err(format!("ended with {status}")),
     }
 }

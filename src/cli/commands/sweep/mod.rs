@@ -45,8 +45,8 @@ pub struct Args {
     /// container the boot is that of the host under it
     #[arg(long, value_name = "INSTANT|boot", requires = "restart", value_parser = parse_before)]
     started_before: Option<Before>,
-    /// End with 0 whatever becomes of it, but for a usage error and a signal, and within 30s or --timeout in all: for a
-    /// hook that must not keep workers from starting. One line on stderr says how it would have ended
+    /// End with 0 unless the command line is wrong or a signal ends it, and take at most 30s, or --timeout, in all. One
+    /// line on stderr says how it would have ended. For hooks that must not keep workers from starting
     #[arg(long)]
     best_effort: bool,
     #[command(flatten)]
