@@ -44,7 +44,7 @@ const OF_RECORDS: [Mutant; 5] = [
     ("one that did nothing is the latest", "ops/history/list.rs", "may_have_moved && is_by", "is_by"),
     ("the latest is reverted unseen", "cli/commands/undo.rs", "if args.apply && !args.dry_run {", "if false {"),
     ("backticks end the code", "output/handover.rs", ".repeat(longest + 1)", ".repeat(1)"),
-    ("a run's queue is forgotten", "cli/commands/recorded.rs", ".or(Some(target.preset))", ""),
+    ("a run's queue is forgotten", "cli/commands/recorded.rs", ".or(place.table)", ""),
 ];
 
 /// Hooks that keep workers from starting, and mistakes that nobody hears of.

@@ -24,8 +24,6 @@ fn it_is_the_latest_run_of_this_user_that_moved_a_job() {
         let before = queue.dump("jobs");
         let run = queue.reclaimed();
         let of_bob = of_another_user(queue);
-        // It moves none.
-        queue.run(&["reclaim", "--apply", "--id", "1"]);
         let latest = |more: &[&str]| {
             let told = queue.json(&[&["history", "last"], more].concat(), 0);
             told["run"]["run_id"].as_str().unwrap().to_owned()
@@ -64,6 +62,22 @@ fn a_record_that_cannot_be_read_or_has_no_end_may_be_the_latest() {
         told.shows("**: moved no job; of unknown outcome 10").shows("- end: not recorded");
         fs::write(&path, format!("{whole}{{\"type\":\"x\"}}\n")).unwrap();
         queue.run(&["undo", "last"]).exits(78).says(&run);
+    });
+}
+
+/// Another process was first with each of its jobs.
+#[test]
+fn one_that_moved_no_job_is_not_the_latest() {
+    on_both(|queue| {
+        let run = queue.reclaimed();
+        std::thread::sleep(std::time::Duration::from_millis(1100));
+        queue.in_flight(70, 79, "'web7:' || n", 7200);
+        let idle = queue.json(&["sweep", "--apply", "--max-jobs", "99"], 0)["run_id"].as_str().unwrap().to_owned();
+        let journal = fs::read_to_string(queue.journal(&idle)).unwrap();
+        let journal = journal.replace("\"intended\":\"moved\"", "\"intended\":\"changed\"");
+        fs::write(queue.journal(&idle), journal.replace("{\"moved\":10", "{\"changed\":10")).unwrap();
+        assert_eq!(queue.json(&["history", &idle], 0)["run"]["moved"], 0);
+        assert_eq!(queue.json(&["history", "last"], 0)["run"]["run_id"], *run);
     });
 }
 
