@@ -33,7 +33,7 @@ pub struct Args {
     #[arg(long, value_name = "N", help_heading = "What to do")]
     max_jobs: Option<u64>,
     /// Apply only if the plan is still the one with this digest
-    #[arg(long, value_name = "DIGEST", help_heading = "What to do", value_parser = parse_digest)]
+    #[arg(long, value_name = "DIGEST", help_heading = "What to do", requires = "apply", value_parser = parse_digest)]
     expect: Option<String>,
     #[command(flatten)]
     fast: FastArgs,
