@@ -1,6 +1,7 @@
 //! What monitoring reads: claims counted by queue, state and reason, and compared with the ranges of a plugin.
 
 use super::OpsError;
+use super::owners::Life;
 use super::progress::{UnderWay, Work};
 use super::scan::{detail_for_listing, longest};
 use super::selection::{Selection, caveats, unmatched_filters};
@@ -179,16 +180,23 @@ pub fn measure(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) 
         ..MeasuredState::default()
     };
     let mut measured = Measured::default();
+    let mut owners: BTreeMap<String, (Life, bool)> = BTreeMap::new();
     let under_way = UnderWay::begin(&*snapshot.progress, Work::Reading);
     let (mut side, mut stuck, detail) = (WaitingSide::default(), StuckByQueue::new(), detail_for_listing(policy));
     let is_wanted = waiting::is_asked_for(selection);
     let waiting = is_wanted.then_some(&mut side);
     snapshot.reader.scan_until(spec, &Wanted::All, detail, None, waiting, &mut |claim| {
         under_way.one();
-        if !selection.admits(&claim) {
+        let judgement = judge(spec, &claim, policy, now);
+        let is_admitted = selection.admits(&claim);
+        if let Some(owner) = &claim.owner {
+            let (life, is_counted) = owners.entry(owner.name.clone()).or_default();
+            life.add(&judgement);
+            *is_counted |= is_admitted;
+        }
+        if !is_admitted {
             return ControlFlow::Continue(());
         }
-        let judgement = judge(spec, &claim, policy, now);
         waiting::count(&mut stuck, &claim, &judgement);
         let queue = measured.queues.entry(claim.queue).or_default();
         // An implausible time makes the verdict unknown, and says nothing about ages.
@@ -209,6 +217,11 @@ pub fn measure(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) 
         ControlFlow::Continue(())
     })?;
     drop(under_way);
+    if snapshot.spec.owner.id.is_some() {
+        measured.owners = Life::STATUSES.map(|status| (status, 0)).into();
+        let counted = owners.values().filter(|(_, is_counted)| *is_counted);
+        counted.for_each(|(life, _)| *measured.owners.entry(life.status()).or_default() += 1);
+    }
     if is_wanted {
         let (waiting, flows) = waiting::concluded(snapshot, side, &stuck, selection, policy);
         (measured.state, measured.diagnoses) = (flows.state, Diagnosis::list(flows.diagnoses, now));

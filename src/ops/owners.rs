@@ -76,7 +76,7 @@ pub fn owners(
 
 /// What all claims of an owner say of its life, selected or not.
 #[derive(Default)]
-struct Life {
+pub(super) struct Life {
     claims: u64,
     /// Claims that prove its death; other stuck ones are in trouble, and their worker shows life.
     dead: u64,
@@ -87,7 +87,9 @@ struct Life {
 }
 
 impl Life {
-    fn add(&mut self, judgement: &Judgement) {
+    pub(super) const STATUSES: [&str; 6] = ["alive", "late", "dead", "silent", "mixed", "unknown"];
+
+    pub(super) fn add(&mut self, judgement: &Judgement) {
         let is_unknown = matches!(judgement.verdict, Verdict::Unknown(_));
         self.claims += 1;
         self.dead += u64::from(judgement.verdict.is_death());
@@ -97,7 +99,7 @@ impl Life {
     }
 
     /// One claim that is not late shows that its owner is not.
-    fn status(&self) -> &'static str {
+    pub(super) fn status(&self) -> &'static str {
         match (self.dead, self.unknown) {
             (dead, _) if dead == self.claims && self.by_age == dead => "silent",
             (dead, _) if dead == self.claims => "dead",

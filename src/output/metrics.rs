@@ -1,4 +1,4 @@
-//! The gauges of one run: how it ended, the jobs in flight it found, and the outcomes of its actions.
+//! The metrics of one run: how it ended, what it found in flight, and the outcomes of its actions with those of earlier runs.
 
 use super::{Diagnosis, Waiting};
 use crate::model::Action;
@@ -16,6 +16,10 @@ const LONGEST_NAME: usize = 200;
 
 pub type OutcomeCounts = BTreeMap<(Option<String>, Action, &'static str), u64>;
 
+/// Jobs that runs of one command acted on, by queue, action and outcome: how many, and since when they are counted, in
+/// seconds since 1970.
+pub type Totals = BTreeMap<[String; 3], (f64, f64)>;
+
 pub struct RunMetrics<'a> {
     pub command: &'static str,
     pub target: &'a str,
@@ -31,29 +35,37 @@ pub struct RunMetrics<'a> {
     pub yielded: bool,
     /// The outcomes; `None` for a command that never acts.
     pub outcomes: Option<&'a OutcomeCounts>,
+    /// The outcomes of earlier runs.
+    pub totals: Totals,
 }
 
 /// The name of the gauge that outlives a run that failed.
 pub const LAST_SUCCESS: &str = "jobdoctor_last_success_timestamp_seconds";
 
 /// The gauges of the jobs in flight, with their help texts.
-pub const FOUND: [(&str, &str); 6] = [
+pub const FOUND: [(&str, &str); 7] = [
     ("jobdoctor_in_flight_jobs", "Jobs in flight."),
     ("jobdoctor_stuck_jobs", "Jobs in flight that are stuck, by the first reason, before the run acted on them."),
     ("jobdoctor_unknown_jobs", "Jobs in flight that cannot be judged."),
     ("jobdoctor_oldest_silence_seconds", "The longest silence of a stuck job, 0 if none is stuck."),
     ("jobdoctor_due_jobs", "Jobs that a worker could take now, of 10,000 that are read at most."),
     ("jobdoctor_oldest_due_seconds", "How long the oldest due job waits, 0 if none is due."),
+    ("jobdoctor_owners", "Owners that hold jobs in flight, by status."),
 ];
 
-pub const RECLAIMED: (&str, &str) =
-    ("jobdoctor_reclaimed_jobs", "Jobs that the last run acted on, by action and outcome.");
+/// The counter that goes on from one file to the next, and the gauge that says since when each of its series counts.
+pub const RECLAIMED: [&str; 2] = ["jobdoctor_reclaimed_jobs_total", "jobdoctor_reclaimed_jobs_created"];
 
-/// The gauges of a run, always in the same order.
+/// The metrics of a run, always in the same order.
 pub fn metrics(run: &RunMetrics<'_>) -> Vec<Family> {
     let last_success = if run.exit_code == 0 { Some(run.ended_at) } else { run.last_success_at };
     let has_read = run.measured.is_some() || run.yielded;
     let mut families = vec![
+        Family {
+            name: "jobdoctor_build_info",
+            help: "1; the label says which version wrote the metrics.",
+            samples: vec![run.sample(vec![("version", env!("CARGO_PKG_VERSION").to_owned())], 1.0)],
+        },
         run.one("jobdoctor_up", "1 if the last run could read the queue.", Some(has_read.into())),
         run.one("jobdoctor_exit_code", "The exit code of the last run.", Some(run.exit_code.into())),
         run.one(
@@ -66,7 +78,7 @@ pub fn metrics(run: &RunMetrics<'_>) -> Vec<Family> {
     ];
     let names = run.measured.map(Names::of).unwrap_or_default();
     families.extend(run.measured.iter().flat_map(|measured| run.found(measured, &names)));
-    families.extend(run.outcomes.map(|outcomes| run.reclaimed(outcomes, &names)));
+    families.extend(run.outcomes.iter().flat_map(|outcomes| run.reclaimed(outcomes, &names)));
     families
 }
 
@@ -130,24 +142,42 @@ impl RunMetrics<'_> {
             silence.into_iter().map(by_queue).collect(),
             due.into_iter().map(by_queue).collect(),
             oldest.into_iter().map(by_queue).collect(),
+            measured
+                .owners
+                .iter()
+                .map(|(status, n)| self.sample(vec![("status", (*status).to_owned())], *n as f64))
+                .collect(),
         ];
         FOUND.into_iter().zip(samples).map(|((name, help), samples)| Family { name, help, samples }).collect()
     }
 
-    /// The outcomes. A queue without requeued jobs has 0, because Prometheus cannot graph a series that comes and goes.
-    fn reclaimed(&self, outcomes: &OutcomeCounts, names: &Names) -> Family {
-        let mut counts: BTreeMap<(String, Action, &str), u64> = BTreeMap::new();
+    /// The outcomes of this run and of those before it. A queue without requeued or failed jobs has 0, because Prometheus
+    /// sees no increase in the first value of a series.
+    fn reclaimed(&self, outcomes: &OutcomeCounts, names: &Names) -> [Family; 2] {
+        let mut totals = self.totals.clone();
+        let mut queues: BTreeSet<String> = totals.keys().map(|[queue, ..]| queue.clone()).collect();
         let found = self.measured.iter().flat_map(|measured| measured.queues.keys());
-        counts.extend(found.map(|queue| ((names.label(queue.as_deref()), Action::Requeue, "moved"), 0)));
-        for ((queue, action, outcome), jobs) in outcomes {
-            *counts.entry((names.label(queue.as_deref()), *action, outcome)).or_default() += jobs;
+        let none = found.flat_map(|queue| [Action::Requeue, Action::Fail].map(|action| (queue, action, "moved", 0)));
+        let acted = outcomes.iter().map(|((queue, action, outcome), jobs)| (queue, *action, *outcome, *jobs));
+        let began = self.ended_at - self.took.as_secs_f64();
+        for (queue, action, outcome, jobs) in none.chain(acted) {
+            let mut queue = names.label(queue.as_deref());
+            if queues.len() >= MOST_QUEUES && !queues.contains(&queue) {
+                OTHER.clone_into(&mut queue);
+            }
+            queues.insert(queue.clone());
+            totals.entry([queue, action.to_string(), outcome.to_owned()]).or_insert((0.0, began)).0 += jobs as f64;
         }
-        let sample = |((queue, action, outcome), n): ((String, Action, &str), u64)| {
-            let labels = vec![("queue", queue), ("action", action.to_string()), ("outcome", outcome.to_owned())];
-            self.sample(labels, n as f64)
+        let family = |name, help, value: fn((f64, f64)) -> f64| {
+            let labels = |names: &[String; 3]| ["queue", "action", "outcome"].into_iter().zip(names.clone()).collect();
+            let samples = totals.iter().map(|(names, total)| self.sample(labels(names), value(*total))).collect();
+            Family { name, help, samples }
         };
-        let (name, help) = RECLAIMED;
-        Family { name, help, samples: counts.into_iter().map(sample).collect() }
+        let [total, created] = RECLAIMED;
+        [
+            family(total, "Jobs that runs acted on, by action and outcome.", |(jobs, _)| jobs),
+            family(created, "Since when each of these is counted, by the clock of the run's host.", |(_, since)| since),
+        ]
     }
 }
 
@@ -194,6 +224,8 @@ fn short(name: &str) -> String {
 pub struct Measured {
     /// The queues that have jobs in flight, by name.
     pub queues: BTreeMap<Option<String>, MeasuredQueue>,
+    /// The owners of these jobs by status; empty where jobs name no owner.
+    pub owners: BTreeMap<&'static str, u64>,
     pub waiting: Option<Waiting>,
     /// What the waiting side is worth by itself.
     pub state: State,

@@ -227,6 +227,6 @@ fn a_queue_without_owners() {
     assert_snapshot!("no_owners", said(&doctor));
     let doctor = shop("{ by = 'lease', column = 'started' }", "");
     assert_snapshot!("no_owners_all_silent", said(&doctor));
-    doctor.sql_in("shop.db", "INSERT INTO orders (status, topic, started) SELECT 'on', 'a', unixepoch() + 100");
+    doctor.sql_in("shop.db", "INSERT INTO orders (status, topic, started) SELECT 'on', 'a', unixepoch() + 867600");
     assert_snapshot!("no_owners_some_silent", said(&doctor));
 }

@@ -53,11 +53,18 @@ fn nothing_in_flight() {
         assert_eq!(
             names,
             [
+                "jobdoctor_build_info",
                 "jobdoctor_up",
                 "jobdoctor_exit_code",
                 "jobdoctor_last_run_timestamp_seconds",
                 "jobdoctor_last_success_timestamp_seconds",
                 "jobdoctor_run_duration_seconds",
+                "jobdoctor_owners",
+                "jobdoctor_owners",
+                "jobdoctor_owners",
+                "jobdoctor_owners",
+                "jobdoctor_owners",
+                "jobdoctor_owners",
             ]
         );
     });

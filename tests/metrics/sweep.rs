@@ -12,7 +12,7 @@ pub fn swept(shop: &Shop, more: &[&str], code: i32) -> Vec<Sample> {
 }
 
 fn moved(samples: &[Sample], queue: &str, outcome: &str) -> Option<f64> {
-    value(samples, "reclaimed_jobs", &[("queue", queue), ("outcome", outcome)])
+    value(samples, "reclaimed_jobs_total", &[("queue", queue), ("action", "requeue"), ("outcome", outcome)])
 }
 
 /// Two queues with three stuck jobs each, and a calm one.
@@ -28,13 +28,28 @@ fn what_was_found_and_what_was_done() {
     on_both(|shop| {
         incident(shop);
         let dry = swept(shop, &[], 0);
-        assert_eq!((sum(&dry, "stuck_jobs"), sum(&dry, "reclaimed_jobs")), (6.0, 0.0));
+        assert_eq!((sum(&dry, "stuck_jobs"), sum(&dry, "reclaimed_jobs_total")), (6.0, 0.0));
         let first = swept(shop, &["--apply"], 0);
         assert_eq!(sum(&first, "stuck_jobs"), 6.0, "found, not left");
         assert_eq!((moved(&first, "mail", "moved"), moved(&first, "me\"dia", "moved")), (Some(3.0), Some(3.0)));
         assert_eq!(moved(&first, "calm", "moved"), Some(0.0), "zero does not vanish");
+        shop.in_flight(40, 41, "'web3:1'", 900);
         let second = swept(shop, &["--apply"], 0);
-        assert_eq!((sum(&second, "stuck_jobs"), sum(&second, "reclaimed_jobs")), (0.0, 0.0), "of the last run alone");
+        assert_eq!(
+            (sum(&second, "stuck_jobs"), moved(&second, "mail", "moved")),
+            (2.0, Some(5.0)),
+            "with those before"
+        );
+        let created = |samples: &[Sample], queue| {
+            value(samples, "reclaimed_jobs_created", &[("queue", queue), ("action", "requeue"), ("outcome", "moved")])
+        };
+        assert!(created(&dry, "mail").is_some() && created(&second, "me\"dia") == created(&dry, "me\"dia"));
+        let owners = |status| value(&first, "owners", &[("status", status)]);
+        assert_eq!((owners("alive"), owners("dead"), owners("late")), (Some(1.0), Some(1.0), Some(0.0)));
+        // What is broken by hand does not go on, and the counter begins again.
+        let text = fs::read_to_string(shop.doctor.path("q.prom")).unwrap();
+        fs::write(shop.doctor.path("q.prom"), text.replace("_created{", "_{")).unwrap();
+        assert_eq!(sum(&swept(shop, &[], 0), "reclaimed_jobs_total"), 0.0);
     });
 }
 
@@ -56,7 +71,7 @@ fn the_brake() {
         let good = swept(shop, &[], 0);
         let refused = swept(shop, &["--apply"], 4);
         assert_eq!(value(&refused, "exit_code", &[]), Some(4.0));
-        assert_eq!((sum(&refused, "stuck_jobs"), sum(&refused, "reclaimed_jobs")), (30.0, 0.0));
+        assert_eq!((sum(&refused, "stuck_jobs"), sum(&refused, "reclaimed_jobs_total")), (30.0, 0.0));
         let kept = |samples: &[Sample]| value(samples, "last_success_timestamp_seconds", &[]);
         assert_eq!(kept(&refused), kept(&good), "that is no success");
         assert_eq!(value(&refused, "up", &[]), Some(1.0), "but it could look");

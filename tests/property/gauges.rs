@@ -2,7 +2,7 @@
 
 use jobdoctor::model::Action;
 use jobdoctor::output::format::prometheus;
-use jobdoctor::output::metrics::{OutcomeCounts, RunMetrics, metrics};
+use jobdoctor::output::metrics::{OutcomeCounts, RunMetrics, Totals, metrics};
 use jobdoctor::output::{Measured, MeasuredQueue, MeasuredState};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -27,6 +27,7 @@ fn run<'a>(measured: Option<&'a Measured>, reclaimed: Option<&'a OutcomeCounts>,
         measured,
         yielded: false,
         outcomes: reclaimed,
+        totals: Totals::new(),
     }
 }
 
@@ -46,9 +47,15 @@ fn gauges_of_a_run() {
     };
     let one = |action, outcome| ((Some("mail".to_owned()), action, outcome), 1);
     let reclaimed = OutcomeCounts::from([one(Action::Requeue, "moved"), one(Action::Fail, "locked")]);
+    let before = Totals::from([(["mail", "requeue", "moved"].map(str::to_owned), (4.0, 1_795_000_000.0))]);
+    let run = RunMetrics { totals: before, ..run(Some(&measured), Some(&reclaimed), 0) };
+    let (created, lines): (Vec<_>, Vec<_>) = lines(&run).into_iter().partition(|line| line.contains("_created"));
+    let since: Vec<&str> = created.iter().filter_map(|line| line.rsplit(' ').next()).collect();
+    assert_eq!(since, ["1795168799.873", "1795168799.873", "1795168799.873", "1795168799.873", "1795000000"]);
     assert_eq!(
-        lines(&run(Some(&measured), Some(&reclaimed), 0)),
+        lines,
         [
+            concat!("jobdoctor_build_info{…,version=\"", env!("CARGO_PKG_VERSION"), "\"} 1"),
             "jobdoctor_up{…} 1",
             "jobdoctor_exit_code{…} 0",
             "jobdoctor_last_run_timestamp_seconds{…} 1795168800.123",
@@ -62,9 +69,11 @@ fn gauges_of_a_run() {
             "jobdoctor_unknown_jobs{…,queue=\"mail\",state=\"RUNNING\"} 0",
             "jobdoctor_oldest_silence_seconds{…,queue=\"\"} 0",
             "jobdoctor_oldest_silence_seconds{…,queue=\"mail\"} 812.4",
-            "jobdoctor_reclaimed_jobs{…,queue=\"\",action=\"requeue\",outcome=\"moved\"} 0",
-            "jobdoctor_reclaimed_jobs{…,queue=\"mail\",action=\"requeue\",outcome=\"moved\"} 1",
-            "jobdoctor_reclaimed_jobs{…,queue=\"mail\",action=\"fail\",outcome=\"locked\"} 1",
+            "jobdoctor_reclaimed_jobs_total{…,queue=\"\",action=\"fail\",outcome=\"moved\"} 0",
+            "jobdoctor_reclaimed_jobs_total{…,queue=\"\",action=\"requeue\",outcome=\"moved\"} 0",
+            "jobdoctor_reclaimed_jobs_total{…,queue=\"mail\",action=\"fail\",outcome=\"locked\"} 1",
+            "jobdoctor_reclaimed_jobs_total{…,queue=\"mail\",action=\"fail\",outcome=\"moved\"} 0",
+            "jobdoctor_reclaimed_jobs_total{…,queue=\"mail\",action=\"requeue\",outcome=\"moved\"} 5",
         ]
     );
 }
@@ -81,6 +90,20 @@ fn beyond_200_queues_those_with_findings_keep_their_names() {
     assert!(lines.contains(&"jobdoctor_in_flight_jobs{…,queue=\"q299\",state=\"RUNNING\"} 5".to_owned()));
     let total: u64 = in_flight.iter().filter_map(|line| line.rsplit_once(' ')?.1.parse::<u64>().ok()).sum();
     assert_eq!(total, 305, "none is lost");
+}
+
+/// A counter goes on for ever, so the queues of earlier runs count too.
+#[test]
+fn beyond_200_queues_a_counter_takes_no_new_names() {
+    let total = |n| ([format!("q{n:03}"), "requeue".to_owned(), "moved".to_owned()], (1.0, 0.0));
+    let outcomes = ["new", "q007"].map(|queue| ((Some(queue.to_owned()), Action::Requeue, "moved"), 2)).into();
+    let run = RunMetrics { totals: (0..200).map(total).collect(), ..run(None, Some(&outcomes), 0) };
+    let lines = lines(&run);
+    let counted = |queue: &str, jobs| {
+        let line = format!("{{…,queue=\"{queue}\",action=\"requeue\",outcome=\"moved\"}} {jobs}");
+        lines.contains(&format!("jobdoctor_reclaimed_jobs_total{line}"))
+    };
+    assert!(counted("q007", 3) && counted("other", 2) && !lines.iter().any(|line| line.contains("new")), "{lines:?}");
 }
 
 #[test]

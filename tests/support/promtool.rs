@@ -41,7 +41,7 @@ fn must_accept(output: &Output, text: &str) {
     assert!(output.status.success(), "promtool: {}: {said}\n{text}", output.status);
 }
 
-/// Reads metrics. Stricter than the format: gauges alone, each family whole and with one HELP and one TYPE before it, no
+/// Reads metrics. Stricter than the format: gauges and counters alone, each family whole and with one HELP and one TYPE before it, no
 /// times, no two samples with the same labels, all in the order of their labels.
 #[track_caller]
 pub fn samples(text: &str) -> Vec<Sample> {
@@ -54,13 +54,14 @@ pub fn samples(text: &str) -> Vec<Sample> {
         if let Some(help) = line.strip_prefix("# HELP ") {
             family = help.split_once(' ').expect("a name and a sentence").0.to_owned();
             assert!(families.insert(family.clone()), "{family} comes twice");
-            assert_eq!(lines.next(), Some(format!("# TYPE {family} gauge").as_str()));
+            let kind = if family.ends_with("_total") { "counter" } else { "gauge" };
+            assert_eq!(lines.next(), Some(format!("# TYPE {family} {kind}").as_str()));
             before = None;
             continue;
         }
         let sample = sample(line);
         assert_eq!(sample.name, family, "{line}");
-        let labels: Vec<String> = ["queue", "state", "reason", "outcome"]
+        let labels: Vec<String> = ["queue", "state", "reason", "status", "action", "outcome"]
             .iter()
             .filter_map(|name| sample.labels.get(*name).cloned())
             .collect();

@@ -6,9 +6,10 @@ use crate::cli::ui::host_time;
 use crate::cli::{CliError, Context, Exit};
 use crate::ops::{self, OpsError, Selection, Snapshot};
 use crate::output::format::prometheus;
-use crate::output::metrics::{FOUND, LAST_SUCCESS, OutcomeCounts, RECLAIMED, RunMetrics, metrics};
+use crate::output::metrics::{FOUND, LAST_SUCCESS, OutcomeCounts, RECLAIMED, RunMetrics, Totals, metrics};
 use crate::output::{FileMode, Measured, Reclaim};
 use crate::policy::Policy;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::time::Instant;
@@ -145,6 +146,7 @@ impl Metrics {
             yielded: self.has_yielded,
             measured: self.measured.as_ref(),
             outcomes: self.outcomes.as_ref(),
+            totals: previous.map(|previous| previous.totals.clone()).unwrap_or_default(),
         }))?;
         let is_found_before = self.has_yielded && self.measured.is_none();
         Ok(text + previous.filter(|_| is_found_before).map_or("", |previous| &previous.found))
@@ -163,41 +165,59 @@ struct PreviousMetrics {
     target: Option<String>,
     /// The end of the last run of the same command with exit code 0, in seconds since 1970.
     last_success_at: Option<f64>,
-    /// The lines about the jobs that the last run of the same command found in flight; its counts of reclaimed jobs are
-    /// 0.
+    /// The lines about what the last run of the same command found in flight.
     found: String,
+    /// What all earlier runs of the same command did.
+    totals: Totals,
 }
 
 impl PreviousMetrics {
     /// Reads the text of a textfile. It may have been edited, so lines that do not begin or end as jobdoctor writes
     /// them are ignored.
     fn read(text: &str, command: &str) -> PreviousMetrics {
-        let last = text.lines().find_map(|line| line.strip_prefix(LAST_SUCCESS)?.strip_prefix("{target=\""));
         // No target contains these characters, because a quote in it has a backslash before it.
-        let Some((target, rest)) = last.and_then(|last| last.split_once("\",command=\"")) else {
+        let up = text.lines().find_map(|line| line.strip_prefix("jobdoctor_up{target=\""));
+        let Some((target, _)) = up.and_then(|up| up.split_once("\",command=\"")) else {
             return PreviousMetrics::default();
         };
-        let at = rest.strip_prefix(command).and_then(|rest| rest.strip_prefix("\"} ")?.parse().ok());
+        let lines = |name| {
+            let own = format!("{name}{{target=\"{target}\",command=\"{command}\"");
+            let lines = text.lines().filter_map(move |line| line.strip_prefix(&own)?.rsplit_once("} "));
+            lines.filter_map(|(labels, value)| {
+                Some((labels, value.parse().ok().filter(|value: &f64| value.is_finite())?))
+            })
+        };
+        let at = lines(LAST_SUCCESS).find_map(|(labels, at)| labels.is_empty().then_some(at));
         let mut found = String::new();
-        for (name, help) in FOUND.into_iter().chain([RECLAIMED]) {
-            let own = format!("{name}{{target=\"{target}\",command=\"{command}\",");
-            let lines = text.lines().filter(|line| line.starts_with(&own));
-            let lines = lines.filter_map(|line| line.rsplit_once("\"} "));
-            let lines = lines.filter(|(_, value)| value.parse().is_ok_and(f64::is_finite));
-            let value = |value| if name == RECLAIMED.0 { "0" } else { value };
-            let lines: String = lines.map(|(labels, was)| format!("{labels}\"}} {}\n", value(was))).collect();
+        for (name, help) in FOUND {
+            let line =
+                |(labels, value)| format!("{name}{{target=\"{target}\",command=\"{command}\"{labels}}} {value}\n");
+            let lines: String = lines(name).map(line).collect();
             if !lines.is_empty() {
                 found.push_str(&format!("# HELP {name} {help}\n# TYPE {name} gauge\n{lines}"));
             }
         }
-        let unescaped = |part: &str| part.replace("\\n", "\n").replace("\\\"", "\"");
+        let [jobs, since]: [BTreeMap<&str, f64>; 2] = RECLAIMED.map(|name| lines(name).collect());
+        let total = |(labels, jobs): (&&str, &f64)| {
+            let (rest, outcome) = labels.strip_suffix('"')?.rsplit_once("\",outcome=\"")?;
+            let (queue, action) = rest.strip_prefix(",queue=\"")?.rsplit_once("\",action=\"")?;
+            let names = [unescaped(queue), action.to_owned(), outcome.to_owned()];
+            Some((names, (*jobs, *since.get(labels)?))).filter(|_| *jobs >= 0.0)
+        };
         PreviousMetrics {
-            target: Some(target.split("\\\\").map(unescaped).collect::<Vec<_>>().join("\\")),
+            target: Some(unescaped(target)),
             // An instant lies between the years 2000 and 2100.
             last_success_at: at.filter(|at| (946_684_800.0..4_102_444_800.0).contains(at)),
+            totals: jobs.iter().filter_map(total).collect(),
             found,
         }
     }
+}
+
+/// A label's value without the escapes of Prometheus' text format.
+fn unescaped(label: &str) -> String {
+    let part = |part: &str| part.replace("\\n", "\n").replace("\\\"", "\"");
+    label.split("\\\\").map(part).collect::<Vec<_>>().join("\\")
 }
 
 #[cfg(test)]
@@ -205,24 +225,29 @@ mod tests {
     use super::*;
 
     const GOOD: &str = "# HELP jobdoctor_up x\n\
+        jobdoctor_up{target=\"a\\\"\\\\\\n}\",command=\"sweep\"} 1\n\
         jobdoctor_last_success_timestamp_seconds{target=\"a\\\"\\\\\\n}\",command=\"sweep\"} 1795168800.25\n\
         jobdoctor_unknown_jobs{target=\"a\\\"\\\\\\n}\",command=\"sweep\",queue=\"} 7\",state=\"RUNNING\"} 3\n\
-        jobdoctor_reclaimed_jobs{target=\"a\\\"\\\\\\n}\",command=\"sweep\",queue=\"mail\",action=\"requeue\",outcome=\"moved\"} 3\n";
+        jobdoctor_reclaimed_jobs_total{target=\"a\\\"\\\\\\n}\",command=\"sweep\",queue=\"a\\\"b\",action=\"requeue\",outcome=\"moved\"} 3\n\
+        jobdoctor_reclaimed_jobs_created{target=\"a\\\"\\\\\\n}\",command=\"sweep\",queue=\"a\\\"b\",action=\"requeue\",outcome=\"moved\"} 7\n";
 
     #[test]
-    fn found_jobs_are_kept_and_reclaimed_jobs_are_zero() {
+    fn what_was_found_and_what_was_done_are_kept() {
         let read = |text: &str, command| {
-            let PreviousMetrics { target, last_success_at, found } = PreviousMetrics::read(text, command);
-            assert_eq!(target.as_deref(), Some("a\"\\\n}"));
-            let lines = found.lines().filter(|line| !line.starts_with('#'));
-            (last_success_at, lines.map(str::to_owned).collect::<Vec<_>>())
+            let previous = PreviousMetrics::read(text, command);
+            assert_eq!(previous.target.as_deref(), Some("a\"\\\n}"));
+            let found: Vec<String> =
+                previous.found.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect();
+            (previous.last_success_at, found, previous.totals)
         };
-        let lines: Vec<&str> = GOOD.lines().skip(2).collect();
-        let found = vec![lines[0].to_owned(), lines[1].replace("} 3", "} 0")];
-        assert_eq!(read(GOOD, "sweep"), (Some(1_795_168_800.25), found));
-        assert_eq!(read(GOOD, "stats"), (None, Vec::new()), "another command's");
+        let totals = Totals::from([(["a\"b", "requeue", "moved"].map(str::to_owned), (3.0, 7.0))]);
+        let found = vec![GOOD.lines().nth(3).unwrap().to_owned()];
+        assert_eq!(read(GOOD, "sweep"), (Some(1_795_168_800.25), found, totals));
+        assert_eq!(read(GOOD, "stats"), (None, Vec::new(), Totals::new()), "another command's");
         for bad in ["} NaN\n", "} 3 4\n", "\n", " 3\n"] {
-            assert!(read(&GOOD.replace("} 3\n", bad), "sweep").1.is_empty(), "{bad}");
+            let (_, found, totals) = read(&GOOD.replace("} 3\n", bad), "sweep");
+            assert!(found.is_empty() && totals.is_empty(), "{bad}");
         }
+        assert!(read(&GOOD.replace("} 3\n", "} -3\n"), "sweep").2.is_empty(), "a counter is never less than 0");
     }
 }

@@ -2,11 +2,12 @@
 
 use super::inert::inert;
 use prometheus::TextEncoder;
-use prometheus::proto::{Gauge, LabelPair, Metric, MetricFamily, MetricType};
+use prometheus::proto::{Counter, Gauge, LabelPair, Metric, MetricFamily, MetricType};
 use std::io;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Family {
+    /// A name that ends in `_total` is that of a counter, any other that of a gauge.
     pub name: &'static str,
     pub help: &'static str,
     /// Its samples in order. No two have the same labels.
@@ -32,12 +33,13 @@ fn family(family: &Family) -> MetricFamily {
     let mut encoded = MetricFamily::default();
     encoded.set_name(family.name.to_owned());
     encoded.set_help(family.help.to_owned());
-    encoded.set_field_type(MetricType::GAUGE);
-    encoded.set_metric(family.samples.iter().map(metric).collect());
+    let is_counter = family.name.ends_with("_total");
+    encoded.set_field_type(if is_counter { MetricType::COUNTER } else { MetricType::GAUGE });
+    encoded.set_metric(family.samples.iter().map(|sample| metric(sample, is_counter)).collect());
     encoded
 }
 
-fn metric(sample: &Sample) -> Metric {
+fn metric(sample: &Sample, is_counter: bool) -> Metric {
     let label = |(name, value): &(&'static str, String)| {
         let mut label = LabelPair::default();
         label.set_name((*name).to_owned());
@@ -45,9 +47,16 @@ fn metric(sample: &Sample) -> Metric {
         label.set_value(value.replace('\0', "\u{fffd}"));
         label
     };
-    let mut gauge = Gauge::default();
-    gauge.set_value(sample.value);
-    let mut metric = Metric::from_gauge(gauge);
+    let mut metric = Metric::default();
+    if is_counter {
+        let mut counter = Counter::default();
+        counter.set_value(sample.value);
+        metric.set_counter(counter);
+    } else {
+        let mut gauge = Gauge::default();
+        gauge.set_value(sample.value);
+        metric.set_gauge(gauge);
+    }
     metric.set_label(sample.labels.iter().map(label).collect());
     metric
 }
