@@ -8,4 +8,4 @@ _jobdoctor() {
         *[=/:]) compopt -o nospace 2>/dev/null ;;
     esac
 }
-complete -o bashdefault -F _jobdoctor jobdoctor
+complete -o nosort -o bashdefault -F _jobdoctor jobdoctor 2>/dev/null || complete -o bashdefault -F _jobdoctor jobdoctor

@@ -94,7 +94,7 @@ fn run(mut program: clap::Command, arguments: &[OsString], is_plugin: bool) -> E
         Err(error) => {
             let error = error.after(context.caught.signal());
             if is_plugin {
-                return plugin::refuse(&error.message, context.ui.is_for_machines());
+                return plugin::refuse(&error.message, None, context.ui.is_for_machines());
             }
             context.ui.error(&error);
             error.exit

@@ -5,9 +5,10 @@ use super::secret::may_hold_password;
 use clap::{Arg, Args, Command};
 
 /// Options about the output, or about this run alone, which the next command does not repeat.
-const NOT_REPEATED: [&str; 18] = [
+const NOT_REPEATED: [&str; 19] = [
     "apply",
     "color",
+    "columns",
     "dry-run",
     "exit-code",
     "expect",

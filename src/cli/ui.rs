@@ -54,6 +54,7 @@ impl Ui {
                 color: wants_color(tone.color, environment, out_tty),
                 no_header: tone.rows.no_header,
                 sort: tone.rows.sort.clone(),
+                columns: tone.rows.columns.clone(),
                 times: tone.time.times(),
                 by_cause: out_tty && format == Format::Table && tone.rows.sort.is_none(),
             },

@@ -4,13 +4,15 @@
 use super::args::ToneArgs;
 use super::environment::Environment;
 use super::monitor::plugin;
+use super::next_command::shell_word;
 use super::secret::may_be_misplaced_password;
 use super::ui::Ui;
 use super::{CliError, Exit};
 use crate::output::format::{Format, inert};
 use crate::policy::State;
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
+use std::path::Path;
 
 /// Prints help and version to stdout, and a mistake to stderr: as a document if the words ask for one.
 pub(super) fn report(arguments: &[OsString], is_plugin: bool, mut error: clap::Error) -> Exit {
@@ -20,24 +22,25 @@ pub(super) fn report(arguments: &[OsString], is_plugin: bool, mut error: clap::E
         // A monitoring system must not read the help of `health` as a check that is ok.
         return if is_plugin { Exit::Health(State::Unknown) } else { Exit::Done };
     }
-    let tip = instead_of(&error);
-    if let Some(tip) = tip {
+    let words: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let tip = put_right(&error, &words).or_else(|| instead_of(&error).map(str::to_owned));
+    let tip = tip.map(|tip| harmless(tip, &words, is_plugin));
+    if let Some(tip) = &tip {
         // In place of the words that clap finds similar.
         for kind in [ContextKind::SuggestedSubcommand, ContextKind::SuggestedCommand, ContextKind::SuggestedArg] {
             error.remove(kind);
         }
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
-    let words: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let text = harmless(error.render().to_string(), &words, is_plugin);
     let text = text.trim_start_matches("error: ");
     let first = text.lines().next().unwrap_or_default();
     let is_json = wants_json(&words);
     if is_plugin {
-        return plugin::refuse(first, is_json);
+        return plugin::refuse(first, tip.as_deref(), is_json);
     }
     let (format, error) = match is_json {
-        true => (Format::Json, CliError::usage(first).hint(tip.unwrap_or("see --help"))),
+        true => (Format::Json, CliError::usage(first).hint(tip.as_deref().unwrap_or("see --help"))),
         false => (Format::Table, CliError::usage(text)),
     };
     Ui::new(&ToneArgs::default(), format, &Environment::read()).error(&error);
@@ -82,18 +85,28 @@ fn harmless(message: String, words: &[String], is_plugin: bool) -> String {
 }
 
 /// Words that are no commands, and the command to type instead with what it does.
-const COMMANDS: [(&[&str], &str); 11] = [
-    (&["list", "ls", "jobs", "get", "stuck"], "`jobdoctor stale` lists stuck jobs"),
+const COMMANDS: [(&[&str], &str); 15] = [
+    (&["list", "ls", "jobs", "get", "stuck", "dead", "zombies", "orphans"], "`jobdoctor stale` lists stuck jobs"),
     (&["top", "watch"], "`jobdoctor stale --watch 2s` redraws the list of stuck jobs every 2 seconds"),
-    (&["ps", "workers", "processes"], "`jobdoctor owners` lists workers with their claims"),
+    (&["ps", "workers", "processes", "hosts"], "`jobdoctor owners` lists workers with their claims"),
     (&["describe", "explain", "inspect", "why"], "`jobdoctor show ID` explains a job"),
     (
-        &["retry", "requeue", "rescue", "release", "fix"],
+        &[
+            "retry", "requeue", "rescue", "release", "fix", "recover", "unlock", "unstick", "reset", "reap", "clean",
+            "cleanup", "prune", "run", "apply", "plan",
+        ],
         "`jobdoctor reclaim` plans what to do to stuck jobs; --apply does it",
     ),
+    (
+        &["kill", "fail", "cancel", "delete", "rm", "discard"],
+        "`jobdoctor reclaim --id ID --to fail` plans to fail a stuck job",
+    ),
+    (&["restart", "deploy", "boot"], "`jobdoctor sweep --restart --host HOST` is for workers that were stopped"),
+    (&["metrics", "prometheus"], "`jobdoctor stats -o prometheus` prints metrics"),
+    (&["report"], "`jobdoctor history last -o markdown` reports the latest run"),
     (&["doctor", "diagnose", "validate"], "`jobdoctor check` says whether jobdoctor can do its work here"),
     (&["situation", "summary", "info"], "`jobdoctor status` shows the situation on one screen"),
-    (&["count", "queues"], "`jobdoctor stats` counts jobs by queue and state"),
+    (&["count", "queue", "queues"], "`jobdoctor stats` counts jobs by queue and state"),
     (&["log", "logs", "runs"], "`jobdoctor history` lists past runs"),
     (&["revert", "rollback"], "`jobdoctor undo RUN` reverts a run"),
     (&["version"], "`jobdoctor --version` prints the version"),
@@ -113,6 +126,78 @@ const OPTIONS: [(&[&str], &str); 4] = [
     (&["-t", "--context", "--profile"], "--target NAME uses a target of the config file"),
 ];
 
+/// The command line as it was probably meant: the first of several forms that clap accepts.
+fn put_right(error: &clap::Error, words: &[String]) -> Option<String> {
+    let program = super::command();
+    let command = words.iter().skip(1).find_map(|word| Some(program.find_subcommand(word)?.get_name()));
+    let replaced = |word: &str, by: &[&str]| {
+        let at = words.iter().rposition(|typed| typed == word).filter(|at| *at > 0)?;
+        let by = by.iter().map(|word| (*word).to_owned());
+        let line: Vec<String> = words[..at].iter().cloned().chain(by).chain(words[at + 1..].iter().cloned()).collect();
+        match program.clone().try_get_matches_from(&line) {
+            Ok(_) => {
+                let typed: Vec<String> = line.iter().skip(1).map(|word| shell_word(word)).collect();
+                Some(format!("did you mean `jobdoctor {}`?", typed.join(" ")))
+            }
+            // Each word that was put right is an option's value, so this ends.
+            Err(error) if words.len() < line.len() => put_right(&error, &line),
+            Err(_) => None,
+        }
+    };
+    let word = |kind| match error.get(kind) {
+        Some(ContextValue::String(word)) if !word.starts_with('-') => Some(word.as_str()),
+        _ => None,
+    };
+    match (error.kind(), command) {
+        (ErrorKind::UnknownArgument, Some(command)) => {
+            let word = word(ContextKind::InvalidArg)?;
+            options_for(word, command).iter().find_map(|option| replaced(word, &[option, word]))
+        }
+        (ErrorKind::ValueValidation, Some(_)) => word(ContextKind::InvalidValue)
+            .filter(|word| is_database(word))
+            .and_then(|word| replaced(word, &["--db", word])),
+        (ErrorKind::InvalidSubcommand, None) => match word(ContextKind::InvalidSubcommand)? {
+            word if is_database(word) => replaced(word, &["status", "--db", word]),
+            word if is_id(word) => replaced(word, &["show", word]),
+            _ => None,
+        },
+        (ErrorKind::MissingRequiredArgument, Some("show")) => replaced("show", &["stale"]),
+        (ErrorKind::MissingRequiredArgument, Some("undo")) => replaced("undo", &["undo", "last"]),
+        (ErrorKind::MissingRequiredArgument, Some(_)) => replaced("--since", &["--older"]),
+        _ => None,
+    }
+}
+
+/// The options that a word without one was probably meant for, the likeliest first.
+fn options_for(word: &str, command: &str) -> &'static [&'static str] {
+    match word {
+        _ if is_database(word) => &["--db"],
+        _ if humantime::parse_duration(word).is_ok() => &["--older", "--since"],
+        _ if is_id(word) => &["--id", "--owner", "--queue"],
+        _ if word.contains([':', '@']) => &["--owner"],
+        _ if command == "owners" => &["--host"],
+        _ => &["--queue"],
+    }
+}
+
+/// A value parser of arguments that are no database: refuses an address and the name of a SQLite file that is there.
+pub(super) fn no_database(word: String) -> Result<String, &'static str> {
+    let is_one = is_database(&word) && (word.contains("://") || Path::new(&word).is_file());
+    if is_one { Err("that is a database: --db names it") } else { Ok(word) }
+}
+
+fn is_database(word: &str) -> bool {
+    let path = Path::new(word);
+    let is_usual =
+        path.extension().is_some_and(|end| ["db", "db3", "sqlite", "sqlite3"].iter().any(|usual| end == *usual));
+    word.contains("://") || word.contains("dbname=") || word.contains("host=") || is_usual
+}
+
+/// True for a number and a UUID.
+fn is_id(word: &str) -> bool {
+    word.bytes().all(|c| c.is_ascii_digit()) || word.matches('-').count() == 4
+}
+
 /// What to type instead of the word that clap refused, if it is one of another tool's.
 fn instead_of(error: &clap::Error) -> Option<&'static str> {
     let find = |kind, table: &[(&[&str], &'static str)]| match error.get(kind)? {
@@ -121,7 +206,11 @@ fn instead_of(error: &clap::Error) -> Option<&'static str> {
         }
         _ => None,
     };
-    find(ContextKind::InvalidSubcommand, &COMMANDS).or_else(|| find(ContextKind::InvalidArg, &OPTIONS))
+    let is_unlike_any =
+        error.kind() == ErrorKind::InvalidSubcommand && error.get(ContextKind::SuggestedSubcommand).is_none();
+    find(ContextKind::InvalidSubcommand, &COMMANDS)
+        .or_else(|| find(ContextKind::InvalidArg, &OPTIONS))
+        .or(is_unlike_any.then_some("`jobdoctor --help` lists the commands"))
 }
 
 #[cfg(test)]

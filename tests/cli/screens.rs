@@ -134,6 +134,20 @@ fn rows_are_sorted_by_a_column_of_the_table() {
     assert_eq!(first_column(&doctor, &["owners", "--db", "queue.db", "--sort", "owner"])[0], PODS[1].0);
 }
 
+/// Asked for, a column is shown in its place, also on a screen that is too narrow for it or where it says nothing.
+#[test]
+fn columns_are_those_that_were_asked_for() {
+    let doctor = numbers().env("COLUMNS", "40");
+    let ran = doctor.on_queue(&["stale", "--columns", "tries,ID", "--columns", "why,owner,state"]).exits(0);
+    let header = ran.stdout.lines().find(|line| line.starts_with("TRIES"));
+    let header = header.unwrap_or_else(|| panic!("{ran:#?}")).split_whitespace().collect::<Vec<_>>();
+    assert_eq!(header[..3], ["TRIES", "ID", "WHY"]);
+    assert_eq!(header.len(), 5, "{header:?}");
+    assert!(!ran.stderr.contains("--columns"), "the next command has other columns: {ran:#?}");
+    doctor.on_queue(&["stale", "--columns", "id,age"]).exits(2).says("no column `age`");
+    doctor.on_queue(&["stale", "--columns", "id", "-o", "json"]).exits(2).says("-o json is not one");
+}
+
 #[test]
 fn an_unknown_column_is_refused_before_anything_is_done() {
     let doctor = numbers();

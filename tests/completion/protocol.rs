@@ -48,6 +48,9 @@ fn every_source_is_asked() {
         ("reclaim --db demo.db --owner web2:", &["web2:911", "web2:912"]),
         ("sweep --restart --db demo.db --host me", &["media1", "media2"]),
         ("stale --db demo.db --state ", &["CLAIMED", "RUNNING"]),
+        ("show --db demo.db ", &["3", "4", "5", "6", "7"]),
+        ("stale --target shop --id ", &["3", "4", "5", "6", "7"]),
+        ("adopt --db demo.db ", &["jobs"]),
         ("undo 2", &[&run]),
         ("history ", &[&run]),
     ];
@@ -58,6 +61,43 @@ fn every_source_is_asked() {
             .collect();
         offers(&doctor, line, &values);
     }
+}
+
+/// The mutant offers options among the values.
+#[test]
+fn options_are_offered_behind_a_dash_or_where_nothing_else_is() {
+    let (doctor, run) = scene();
+    let all = |line: &str| ask(&doctor, line).stdout;
+    for line in ["", "undo ", "show --db demo.db ", "adopt --db demo.db "] {
+        assert!(!all(line).lines().any(|value| value.starts_with('-')), "{line}: {}", all(line));
+    }
+    for (line, option) in [("undo -", "--apply"), ("-", "-V"), ("stale ", "--older"), ("stale --ol", "--older")] {
+        assert!(all(line).contains(option), "{line}: {}", all(line));
+    }
+    assert!(all("undo ").contains(&run));
+}
+
+/// The newest first, and of the database that the line names alone.
+#[test]
+fn runs_of_this_database() {
+    let doctor = Doctor::new();
+    let run = |db: &str| {
+        doctor.sql_in(
+            db,
+            "INSERT INTO jobs (kind, status, owner_id, lease_token, claimed_at, lease_expires_at)
+            VALUES ('a', 'RUNNING', 'w', 't', unixepoch() - 900, unixepoch() - 800)",
+        );
+        let ran = doctor.run(&["reclaim", "--db", db, "--apply", "--json"]).exits(0).json();
+        ran["run_id"].as_str().unwrap().to_owned()
+    };
+    for db in ["a.db", "b.db"] {
+        doctor.run(&["init", "--db", db, "-q"]).exits(0);
+    }
+    let first = run("a.db");
+    run("b.db");
+    std::thread::sleep(Duration::from_millis(1100));
+    let second = run("a.db");
+    offers(&doctor, "undo --db a.db ", &[second, first]);
 }
 
 /// The runs of a ledger, which another host may have written.

@@ -3,4 +3,5 @@
 mod examples;
 mod pages;
 mod sandbox;
+mod tips;
 pub mod topics;

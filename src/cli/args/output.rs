@@ -3,7 +3,7 @@
 use super::StoreArgs;
 use crate::cli::CliError;
 use crate::output::format::{Format, Times};
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{NonEmptyStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgMatches, Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -19,20 +19,22 @@ pub struct ListArgs {
 }
 
 impl ListArgs {
-    /// Refuses an order by a column that the table does not have, before anything is read.
+    /// Refuses columns that the table does not have, before anything is read.
     pub fn check(&self, columns: &[&str]) -> Result<(), CliError> {
-        let Some(sort) = &self.rows.sort else { return Ok(()) };
-        let refused = |message: String, hint: String| Err(CliError::usage(message).hint(hint));
+        let RowArgs { sort, columns: named, .. } = &self.rows;
+        let mut asked_for = sort.iter().chain(named).peekable();
         let format = self.output.format();
-        if !matches!(format, Format::Table | Format::Wide) {
-            let message = format!("--sort orders the rows of a table, and -o {} is not one", format.name());
-            return refused(message, "leave one of them out".to_owned());
+        if asked_for.peek().is_some() && !matches!(format, Format::Table | Format::Wide) {
+            let option = if sort.is_some() { "--sort orders" } else { "--columns selects" };
+            let message = format!("{option} what a table shows, and -o {} is not one", format.name());
+            return Err(CliError::usage(message).hint("leave one of them out"));
         }
         let columns: Vec<String> = columns.iter().map(|title| title.replace(' ', "-")).collect();
-        if columns.contains(sort) {
-            return Ok(());
+        match asked_for.find(|name| !columns.contains(name)) {
+            None => Ok(()),
+            Some(name) => Err(CliError::usage(format!("no column `{name}` in this table"))
+                .hint(format!("its columns are {}", columns.join(", ")))),
         }
-        refused(format!("no column `{sort}` in this table"), format!("its columns are {}", columns.join(", ")))
     }
 }
 
@@ -79,11 +81,19 @@ pub struct ToneArgs {
 pub struct RowArgs {
     /// Order the rows of a table by this column: numbers and spans largest first, texts from A to Z. Which rows are
     /// shown stays the same: with --limit N the first N of the default order, in `stale` the N longest silent
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, value_name = "COLUMN", value_parser = column())]
     pub sort: Option<String>,
+    /// Show these columns of a table, in this order [default: those that fit and differ from row to row]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', value_parser = column())]
+    pub columns: Vec<String>,
     /// Print tables without the line of column titles
     #[arg(long)]
     pub no_header: bool,
+}
+
+/// A column's title as it is compared: `IN FLIGHT` may be typed as in-flight.
+fn column() -> impl TypedValueParser<Value = String> {
+    NonEmptyStringValueParser::new().map(|title| title.trim().to_lowercase().replace(' ', "-"))
 }
 
 /// How instants are shown.

@@ -3,6 +3,7 @@ use crate::cli::config::Config;
 use crate::cli::next_command::{quoted, shell_word};
 use crate::cli::progress;
 use crate::cli::settings::{READING, Settings, config_places};
+use crate::cli::usage_error::no_database;
 use crate::cli::{CliError, Context, Exit, OrEnd};
 use crate::model::parse_duration;
 use crate::ops::{self, Adoption, Answers, DryRun};
@@ -12,7 +13,7 @@ use crate::output::{
     target_toml,
 };
 use anyhow::Context as _;
-use clap::builder::NonEmptyStringValueParser;
+use clap::builder::{NonEmptyStringValueParser, TypedValueParser};
 use rustix::process::geteuid;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -30,7 +31,7 @@ Examples:
   jobdoctor adopt order_queue --db queue.db --answer states.in_flight=working")]
 pub struct Args {
     /// The table, perhaps with its schema: app.jobs [default: list the tables that look like a queue]
-    #[arg(id = "adopted", value_name = "TABLE", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(id = "adopted", value_name = "TABLE", value_parser = NonEmptyStringValueParser::new().try_map(no_database))]
     table: Option<String>,
     /// Name of the mapping [default: the table's name]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]

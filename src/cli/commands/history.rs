@@ -3,12 +3,13 @@ use crate::cli::args::{ListArgs, TimeArg, markdown_too};
 use crate::cli::secret::masked;
 use crate::cli::settings::{READING, Settings};
 use crate::cli::ui::host_time;
+use crate::cli::usage_error::no_database;
 use crate::cli::{CliError, Context, Exit};
 use crate::model::parse_duration;
 use crate::ops::{self, Records, Snapshot};
 use crate::output::format::{Format, count, grouped};
 use crate::output::{History, HistoryOne};
-use clap::builder::NonEmptyStringValueParser;
+use clap::builder::{NonEmptyStringValueParser, TypedValueParser};
 use std::time::Duration;
 
 #[derive(Debug, Clone, clap::Args)]
@@ -21,7 +22,7 @@ Examples:
   jobdoctor history --db postgres://ops@db/app        those on this database, in the ledger too")]
 pub struct Args {
     /// The run, or as much of the beginning of its id as no other run shares. `last` is the latest one that moved a job
-    #[arg(value_name = "RUN", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(value_name = "RUN", value_parser = NonEmptyStringValueParser::new().try_map(no_database))]
     run: Option<String>,
     #[command(flatten)]
     by: ByArgs,

@@ -29,6 +29,7 @@ use super::targets::Several;
 use crate::cli::{CliError, Context, Exit};
 use crate::output::format::Format;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+pub(super) use recorded::is_of;
 use std::ffi::OsString;
 use std::time::Duration;
 

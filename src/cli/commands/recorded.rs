@@ -55,7 +55,7 @@ impl ByArgs {
 }
 
 /// True if a run was on the queue that the settings name, as far as they name one.
-fn is_of(target: &Target, settings: &Settings, label: Option<&str>) -> bool {
+pub(in crate::cli) fn is_of(target: &Target, settings: &Settings, label: Option<&str>) -> bool {
     let (schema, table) = target.table.rsplit_once('.').unwrap_or(("", &target.table));
     let fits = |named: Option<&String>, of: &str| named.is_none_or(|named| named == of);
     label.is_none_or(|label| is_at(target, label))

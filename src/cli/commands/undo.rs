@@ -1,12 +1,13 @@
 use super::pass::{Options, Pass};
 use super::recorded::{ByArgs, LAST, settings_of_run};
 use crate::cli::args::{ActArgs, EvidenceArgs, FastArgs, ListArgs, ReasonArgs, markdown_too, parse_digest};
+use crate::cli::usage_error::no_database;
 use crate::cli::{CliError, Context, Exit};
 use crate::ops::{OddList, PlanSource};
 use crate::output::Reclaim;
 use crate::output::format::Times;
 use crate::policy::Policy;
-use clap::builder::NonEmptyStringValueParser;
+use clap::builder::{NonEmptyStringValueParser, TypedValueParser};
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(mut_arg("output", markdown_too))]
@@ -19,7 +20,7 @@ Examples:
 pub struct Args {
     /// The run, or as much of the beginning of its id as no other run shares; `jobdoctor history` lists them. `last` is
     /// the latest one that moved a job, and only plans
-    #[arg(value_name = "RUN", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(value_name = "RUN", value_parser = NonEmptyStringValueParser::new().try_map(no_database))]
     run: String,
     #[command(flatten)]
     by: ByArgs,

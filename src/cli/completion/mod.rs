@@ -82,7 +82,7 @@ const SCRIPT: &str = r#"_jobdoctor() {
         *[=/:]) compopt -o nospace 2>/dev/null ;;
     esac
 }
-complete -o bashdefault -F _jobdoctor BIN
+complete -o nosort -o bashdefault -F _jobdoctor BIN 2>/dev/null || complete -o bashdefault -F _jobdoctor BIN
 "#;
 
 /// The adapter for bash 3.2 and later.

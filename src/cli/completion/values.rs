@@ -2,13 +2,14 @@
 
 use crate::cli::CliError;
 use crate::cli::args::StoreArgs;
+use crate::cli::commands::is_of;
 use crate::cli::environment::Environment;
 use crate::cli::help::TOPICS;
 use crate::cli::leading_options::{behind_command, deepest};
 use crate::cli::settings::Settings;
-use crate::ops::{self, Records, Snapshot, names_in_flight};
-use crate::output::Field;
+use crate::ops::{self, Records, Selection, Snapshot, names_in_flight};
 use crate::output::format::inert;
+use crate::output::{Collector, Field};
 use crate::store::{Interrupt, Limits};
 use clap::{Command, FromArgMatches};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
@@ -34,6 +35,10 @@ enum Source {
     /// The commands and topics of the help.
     Pages,
     Claims(Field),
+    /// The ids of stuck jobs.
+    StuckJobs,
+    /// The tables that look like a queue.
+    Tables,
     /// The journals of this host and the ledger of the database.
     Runs,
 }
@@ -50,6 +55,8 @@ impl Source {
             (_, "owner") => Source::Claims(Field::Owner),
             (_, "host") => Source::Claims(Field::Host),
             (_, "state") => Source::Claims(Field::State),
+            ("show", "ids") | (_, "id") => Source::StuckJobs,
+            (_, "adopted") => Source::Tables,
             (_, "run") => Source::Runs,
             _ => return None,
         })
@@ -75,6 +82,14 @@ pub(super) fn with_values(program: Command, words: &[OsString], environment: &En
 fn attach(command: Command, line: &Arc<Line>) -> Command {
     let name = command.get_name().to_owned();
     let command = command.mut_subcommands(|below| attach(below, line));
+    // Hidden options are offered where nothing else is.
+    let command = match line.words.last().is_some_and(|word| word.as_encoded_bytes().starts_with(b"-")) {
+        true => command,
+        false => command
+            .disable_help_flag(true)
+            .disable_version_flag(true)
+            .mut_args(|arg| if arg.is_positional() { arg } else { arg.hide(true) }),
+    };
     command.mut_args(|arg| match Source::of(&name, arg.get_id().as_str()) {
         Some(source) => {
             let line = Arc::clone(line);
@@ -97,7 +112,11 @@ fn candidates(source: Source, line: &Arc<Line>) -> Vec<CompletionCandidate> {
             names.insert(name);
         }
     }
-    names.into_iter().map(CompletionCandidate::new).collect()
+    let is_newest_first = source == Source::Runs;
+    let sorted: Vec<String> =
+        if is_newest_first { names.into_iter().rev().collect() } else { names.into_iter().collect() };
+    let candidate = |(n, name): (usize, String)| CompletionCandidate::new(name).display_order(Some(n));
+    sorted.into_iter().enumerate().map(candidate).collect()
 }
 
 /// False for text that would do something to a terminal, be read as an option, or match other names than itself.
@@ -126,10 +145,28 @@ impl Line {
             Source::Claims(field) => {
                 names_in_flight(&mut self.snapshot(&args, until)?, field, &mut |name| offer(name))?;
             }
+            Source::StuckJobs => {
+                let policy = Settings::resolve(&args, &self.environment)?.policy(None);
+                let (mut snapshot, all) = (self.snapshot(&args, until)?, Selection::default());
+                let found = ops::stale(&mut snapshot, &all, &policy, Collector::first(MOST), &mut |_| false)?;
+                found.jobs.items().iter().for_each(|job| offer(&job.id));
+            }
+            Source::Tables => {
+                let settings = Settings::resolve(&args, &self.environment)?;
+                let found = ops::candidates(settings.database()?.store()?.as_ref(), &limits(&settings, until))?;
+                found.tables.iter().for_each(|found| offer(&found.table));
+            }
             Source::Runs => {
                 let journals = self.environment.journals();
-                let runs = journals.map(|journals| journals.runs()).transpose().unwrap_or_default();
-                runs.iter().flatten().take(RUNS).for_each(|run| offer(run));
+                let settings = Settings::resolve(&args, &self.environment);
+                let label = settings.as_ref().ok().and_then(Settings::database_label);
+                let runs = journals.as_ref().map(|journals| journals.runs()).transpose().unwrap_or_default();
+                let mut recorded = Records { journals: journals.as_ref(), snapshot: None };
+                let is_here = |run: &&String| match (&settings, recorded.recorded_head(run)) {
+                    (Ok(settings), Some(head)) => is_of(&head.target, settings, label.as_deref()),
+                    _ => true,
+                };
+                runs.iter().flatten().filter(is_here).take(RUNS).for_each(|run| offer(run));
                 let mut snapshot = self.snapshot(&args, until)?;
                 let mut ledger = Records { journals: None, snapshot: Some(&mut snapshot) };
                 ops::history(&mut ledger, Some(RUNS), None, true)?.runs.iter().for_each(|run| offer(&run.head.run_id));
@@ -141,10 +178,8 @@ impl Line {
     /// A snapshot of the queue that the line names, by a reader, which cannot write.
     fn snapshot(&self, args: &StoreArgs, until: Instant) -> Result<Snapshot, CliError> {
         let settings = Settings::resolve(args, &self.environment)?;
-        let limits = settings.limits("completion", PATIENCE, &Interrupt::default(), false);
-        let limits = Limits { deadline: until, connect: PATIENCE, lock: PATIENCE, ..limits };
         let store = settings.database()?.store()?;
-        Ok(settings.session(store.as_ref(), &limits).snapshot()?)
+        Ok(settings.session(store.as_ref(), &limits(&settings, until)).snapshot()?)
     }
 
     /// The options of the line that say where the queue is, as far as they can be read.
@@ -162,6 +197,11 @@ impl Line {
             }
         }
     }
+}
+
+fn limits(settings: &Settings, until: Instant) -> Limits {
+    let limits = settings.limits("completion", PATIENCE, &Interrupt::default(), false);
+    Limits { deadline: until, connect: PATIENCE, lock: PATIENCE, ..limits }
 }
 
 /// The options without a target: the one that is being typed need not exist.

@@ -50,8 +50,8 @@ fn defect(location: &str) -> String {
 }
 
 /// Reports a command line that makes no sense.
-pub fn refuse(message: &str, as_json: bool) -> Exit {
-    let error = CliError::usage(message).hint("see jobdoctor health --help");
+pub fn refuse(message: &str, tip: Option<&str>, as_json: bool) -> Exit {
+    let error = CliError::usage(message).hint(tip.unwrap_or("see jobdoctor health --help"));
     let state = State::Unknown;
     let _ = print(&unreadable(state, &error), state, as_json, &mut io::stdout().lock());
     Exit::Health(state)

@@ -102,6 +102,9 @@ pub struct Screen {
     /// The column that tables are sorted by, with dashes for the blanks of its title; `None` keeps the order of the
     /// document.
     pub sort: Option<String>,
+    /// The columns that a table shows, in this order, named as for `sort`; empty for those that fit and say something. A
+    /// table that has none of them shows its own.
+    pub columns: Vec<String>,
     pub times: Times,
     /// True if jobs stand under their causes, a few of each: on a terminal, where no order was asked for.
     pub by_cause: bool,

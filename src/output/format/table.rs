@@ -58,15 +58,19 @@ impl Table {
     /// The same, with the columns that are left out.
     pub(super) fn lay_out(&self, screen: &Screen) -> (String, Vec<LeftOut>) {
         let mut rows: Vec<&Vec<Cell>> = self.rows.iter().collect();
-        let is_sorted_by = |column: &Column| screen.sort.as_deref() == Some(&*column.title.replace(' ', "-"));
-        if let Some(at) = self.columns.iter().position(is_sorted_by) {
+        let place = |name: &String| self.columns.iter().position(|column| column.title.replace(' ', "-") == *name);
+        if let Some(at) = screen.sort.as_ref().and_then(place) {
             sort(&mut rows, at);
         }
         let texts: Vec<Vec<Cow<'_, str>>> = rows.iter().map(|row| self.texts(row)).collect();
-        let measures = self.measures(&texts);
+        let named: Vec<usize> = screen.columns.iter().filter_map(place).collect();
+        let measures = self.measures(&texts, !named.is_empty());
+        let natural = |column: usize| (column, measures[column].natural.min(WIDEST));
         let (kept, left_out) = match screen.width {
-            Some(width) => self.choose(&measures, &texts, width),
-            None => (measures.iter().map(|measure| measure.natural.min(WIDEST)).enumerate().collect(), Vec::new()),
+            Some(width) if named.is_empty() => self.choose(&measures, &texts, width),
+            Some(width) => (fit(&measures, named, width), Vec::new()),
+            None if named.is_empty() => ((0..measures.len()).map(natural).collect(), Vec::new()),
+            None => (named.into_iter().map(natural).collect(), Vec::new()),
         };
 
         let mut grid = Grid::new(kept.iter().map(|&(column, width)| (width, self.columns[column].align)).collect());
@@ -127,7 +131,8 @@ impl Table {
         (0..self.columns.len()).map(text).collect()
     }
 
-    fn measures(&self, texts: &[Vec<Cow<'_, str>>]) -> Vec<Measure> {
+    /// The widths of the columns, of which all are as important if they were asked for.
+    fn measures(&self, texts: &[Vec<Cow<'_, str>>], are_asked_for: bool) -> Vec<Measure> {
         let measure = |(at, column): (usize, &Column)| {
             let cells = || texts.iter().map(|row| row[at].as_ref());
             let widest = cells().map(UnicodeWidthStr::width).max().unwrap_or(0);
@@ -136,7 +141,7 @@ impl Table {
             Measure {
                 natural,
                 floor: column.shrinks_to.unwrap_or(natural).clamp(1, natural),
-                importance: column.importance,
+                importance: if are_asked_for { 0 } else { column.importance },
             }
         };
         self.columns.iter().enumerate().map(measure).collect()
