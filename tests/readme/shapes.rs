@@ -1,4 +1,4 @@
-//! The shapes of docs/mapping.md: each is loaded from the page, lists the job that is stuck, and reclaims it.
+//! The shapes of docs/mapping.md and docs/application-rows.md: each lists the stuck job and reclaims it.
 
 use super::block::{text, text_of};
 use crate::support::shop::Shop;
@@ -8,7 +8,9 @@ use std::fs;
 
 /// A shape with a stuck job, a healthy one and one that waits.
 struct Shape {
-    name: &'static str,
+    /// The titles of its blocks.
+    sql: &'static str,
+    toml: &'static str,
     mapping: &'static str,
     jobs: &'static str,
     stuck: &'static str,
@@ -18,7 +20,8 @@ struct Shape {
 }
 
 const HEARTBEAT: Shape = Shape {
-    name: "heartbeat",
+    sql: "sql shop",
+    toml: "toml written",
     mapping: "orders",
     jobs: "INSERT INTO order_queue (id, task, status, worker, started, pinged) VALUES
         (1, 'pack', 'working', 'w1', unixepoch() - 900, unixepoch() - 600),
@@ -29,7 +32,8 @@ const HEARTBEAT: Shape = Shape {
 };
 
 const AGE: Shape = Shape {
-    name: "age",
+    sql: "sql shape age",
+    toml: "toml shape age",
     mapping: "background",
     jobs: r#"INSERT INTO "BackgroundTasks" ("taskId", "taskType", "Status", "startedAt", "workerName") VALUES
         ('00000000-0000-0000-0000-000000000001', 'mail', 'running', now() - interval '1 h', 'ip-1#worker.2'),
@@ -42,7 +46,8 @@ const AGE: Shape = Shape {
 };
 
 const NO_STATE: Shape = Shape {
-    name: "no-state",
+    sql: "sql shape no-state",
+    toml: "toml shape no-state",
     mapping: "outbox",
     jobs: "INSERT INTO outbox (id, topic, locked_by, locked_at, finished_at, attempts) VALUES
         (1, 'mail', 'w1', datetime('now', '-2 hours'), NULL, 1), (2, 'mail', 'w1', datetime('now'), NULL, 1),
@@ -53,7 +58,8 @@ const NO_STATE: Shape = Shape {
 };
 
 const ENUM: Shape = Shape {
-    name: "enum",
+    sql: "sql shape enum",
+    toml: "toml shape enum",
     mapping: "imports",
     jobs: "INSERT INTO imports (id, state, claimed_by, claimed_at, heartbeat_at) VALUES
         (1, 'running', 'w1', now() AT TIME ZONE 'utc' - interval '1 h', now() AT TIME ZONE 'utc' - interval '10 min'),
@@ -64,7 +70,8 @@ const ENUM: Shape = Shape {
 };
 
 const WAITING: Shape = Shape {
-    name: "waiting",
+    sql: "sql shape waiting",
+    toml: "toml shape waiting",
     mapping: "tasks",
     jobs: "INSERT INTO workers VALUES ('w1', 'mail, media', unixepoch() - 5), ('w2', 'reports', unixepoch() - 900);
         INSERT INTO tasks (id, queue, kind, status, run_at, worker, started, parent) VALUES
@@ -76,27 +83,42 @@ const WAITING: Shape = Shape {
     after: ["1 new - 1", "2 working w1 0", "3 new - 0"],
 };
 
+const APPLICATION_ROWS: Shape = Shape {
+    sql: "sql shape application-rows",
+    toml: "toml shape application-rows",
+    mapping: "runs",
+    jobs: "INSERT INTO export_runs VALUES (7, 'w1', unixepoch() - 900);
+        INSERT INTO order_imports VALUES (7, 'w2', unixepoch());
+        INSERT INTO jobs (id, kind, status, run_id) VALUES
+        (1, 'export', 'running', 7), (2, 'import', 'running', 7), (3, 'export', 'queued', NULL)",
+    stuck: "1",
+    rows: "SELECT id, status, run_id, tries FROM jobs ORDER BY id",
+    after: ["1 queued - 1", "2 running 7 0", "3 queued - 0"],
+};
+
 impl Shape {
     fn holds(&self, shop: &Shop) {
-        shop.sql(&format!("{};{}", text_of(&format!("sql shape {}", self.name)), self.jobs));
-        let mapping = text_of(&format!("toml shape {}", self.name));
+        shop.sql(&format!("{};{}", text_of(self.sql), self.jobs));
+        let written = text_of(self.toml);
+        // What `adopt` writes begins with a target.
+        let mapping = written.find("[mapping.").map_or("", |at| &written[at..]);
         let config = format!("[target.t]\ndb = \"{}\"\npreset = \"{}\"\n{mapping}", shop.url, self.mapping);
         fs::write(shop.doctor.path("c.toml"), config).expect("the config file");
         let run = |arguments: &[&str]| shop.doctor.run(&[arguments, &["--config", "c.toml"]].concat()).exits(0);
         let checked = run(&["check", "--json"]).json();
         let findings = checked["findings"].as_array().expect("findings");
         let bad = findings.iter().find(|one| one["severity"] != "ok" && one["id"] != "index");
-        assert_eq!((bad, &checked["can_reclaim"]), (None, &true.into()), "{}", self.name);
-        assert_eq!(run(&["stale", "-o", "name"]).stdout, format!("{}\n", self.stuck), "{}", self.name);
+        assert_eq!((bad, &checked["can_reclaim"]), (None, &true.into()), "{}", self.toml);
+        assert_eq!(run(&["stale", "-o", "name"]).stdout, format!("{}\n", self.stuck), "{}", self.toml);
         run(&["reclaim", "--apply"]);
-        assert_eq!(shop.rows(self.rows), self.after, "{}", self.name);
+        assert_eq!(shop.rows(self.rows), self.after, "{}", self.toml);
     }
 }
 
 /// On Postgres in a session whose zone is not that of the times.
 #[test]
 fn they_hold() {
-    for shape in [HEARTBEAT, NO_STATE, WAITING] {
+    for shape in [HEARTBEAT, NO_STATE, WAITING, APPLICATION_ROWS] {
         shape.holds(&Shop::on_sqlite());
     }
     for shape in [AGE, ENUM] {
