@@ -4,7 +4,7 @@
 use crate::readme::block::WRITING;
 use clap_complete::Shell;
 use jobdoctor::cli::{completions, man_pages, preset_pages};
-use jobdoctor::output::presets::{PresetEntry, PresetPage, Presets, list, presets};
+use jobdoctor::output::presets::{PresetPage, Presets, presets};
 use jobdoctor::output::*;
 use jobdoctor::preset::Catalog;
 use schemars::{Schema, schema_for};
@@ -122,50 +122,36 @@ fn schemas_describe_every_field() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// What stands around the table in README.md.
-const TABLE: [&str; 2] = ["<!-- made from the presets: JOBDOCTOR_BLESS=1 -->\n", "<!-- end -->\n"];
+/// What stands around the names of the queues in README.md.
+const NAMES: [&str; 2] = ["<!-- made from the presets: JOBDOCTOR_BLESS=1 -->\n", "<!-- end -->\n"];
 
 #[test]
-fn the_table_of_queues_in_the_readme_is_up_to_date() {
+fn the_queues_in_the_readme_are_those_of_the_presets() {
     let _writing = WRITING.lock().unwrap();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let readme = fs::read_to_string(&path).unwrap();
-    let (before, rest) = readme.split_once(TABLE[0]).expect("the beginning of the table");
-    let (table, after) = rest.split_once(TABLE[1]).expect("its end");
-    let made = table_of_queues();
+    let (before, rest) = readme.split_once(NAMES[0]).expect("the beginning of the names");
+    let (names, after) = rest.split_once(NAMES[1]).expect("their end");
+    let made = names_of_queues();
     if blesses() {
-        fs::write(&path, [before, TABLE[0], &made, TABLE[1], after].concat()).unwrap();
+        fs::write(&path, [before, NAMES[0], &made, NAMES[1], after].concat()).unwrap();
     } else {
-        assert!(table == made, "the table of README.md is out of date: run the tests with JOBDOCTOR_BLESS=1");
+        assert!(names == made, "the queues of README.md are out of date: run the tests with JOBDOCTOR_BLESS=1");
     }
 }
 
-fn table_of_queues() -> String {
+/// Each queue with its language, in lines of 128 columns.
+fn names_of_queues() -> String {
     let known = presets(&Catalog::built_in()).unwrap();
-    // The words of `jobdoctor presets` for what shows life.
-    let signs = list(&known).rows.into_iter().map(|row| row[3].text.clone());
-    let rows = known.presets.iter().zip(signs).map(|(preset, signs)| {
-        let engines = match preset.engines.as_slice() {
-            [_, _] => "both",
-            [only] if only == "sqlite" => "SQLite",
-            _ => "Postgres",
-        };
-        format!("| `{}` | {} | {engines} | {signs} | {} |\n", preset.name, queue(preset), preset.proof)
-    });
-    let head = "| preset | queue | where | signs of life | proof |\n| --- | --- | --- | --- | --- |\n";
-    head.to_owned() + &rows.collect::<String>()
-}
-
-/// The queue's name as a link, its language, and what sets it apart from the others.
-fn queue(preset: &PresetEntry) -> String {
-    let (queue, _) = preset.title.split_once(": ").expect("a colon in the title");
-    let (name, language) = queue.split_at(queue.find(" (").unwrap_or(queue.len()));
-    let linked = preset.home.as_ref().map_or(name.to_owned(), |home| format!("[{name}]({home})"));
-    let only = match preset.can.as_slice() {
-        [_] => "; can list and advise",
-        [_, action] if action != "requeue" => "; can list and fail, cannot requeue",
-        _ if !preset.detected => "; only when named",
-        _ => "",
-    };
-    format!("{linked}{language}{only}")
+    let titles = known.presets.iter().map(|preset| preset.title.split_once(": ").expect("a colon in the title").0);
+    let text = titles.collect::<Vec<_>>().join(", ");
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.len() + 1 + word.len() <= 128 && !line.is_empty() => line.push_str(&format!(" {word}")),
+            Some(line) if line.is_empty() => line.push_str(word),
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n") + "\n"
 }

@@ -67,6 +67,12 @@ fn the_install_page_names_what_is_built_and_tried() {
         let version = at.strip_prefix(['-', '_', ':']).filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
         assert!(version.is_none_or(|rest| rest.starts_with(VERSION)), "another version: {at:.20}");
     }
+    // The workflow's archives are laid out as cargo-binstall expects.
+    let workflow = text(".github/workflows/release.yml");
+    for target in ["aarch64-apple-darwin", "x86_64-apple-darwin"] {
+        assert!(page.contains(target) && workflow.contains(&format!("target: {target}")), "{target}");
+    }
+    assert!(workflow.contains("name=\"jobdoctor-${GITHUB_REF_NAME#v}-${{ matrix.target }}\""));
     let glibc = build.lines().find_map(|line| line.strip_prefix("glibc=")?.split(' ').next()).unwrap();
     assert!(page.contains(&format!("glibc {glibc} or later")), "packaging/build needs glibc {glibc}");
     let blocks: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("```sh install ")).collect();

@@ -10,7 +10,7 @@ use super::{CliError, Exit, OrEnd};
 use crate::preset::{Catalog, Field, Node, Preset, SpecError, Written, did_you_mean};
 use anyhow::Context;
 use nix::unistd::{Gid, Group, Uid, User, geteuid};
-use rustix::fs::{PROC_SUPER_MAGIC, StatVfsMountFlags, statfs, statvfs};
+use rustix::fs::{StatVfsMountFlags, statvfs};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
@@ -163,7 +163,7 @@ pub(super) fn find_trusted(path: &Path) -> anyhow::Result<Result<Identity, Stran
             return Ok(Err(stranger));
         }
         if metadata.is_symlink() {
-            let (target, is_of_process) = (fs::read_link(&next)?, statfs(&place)?.f_type == PROC_SUPER_MAGIC);
+            let (target, is_of_process) = (fs::read_link(&next)?, is_of_processes(&place)?);
             let leads_to =
                 |there: &Metadata| place.join(&target).metadata().is_ok_and(|m| identity(&m) == identity(there));
             links += 1;
@@ -184,6 +184,18 @@ pub(super) fn find_trusted(path: &Path) -> anyhow::Result<Result<Identity, Stran
         place = next;
     }
     Ok(Ok(found))
+}
+
+/// True for a directory of `/proc`, whose links lead to what a process holds open.
+#[cfg(target_os = "linux")]
+fn is_of_processes(place: &Path) -> std::io::Result<bool> {
+    Ok(rustix::fs::statfs(place)?.f_type == rustix::fs::PROC_SUPER_MAGIC)
+}
+
+/// Other systems have no such links.
+#[cfg(not(target_os = "linux"))]
+fn is_of_processes(_place: &Path) -> std::io::Result<bool> {
+    Ok(false)
 }
 
 /// Who but root and the user who runs the program could change what has this name: its owner, or those who may write to

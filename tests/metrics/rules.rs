@@ -35,6 +35,7 @@ fn each_alert_has_a_line_about_what_to_do() {
     let rows = table.lines().skip_while(|line| !line.starts_with("| ---")).take_while(|line| line.starts_with('|'));
     let cells = rows.filter_map(|row| row.split(" | ").next());
     let mut named: Vec<&str> = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
-    (alerts.sort_unstable(), named.sort_unstable());
+    alerts.sort_unstable();
+    named.sort_unstable();
     assert_eq!(named, alerts);
 }

@@ -8,27 +8,34 @@ use std::sync::Mutex;
 pub(crate) static WRITING: Mutex<()> = Mutex::new(());
 
 /// The pages that are written by hand for whoever runs the program.
-pub(super) const PAGES: [&str; 20] = [
+pub(super) const PAGES: [&str; 27] = [
     "README.md",
-    "docs/care.md",
+    "docs/application-rows.md",
+    "docs/compared.md",
     "docs/config.md",
     "docs/connecting.md",
     "docs/cron.md",
     "docs/deploy.md",
+    "docs/exit-codes.md",
+    "docs/glossary.md",
     "docs/history.md",
     "docs/incident.md",
     "docs/install.md",
     "docs/judging.md",
     "docs/kubernetes.md",
+    "docs/listing.md",
     "docs/mapping.md",
     "docs/monitoring.md",
     "docs/on-run.md",
     "docs/output.md",
     "docs/plans.md",
+    "docs/proof.md",
     "docs/reference-schema.md",
     "docs/rights.md",
     "docs/security.md",
     "docs/sweep.md",
+    "docs/thresholds.md",
+    "docs/troubleshooting.md",
 ];
 
 #[derive(Debug, Clone)]

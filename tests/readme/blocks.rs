@@ -23,9 +23,12 @@ fn every_block_is_understood_and_true() {
 fn untrue(name: &'static str, bless: bool) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut page: Vec<String> = text(name).lines().map(str::to_owned).collect();
+    let sessions = sessions(blocks_of(name));
+    // In their order, so that the times of a page belong together.
+    let truths: Vec<_> = sessions.iter().map(|blocks| truth(blocks, bless)).collect();
     // From the end, so that lines keep their numbers while blocks before them change.
-    for blocks in sessions(blocks_of(name)).into_iter().rev() {
-        match truth(&blocks) {
+    for (blocks, truth) in sessions.into_iter().zip(truths).rev() {
+        match truth {
             Ok(real) => {
                 for (block, real) in blocks.iter().zip(real).rev() {
                     match real {
@@ -61,10 +64,10 @@ fn sessions(blocks: Vec<Block>) -> Vec<Vec<Block>> {
 }
 
 /// For each block of a session: nothing where it is true, what it should be where it shows an output that is another one.
-fn truth(blocks: &[Block]) -> Result<Vec<Option<String>>, String> {
+fn truth(blocks: &[Block], bless: bool) -> Result<Vec<Option<String>>, String> {
     let block = &blocks[0];
     if block.language == "console" {
-        return session(blocks);
+        return session(blocks, bless);
     }
     if blocks.len() > 1 {
         return Err(format!("line {} cannot go on from there", blocks[1].line));
@@ -123,8 +126,8 @@ fn written() -> Result<String, String> {
     Ok(format!("{}\n", plain.replace(&work.display().to_string(), "/srv/app").trim_end()))
 }
 
-/// Commands behind `$ `, each followed by what it prints.
-fn session(blocks: &[Block]) -> Result<Vec<Option<String>>, String> {
+/// Commands behind `$ `, each followed by what it prints; all of it if all is written anew.
+fn session(blocks: &[Block], anew: bool) -> Result<Vec<Option<String>>, String> {
     let began = Instant::now();
     let mut session = Session::on(Bench::with(&blocks[0].words)?);
     blocks
@@ -133,7 +136,7 @@ fn session(blocks: &[Block]) -> Result<Vec<Option<String>>, String> {
             let said = session.play(block).map_err(|why| format!("line {}: {why}", block.line))?;
             let compared = |text: &str| Aged::of(&redact(text));
             let is_true = compared(&said).is_like(&compared(&block.text), began.elapsed().as_secs());
-            Ok((!is_true).then_some(said))
+            Ok((anew || !is_true).then_some(said))
         })
         .collect()
 }

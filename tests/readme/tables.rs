@@ -9,7 +9,7 @@ use std::path::Path;
 
 fn section(title: &str) -> String {
     let pages = pages();
-    let (_, rest) = pages.split_once(&format!("\n## {title}\n")).unwrap_or_else(|| panic!("no section {title}"));
+    let (_, rest) = pages.split_once(&format!("# {title}\n")).unwrap_or_else(|| panic!("no section {title}"));
     rest.split("\n## ").next().and_then(|rest| rest.split("\n# ").next()).expect("a section").to_owned()
 }
 
@@ -51,6 +51,20 @@ fn every_key_of_the_config_file_is_there_and_no_other() {
         let key = key.trim_end_matches("NAME]");
         assert!(example.lines().any(|line| line.starts_with(key)), "the example lacks {key}");
     }
+}
+
+/// Readers read little at three in the morning. All pages by hand are counted, that for contributors too.
+#[test]
+fn the_pages_are_short() {
+    let bytes = |page: &str| text(page).len();
+    assert!(bytes("README.md") <= 8_000, "README.md has {} bytes", bytes("README.md"));
+    let all = PAGES.map(bytes).iter().sum::<usize>() + bytes("docs/architecture.md");
+    assert!(all <= 180 * 1024, "the pages have {all} bytes");
+    let docs = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs")).expect("the pages");
+    let names = docs.flatten().map(|file| format!("docs/{}", file.file_name().display()));
+    let by_hand: BTreeSet<String> =
+        names.filter(|name| name.ends_with(".md") && name != "docs/architecture.md").collect();
+    assert_eq!(by_hand, PAGES.iter().skip(1).map(|page| (*page).to_owned()).collect());
 }
 
 #[test]

@@ -39,6 +39,7 @@ pub fn check(
         findings.add(Severity::Error, id, why.clone(), None);
     }
     server(&mut findings, snapshot);
+    findings.list.extend(unasked(std::env::consts::OS, snapshot.spec.engine));
     if snapshot.target.standby.is_some() {
         let fix = "name its primary, or several hosts and target_session_attrs=read-write".to_owned();
         let detail = "this is a standby: jobdoctor can list it and apply nothing".to_owned();
@@ -226,6 +227,25 @@ fn server(findings: &mut Findings, snapshot: &Snapshot) {
     }
 }
 
+/// What jobdoctor cannot ask this system, which Linux answers.
+fn unasked(system: &str, engine: Engine) -> Option<CheckFinding> {
+    let (severity, what) = match engine {
+        _ if system == "linux" => return None,
+        Engine::Sqlite => (
+            Severity::Warning,
+            "whether the file is on a network file system, where locks are unreliable, which processes hold its locks, and ",
+        ),
+        Engine::Postgres => (Severity::Ok, ""),
+    };
+    Some(CheckFinding {
+        id: "system".to_owned(),
+        severity,
+        detail: format!("on {system} jobdoctor cannot ask {what}when this host booted (--started-before boot)"),
+        fix: None,
+        count_seconds: None,
+    })
+}
+
 /// What only a write can show.
 fn not_tried(engine: Engine) -> Vec<&'static str> {
     let kinds = ["values", "triggers", "row security", "keys"];
@@ -240,4 +260,21 @@ fn role(snapshot: &Snapshot) -> String {
 /// A table's name as it stands in a statement.
 fn name(spec: &QueueSpec, table: &LiveTable) -> String {
     if spec.engine.has_schemas() { qualified(&table.schema, &table.name) } else { quoted(&table.name) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_systems_are_asked_less_than_linux() {
+        let asked = |system, engine| unasked(system, engine).map(|finding| (finding.severity, finding.detail));
+        assert_eq!(asked("linux", Engine::Sqlite), None);
+        let (severity, detail) = asked("macos", Engine::Sqlite).unwrap();
+        assert!(
+            severity == Severity::Warning
+                && detail.starts_with("on macos jobdoctor cannot ask whether the file is on a network")
+        );
+        assert_eq!(asked("macos", Engine::Postgres).unwrap().0, Severity::Ok);
+    }
 }

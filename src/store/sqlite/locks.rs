@@ -92,7 +92,7 @@ fn locked_by(path: &Path, first: u64, bytes: u64) -> Option<u32> {
         l_pid: 0,
     };
     fcntl(&File::open(path).ok()?, FcntlArg::F_GETLK(&mut lock)).ok()?;
-    (i32::from(lock.l_type) != libc::F_UNLCK).then(|| u32::try_from(lock.l_pid).unwrap_or(0))
+    (i64::from(lock.l_type) != i64::from(libc::F_UNLCK)).then(|| u32::try_from(lock.l_pid).unwrap_or(0))
 }
 
 /// The processes that lock a database, in words; `None` if they cannot be seen.
@@ -135,7 +135,7 @@ impl FileId {
     fn of(path: &Path) -> Option<FileId> {
         let metadata = fs::metadata(path).ok()?;
         let device = metadata.dev();
-        let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+        let (major, minor) = (rustix::fs::major(device as _), rustix::fs::minor(device as _));
         Some(FileId { major, minor, inode: metadata.ino() })
     }
 }
