@@ -10,7 +10,7 @@ use std::process::Command;
 type Mutant = (&'static str, &'static str, &'static str, &'static str);
 
 /// Which tests must notice which mutants of the files below which folder.
-const GROUPS: [(&str, &str, &[Mutant]); 11] = [
+const GROUPS: [(&str, &str, &[Mutant]); 12] = [
     ("adopt::", "src/ops/adopt", &OF_ADOPT),
     ("conformance::", "src/store", &OF_STORE),
     ("preset::catalog", "", &OF_PRESETS),
@@ -22,6 +22,24 @@ const GROUPS: [(&str, &str, &[Mutant]); 11] = [
     ("cron::best_effort", "src/cli", &OF_HOOKS),
     ("journal::", "src", &OF_RECORDS),
     ("cron::on_run", "src/cli/commands/pass", &OF_TELLING),
+    ("metrics::", "src", &OF_METRICS),
+];
+
+/// A counter that forgets, counts for another target, or grows without end; and an owner that was not asked about.
+const OF_METRICS: [Mutant; 3] = [
+    (
+        "the counter begins anew",
+        "output/metrics.rs",
+        "let mut totals = self.totals.clone();",
+        "let mut totals = Totals::new();",
+    ),
+    (
+        "another target's counts",
+        "cli/monitor/metrics.rs",
+        "previous.target.as_deref() == Some(target)",
+        "previous.target.is_some() || target.is_empty()",
+    ),
+    ("owners that were not asked about", "ops/health.rs", "*is_counted |= is_admitted;", "*is_counted |= true;"),
 ];
 
 /// A program of `on_run` that is told too much, or too often, and what it leaves behind.
