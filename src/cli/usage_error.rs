@@ -8,6 +8,7 @@ use super::next_command::shell_word;
 use super::secret::may_be_misplaced_password;
 use super::ui::Ui;
 use super::{CliError, Exit};
+use crate::model::Engine;
 use crate::output::format::{Format, inert};
 use crate::policy::State;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -187,10 +188,10 @@ pub(super) fn no_database(word: String) -> Result<String, &'static str> {
 }
 
 fn is_database(word: &str) -> bool {
-    let path = Path::new(word);
-    let is_usual =
-        path.extension().is_some_and(|end| ["db", "db3", "sqlite", "sqlite3"].iter().any(|usual| end == *usual));
-    word.contains("://") || word.contains("dbname=") || word.contains("host=") || is_usual
+    let ending = Path::new(word).extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let ending = ending.trim_end_matches('3');
+    let is_file = ending == "db" || Engine::from_name(ending).is_some_and(Engine::is_file);
+    word.contains("://") || word.contains("dbname=") || word.contains("host=") || is_file
 }
 
 /// True for a number and a UUID.

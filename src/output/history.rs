@@ -291,7 +291,11 @@ impl HistoryOne {
     /// `requeued 56, failed 1`; empty if no job was moved.
     pub(super) fn moved_by_action(&self) -> String {
         let actions = self.summary.by_action.iter().filter_map(|count| Some((count.moved?, count.action.past())));
-        let actions = actions.filter(|(jobs, _)| *jobs > 0).map(|(jobs, did)| format!("{did} {}", grouped(jobs)));
+        let actions = actions.filter(|(jobs, _)| *jobs > 0);
+        if self.head.run.head.undoes.is_some() {
+            return format!("reverted {}", grouped(actions.map(|(jobs, _)| jobs).sum()));
+        }
+        let actions = actions.map(|(jobs, did)| format!("{did} {}", grouped(jobs)));
         actions.collect::<Vec<_>>().join(", ")
     }
 }

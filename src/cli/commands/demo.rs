@@ -53,7 +53,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let screen = context.ui.screen();
     let file = inert(&shell_word(&file)).into_owned();
     context.ui.report(|out| {
-        writeln!(out, "Made {file}: a queue in which two workers were killed some minutes ago.\n")?;
+        writeln!(out, "Made {file}: a queue in which two hosts died some minutes ago.\n")?;
         writeln!(out, "$ jobdoctor stale --db {file}\n{}", stale.table(&screen, Format::Table))?;
         writeln!(out, "$ jobdoctor show 5 --db {file}\n{}", show(&shown, &screen))?;
         writeln!(out, "$ jobdoctor reclaim --db {file}\n{}", plan.document.table(&screen, Format::Table))?;

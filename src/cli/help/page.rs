@@ -40,7 +40,7 @@ impl Page {
                 continue;
             }
             let is_item = line.starts_with(|c: char| c.is_ascii_digit()) && line.contains(". ");
-            let is_text = !line.is_empty() && !line.starts_with(['#', '|', '`', '{']);
+            let is_text = !line.is_empty() && !line.starts_with(['#', '|', '{']) && !line.starts_with("```");
             if !paragraph.is_empty() && (is_item || !is_text) {
                 blocks.push(Block::Paragraph(paragraph_lines(&std::mem::take(&mut paragraph))));
             }

@@ -208,7 +208,7 @@ fn statement(spec: &QueueSpec, live: &LiveTable) -> Option<String> {
         let attach = format!("ALTER INDEX {of_whole} ATTACH PARTITION {attached}");
         [on(index(table), qualified(schema, table)), attach]
     });
-    Some(std::iter::once(whole).chain(parts).collect::<Vec<_>>().join("; "))
+    Some(std::iter::once(whole).chain(parts).collect::<Vec<_>>().join("; ") + ";")
 }
 
 fn owner(spec: &QueueSpec) -> Option<&Column> {

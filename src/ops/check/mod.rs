@@ -54,6 +54,11 @@ pub fn check(
         let fix = "ALTER ROLE ... or ALTER DATABASE ... RESET default_transaction_read_only".to_owned();
         findings.add(Severity::Error, "read_only", detail, Some(fix));
     }
+    if has_roles && snapshot.reader.ask("SELECT pg_catalog.current_setting('is_superuser') = 'on'")? {
+        let detail = "this role is a superuser: no missing right holds jobdoctor back".to_owned();
+        let fix = "connect as a role that has only the rights of docs/rights.md".to_owned();
+        findings.add(Severity::Ok, "superuser", detail, Some(fix));
+    }
     schema::preset(&mut findings, snapshot);
     if let Some(unfamiliar) = snapshot.unfamiliar_states()? {
         let (rows, states, preset) = (unfamiliar.rows(), unfamiliar.states.join(", "), &snapshot.spec.preset);
@@ -229,21 +234,11 @@ fn server(findings: &mut Findings, snapshot: &Snapshot) {
 
 /// What jobdoctor cannot ask this system, which Linux answers.
 fn unasked(system: &str, engine: Engine) -> Option<CheckFinding> {
-    let (severity, what) = match engine {
-        _ if system == "linux" => return None,
-        Engine::Sqlite => (
-            Severity::Warning,
-            "whether the file is on a network file system, where locks are unreliable, which processes hold its locks, and ",
-        ),
-        Engine::Postgres => (Severity::Ok, ""),
-    };
-    Some(CheckFinding {
-        id: "system".to_owned(),
-        severity,
-        detail: format!("on {system} jobdoctor cannot ask {what}when this host booted (--started-before boot)"),
-        fix: None,
-        count_seconds: None,
-    })
+    let of_file = "whether the file is on a network file system, where locks are unreliable, who holds its locks, and ";
+    let (severity, of_file) = if engine.is_file() { (Severity::Warning, of_file) } else { (Severity::Ok, "") };
+    let detail = format!("on {system} jobdoctor cannot ask {of_file}when this host booted");
+    let finding = CheckFinding { id: "system".to_owned(), severity, detail, fix: None, count_seconds: None };
+    (system != "linux").then_some(finding)
 }
 
 /// What only a write can show.

@@ -199,6 +199,9 @@ fn done(document: &Reclaim, outcomes: &Outcomes, verb: impl Fn(Action) -> String
     if parts.is_empty() {
         parts.push(if document.head.rolled_back { "would move no job" } else { "moved no job" }.to_owned());
     }
+    if document.head.undoes.is_some() && document.summary.skipped > 0 {
+        parts.push(format!("{} skipped", grouped(document.summary.skipped)));
+    }
     parts.extend(not_moved(outcomes, MEANWHILE).iter().map(|(what, n)| format!("{} {what}", grouped(*n))));
     parts.join(", ")
 }
