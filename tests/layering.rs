@@ -191,11 +191,11 @@ fn an_upward_arrow_is_caught() {
 
 /// The most lines and files of each layer, unit tests included. A change that needs more raises the figure and says why.
 const BUDGETS: [(&str, usize, usize); 8] = [
-    ("cli", 11_220, 70),
+    ("cli", 11_325, 70),
     ("history", 915, 5),
     ("model", 1_565, 11),
-    ("ops", 11_670, 64),
-    ("output", 7_820, 44),
+    ("ops", 11_675, 64),
+    ("output", 7_845, 44),
     ("policy", 4_330, 23),
     ("preset", 7_715, 34),
     ("store", 13_305, 67),

@@ -60,7 +60,7 @@ fn line(
     more: &[&str],
 ) -> String {
     let mut line: Vec<String> = ["jobdoctor"].iter().chain(command).map(|word| (*word).to_owned()).collect();
-    let mut words = words.iter().skip(1);
+    let mut words = words.iter().skip(1).peekable();
     while let Some(word) = words.next() {
         let Some(name) = name(word, this) else {
             line.extend((keeps_arguments && !word.starts_with('-')).then(|| shell_word(word)));
@@ -69,7 +69,9 @@ fn line(
         let takes_value =
             arg(this, &name).is_some_and(|arg| arg.get_action().takes_values() && !arg.is_require_equals_set());
         let has_value = takes_value && (word.len() == 2 || word == &format!("--{name}"));
-        let value = if has_value { words.next() } else { None };
+        let is_optional = arg(this, &name).and_then(Arg::get_num_args).is_some_and(|values| values.min_values() == 0);
+        let is_value = |next: &&String| !is_optional || !next.starts_with('-');
+        let value = if has_value { words.next_if(is_value) } else { None };
         if is_kept(&name) {
             line.extend([Some(word), value].into_iter().flatten().map(|word| shell_word(word)));
         }

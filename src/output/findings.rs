@@ -127,8 +127,8 @@ impl Wording {
             Waits(state, since, time, limit) => {
                 format!("waits in {state}, {} past {since}, {}", span(time), allowed(limit, ""))
             }
-            Interrupted(_) if self.silence.is_some() => "its worker died, and the library failed it".into(),
-            Interrupted(ago) => format!("its worker died, and the library failed it {} ago", span(ago)),
+            Interrupted(_) if self.silence.is_some() => "failed because its worker died".into(),
+            Interrupted(ago) => format!("failed {} ago because its worker died", span(ago)),
             FailedBefore(ago, since) => {
                 format!("it failed {} ago, longer than the {} asked for", span(ago), span(since))
             }

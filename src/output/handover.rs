@@ -43,7 +43,8 @@ impl HistoryOne {
             let owners = summary.by_owner.iter().map(|(owner, jobs)| format!("{} {}", code(owner), grouped(*jobs)));
             line_of("held by", owners, summary.by_owner.len() as u64, &mut line);
         }
-        for action in [Action::Fail, Action::Cancel, Action::TimeOut] {
+        let named = if run.head.undoes.is_some() { &[][..] } else { &[Action::Fail, Action::Cancel, Action::TimeOut] };
+        for action in named.iter().copied() {
             let of_action = |step: &&Step<End>| step.stage.outcome == Outcome::Moved && step.action == action;
             let ids = steps().filter(of_action).map(|step| code(&step.id));
             line_of(action.past(), ids, moved(Some(action)), &mut line);

@@ -293,7 +293,8 @@ impl HistoryOne {
         let actions = self.summary.by_action.iter().filter_map(|count| Some((count.moved?, count.action.past())));
         let actions = actions.filter(|(jobs, _)| *jobs > 0);
         if self.head.run.head.undoes.is_some() {
-            return format!("reverted {}", grouped(actions.map(|(jobs, _)| jobs).sum()));
+            let jobs: u64 = actions.map(|(jobs, _)| jobs).sum();
+            return if jobs > 0 { format!("reverted {}", grouped(jobs)) } else { String::new() };
         }
         let actions = actions.map(|(jobs, did)| format!("{did} {}", grouped(jobs)));
         actions.collect::<Vec<_>>().join(", ")

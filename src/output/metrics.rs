@@ -87,7 +87,8 @@ impl RunMetrics<'_> {
     fn sample(&self, labels: Vec<(&'static str, String)>, value: f64) -> Sample {
         let own = [("target", self.target.to_owned()), ("command", self.command.to_owned())];
         // Milliseconds: more digits would be noise.
-        Sample { labels: own.into_iter().chain(labels).collect(), value: (value * 1000.0).round() / 1000.0 }
+        let rounded = Some((value * 1000.0).round() / 1000.0).filter(|rounded| rounded.is_finite());
+        Sample { labels: own.into_iter().chain(labels).collect(), value: rounded.unwrap_or(value) }
     }
 
     fn one(&self, name: &'static str, help: &'static str, value: Option<f64>) -> Family {
@@ -155,12 +156,16 @@ impl RunMetrics<'_> {
     /// sees no increase in the first value of a series.
     fn reclaimed(&self, outcomes: &OutcomeCounts, names: &Names) -> [Family; 2] {
         let mut totals = self.totals.clone();
-        let mut queues: BTreeSet<String> = totals.keys().map(|[queue, ..]| queue.clone()).collect();
+        let queues = |totals: &Totals| -> BTreeSet<String> { totals.keys().map(|[queue, ..]| queue.clone()).collect() };
+        if queues(&totals).len() + names.count() > MOST_QUEUES {
+            totals.retain(|_, (jobs, _)| *jobs > 0.0);
+        }
+        let mut queues = queues(&totals);
         let found = self.measured.iter().flat_map(|measured| measured.queues.keys());
         let none = found.flat_map(|queue| [Action::Requeue, Action::Fail].map(|action| (queue, action, "moved", 0)));
         let acted = outcomes.iter().map(|((queue, action, outcome), jobs)| (queue, *action, *outcome, *jobs));
         let began = self.ended_at - self.took.as_secs_f64();
-        for (queue, action, outcome, jobs) in none.chain(acted) {
+        for (queue, action, outcome, jobs) in acted.chain(none) {
             let mut queue = names.label(queue.as_deref());
             if queues.len() >= MOST_QUEUES && !queues.contains(&queue) {
                 OTHER.clone_into(&mut queue);
@@ -183,6 +188,7 @@ impl RunMetrics<'_> {
 
 #[derive(Default)]
 struct Names {
+    all: usize,
     /// The queues that keep their name; `None` if all do.
     kept: Option<BTreeSet<String>>,
 }
@@ -197,13 +203,18 @@ impl Names {
         for flow in measured.waiting.iter().flat_map(|waiting| &waiting.queues) {
             *by_name.entry(short(flow.queue.as_deref().unwrap_or_default())).or_default() += flow.due;
         }
-        if by_name.len() <= MOST_QUEUES {
-            return Names { kept: None };
+        let all = by_name.len();
+        if all <= MOST_QUEUES {
+            return Names { all, kept: None };
         }
         let mut ranked: Vec<(String, u64)> = by_name.into_iter().collect();
         // The sort is stable, so equal counts keep the order of names.
         ranked.sort_by_key(|(_, findings)| std::cmp::Reverse(*findings));
-        Names { kept: Some(ranked.into_iter().take(MOST_QUEUES).map(|(name, _)| name).collect()) }
+        Names { all, kept: Some(ranked.into_iter().take(MOST_QUEUES).map(|(name, _)| name).collect()) }
+    }
+
+    fn count(&self) -> usize {
+        self.kept.as_ref().map_or(self.all, BTreeSet::len)
     }
 
     fn label(&self, queue: Option<&str>) -> String {
@@ -215,8 +226,10 @@ impl Names {
     }
 }
 
+/// The name as it stands in a label: of two that differ in more, there is one. Prometheus takes a NUL for the end of the
+/// text.
 fn short(name: &str) -> String {
-    name.chars().take(LONGEST_NAME).collect()
+    name.chars().take(LONGEST_NAME).map(|c| if c == '\0' { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 /// The jobs in flight of one snapshot, counted for monitoring: for [`super::Health`] and for metrics.

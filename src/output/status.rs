@@ -121,7 +121,7 @@ impl Status {
         let counts = &self.summary.counts;
         let tone = if counts.stuck > 0 { Tone::Bad } else { Tone::Plain };
         let (stuck, unknown) = (grouped(counts.stuck), grouped(counts.unknown));
-        Cell::new(format!("{}: {stuck} stuck, {unknown} unknown", grouped(counts.in_flight)), tone)
+        Cell::new(format!("{}: {stuck} stuck, {unknown} unknown", count(counts.in_flight, "job", "jobs")), tone)
     }
 
     fn due(&self) -> Cell {

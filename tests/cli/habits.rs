@@ -38,13 +38,13 @@ fn the_short_help_is_one_screen() {
 fn words_of_other_tools_are_answered() {
     let doctor = Doctor::new();
     for (line, answer) in [
-        ("top", "jobdoctor stale --watch 2s"),
+        ("top", "jobdoctor stale --watch"),
         ("ls", "jobdoctor stale"),
         ("list", "jobdoctor stale"),
         ("ps", "jobdoctor owners"),
         ("workers", "jobdoctor owners"),
-        ("describe", "jobdoctor show ID"),
-        ("explain", "jobdoctor show ID"),
+        ("describe", "`jobdoctor show` ID"),
+        ("explain", "`jobdoctor show` ID"),
         ("retry", "jobdoctor reclaim"),
         ("version", "jobdoctor --version"),
         ("reclaim --yes", "--apply carries out a plan"),

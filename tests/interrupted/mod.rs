@@ -43,7 +43,7 @@ fn they_are_listed_by_cause_and_come_back_and_an_undo_fails_them_again() {
         let before = queue.jobs();
         let cause = "host web2 died: 5 jobs of kind SendInvoice (mail 4, reports 1) failed 14m";
         let listed = queue.run(&["stale", "--interrupted", "-o", "table"]).exits(0);
-        listed.shows("its worker died, and the library failed it").says("5 jobs, of 5 that failed with their worker");
+        listed.shows("failed because its worker died").says("5 jobs, of 5 that failed with their worker");
         let plan = queue.run(&["reclaim", "--interrupted", "-o", "table"]).exits(0);
         for ran in [&listed, &plan] {
             assert!(ran.stdout.replace("\n    ", " ").starts_with(cause), "{}", ran.stdout);

@@ -133,7 +133,7 @@ fn session(blocks: &[Block], anew: bool) -> Result<Vec<Option<String>>, String> 
     blocks
         .iter()
         .map(|block| {
-            let said = session.play(block).map_err(|why| format!("line {}: {why}", block.line))?;
+            let said = session.play(block, anew).map_err(|why| format!("line {}: {why}", block.line))?;
             let compared = |text: &str| Aged::of(&redact(text));
             let is_true = compared(&said).is_like(&compared(&block.text), began.elapsed().as_secs());
             Ok((anew || !is_true).then_some(said))

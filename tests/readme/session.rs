@@ -23,7 +23,9 @@ impl Session {
 
     /// Runs the commands of a block, and gives it as it really is, but with the digests and runs that the page has: what is
     /// copied from one block into the next must stay the same in both.
-    pub(super) fn play(&mut self, block: &Block) -> Result<String, String> {
+    ///
+    /// Anew, the page is written with the real ones.
+    pub(super) fn play(&mut self, block: &Block, anew: bool) -> Result<String, String> {
         let mut real = String::new();
         for (command, printed) in commands(&block.text) {
             let command = self.copied.iter().fold(command.to_owned(), |command, (page, is)| command.replace(page, is));
@@ -32,6 +34,9 @@ impl Session {
             let said = if is_read { self.bench.show(&command)? } else { self.bench.say(&command)? };
             self.copied.extend(names(&printed).into_iter().zip(names(&said)));
             real.push_str(&format!("$ {command}\n{said}"));
+        }
+        if anew {
+            return Ok(real);
         }
         Ok(self.copied.iter().fold(real, |real, (page, is)| real.replace(is, page)))
     }
@@ -43,8 +48,9 @@ impl Session {
             .filter(|block| block.language == "console" && block.words.first().is_some_and(|word| word == scene))
             .collect();
         assert!(!blocks.is_empty(), "{page} has no blocks of scene `{scene}`");
-        let play =
-            |block: &Block| self.play(block).unwrap_or_else(|error| panic!("{page}, line {}: {error}", block.line));
+        let play = |block: &Block| {
+            self.play(block, false).unwrap_or_else(|error| panic!("{page}, line {}: {error}", block.line))
+        };
         blocks.iter().map(play).collect()
     }
 

@@ -10,7 +10,7 @@ use super::{Stage, newest};
 use crate::support::dice::one_in;
 use crate::support::doctor::{limits, unguarded};
 use jobdoctor::history::RecordOptions;
-use jobdoctor::model::{Action, Engine};
+use jobdoctor::model::{Action, Engine, parse_duration};
 use jobdoctor::ops::{self, ApplyOptions, ReadyPlan, Selection, Session};
 use jobdoctor::policy::Policy;
 use jobdoctor::preset::Place;
@@ -94,11 +94,15 @@ fn played(
     let catalog = catalog(&stage.queue);
     let looking = Session { store: &*store, catalog, preset: None, place: &place, limits: &limits, target: None };
     let policy = Policy {
-        older: scene.older.as_deref().map(|older| jobdoctor::model::parse_duration(older).unwrap()),
+        older: scene.older.as_deref().map(|older| parse_duration(older).unwrap()),
         to: scene.to.as_deref().map(|to| Action::ALL.into_iter().find(|known| known.name() == to).unwrap()),
         ..Policy::default()
     };
-    let mut look = looking.snapshot().map_err(|error| error.to_string())?;
+    let (policy, look) = match scene.interrupted.as_deref() {
+        Some(within) => (policy.on_interrupted(parse_duration(within).unwrap()), looking.snapshot_of_interrupted()),
+        None => (policy, looking.snapshot()),
+    };
+    let mut look = look.map_err(|error| error.to_string())?;
     let plan = ops::plan(&mut look, &Selection::default(), &policy).map_err(|error| error.to_string())?;
     let plan = plan.ready(look);
     database.run(&scene.meanwhile);

@@ -18,6 +18,9 @@ pub struct ListArgs {
     pub rows: RowArgs,
 }
 
+/// The columns of what is skipped or unknown, which has a table of its own.
+const OF_OTHER_LISTS: [&str; 3] = ["problem", "reason", "state"];
+
 impl ListArgs {
     /// Refuses columns that the table does not have, before anything is read.
     pub fn check(&self, columns: &[&str]) -> Result<(), CliError> {
@@ -30,7 +33,8 @@ impl ListArgs {
             return Err(CliError::usage(message).hint("leave one of them out"));
         }
         let columns: Vec<String> = columns.iter().map(|title| title.replace(' ', "-")).collect();
-        match asked_for.find(|name| !columns.contains(name)) {
+        let is_of_another = |name: &String| named.contains(name) && OF_OTHER_LISTS.contains(&name.as_str());
+        match asked_for.find(|name| !columns.contains(name) && !is_of_another(name)) {
             None => Ok(()),
             Some(name) => Err(CliError::usage(format!("no column `{name}` in this table"))
                 .hint(format!("its columns are {}", columns.join(", ")))),

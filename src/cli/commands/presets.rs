@@ -1,10 +1,12 @@
 use crate::cli::args::{OutputArgs, StoreArgs, few_formats};
 use crate::cli::secret::masked;
 use crate::cli::settings::Settings;
+use crate::cli::usage_error::no_database;
 use crate::cli::{CliError, Context, Exit};
 use crate::output::format::Page;
 use crate::output::presets::{self, list, people};
 use crate::preset::Preset;
+use clap::builder::{StringValueParser, TypedValueParser};
 use std::path::PathBuf;
 use toml_edit::{DocumentMut, Item};
 
@@ -34,7 +36,7 @@ Examples:
   jobdoctor presets show lease > my.toml    to start a mapping from")]
 struct Show {
     /// The preset or mapping
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", value_parser = StringValueParser::new().try_map(no_database))]
     name: String,
     #[command(flatten)]
     how: How,

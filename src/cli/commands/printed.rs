@@ -4,10 +4,12 @@ use super::{Cli, command, plain_command};
 use crate::cli::completion;
 use crate::cli::generated::man_pages;
 use crate::cli::help::{TOPICS, Topic};
+use crate::cli::usage_error::no_database;
 use crate::cli::{CliError, Context, Exit};
 use crate::output::format::json;
 use crate::output::{schema, schema_names};
 use crate::preset::did_you_mean;
+use clap::builder::{StringValueParser, TypedValueParser};
 use clap_complete::Shell;
 
 #[derive(Debug, Clone, clap::Args)]
@@ -18,7 +20,7 @@ Examples:
   jobdoctor help presets show")]
 pub struct HelpArgs {
     /// A topic, or a command
-    #[arg(value_name = "TOPIC")]
+    #[arg(value_name = "TOPIC", value_parser = StringValueParser::new().try_map(no_database))]
     words: Vec<String>,
 }
 
@@ -68,7 +70,7 @@ Examples:
   jobdoctor man exit-codes > jobdoctor-exit-codes.7")]
 pub struct ManArgs {
     /// The command or topic; without one, the page of the program
-    #[arg(value_name = "COMMAND")]
+    #[arg(value_name = "COMMAND", value_parser = StringValueParser::new().try_map(no_database))]
     name: Option<String>,
 }
 

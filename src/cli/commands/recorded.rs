@@ -97,10 +97,12 @@ fn with_place(args: &StoreArgs, head: &RunHead) -> StoreArgs {
 pub(super) fn settings_of_run(args: &StoreArgs, run: &str, context: &Context) -> Result<Settings, CliError> {
     let settings = Settings::resolve(args, &context.environment)?;
     let journals = context.environment.journals();
-    let Some(head) = (Records { journals: journals.as_ref(), snapshot: None }).recorded_head(run) else {
-        return Ok(settings);
-    };
     let at_hand = settings.database_label();
+    let mut records = Records { journals: journals.as_ref(), snapshot: None };
+    let Some(head) = records.recorded_head(run) else {
+        // No ledger can know the run either.
+        return if at_hand.is_none() { Err(records.unknown(run).into()) } else { Ok(settings) };
+    };
     let is_named = args.db.is_some() || args.target().is_some();
     if is_named || at_hand.as_deref().is_some_and(|label| is_at(&head.target, label)) {
         return as_in_run(settings, args, run, context);

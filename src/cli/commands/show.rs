@@ -1,11 +1,9 @@
 use crate::cli::args::{EvidenceArgs, OlderArgs, OutputArgs, StoreArgs, TimeArg, few_formats};
 use crate::cli::evidence_files::EvidenceFiles;
 use crate::cli::settings::{READING, Settings};
-use crate::cli::usage_error::no_database;
 use crate::cli::{CliError, Context, Exit};
 use crate::ops;
 use crate::output::{Target, no_such_job, show};
-use clap::builder::{StringValueParser, TypedValueParser};
 use std::path::PathBuf;
 
 #[derive(Debug, Clone, clap::Args)]
@@ -17,7 +15,6 @@ Examples:
 pub struct Args {
     /// The jobs, by id
     #[arg(required = true, value_name = "ID", allow_negative_numbers = true)]
-    #[arg(value_parser = StringValueParser::new().try_map(no_database))]
     ids: Vec<String>,
     #[command(flatten)]
     older: OlderArgs,

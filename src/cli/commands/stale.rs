@@ -43,8 +43,9 @@ pub struct Args {
     #[arg(long, value_name = "FIELD", value_parser = named(Field::ALL.to_vec(), Field::name), conflicts_with = "summary")]
     by: Option<Field>,
     /// Take a snapshot again and again, with this pause in between, and redraw the terminal, with + for new jobs and -
-    /// for those that are gone. Arrows select a job, Enter shows it, q ends. Each snapshot has its own time limit [default: 10s]
-    #[arg(long, value_name = "INTERVAL", value_parser = parse_duration, allow_hyphen_values = true)]
+    /// for those that are gone. Arrows select a job, Enter shows it, q ends. Each snapshot has its own time limit,
+    /// 10s [default without a value: 2s]
+    #[arg(long, value_name = "INTERVAL", value_parser = parse_duration, num_args = 0..=1, default_missing_value = "2s")]
     #[arg(conflicts_with_all = ["exit_code", "alive_from", "snapshot_file", "limit", "interrupted"])]
     watch: Option<Duration>,
     /// Wait until no claim is stuck or unknown, at most this long, and print the last snapshot; end with 1 if some

@@ -26,7 +26,8 @@ pub struct Args {
     #[command(flatten)]
     older: OlderArgs,
     /// Read the situation again and again, with this pause in between, and redraw the terminal
-    #[arg(long, value_name = "INTERVAL", value_parser = parse_duration, allow_hyphen_values = true)]
+    /// [default without a value: 2s]
+    #[arg(long, value_name = "INTERVAL", value_parser = parse_duration, num_args = 0..=1, default_missing_value = "2s")]
     #[arg(conflicts_with = "exit_code")]
     watch: Option<Duration>,
     /// End with 1 if there is a cause, or a side of the queue could not be read
@@ -83,11 +84,12 @@ fn situation(settings: &Settings, store: &dyn Store, policy: &Policy, context: &
     let counts = &status.summary.counts;
     let next = match () {
         () if counts.stuck > 0 => Some(("reclaim", &[][..])),
-        () if counts.unknown > 0 => Some(("stale", &[][..])),
-        () if status.summary.interrupted > Some(0) => {
-            let is_retried = status.causes.iter().any(|cause| cause.of.would.is_some_and(|would| would.requeue > 0));
-            Some((if is_retried { "reclaim" } else { "stale" }, &["--interrupted"][..]))
+        // No claim is stuck, so what would be requeued are interrupted jobs.
+        () if status.causes.iter().any(|cause| cause.of.would.is_some_and(|would| would.requeue > 0)) => {
+            Some(("reclaim", &["--interrupted"][..]))
         }
+        () if counts.unknown > 0 => Some(("stale", &[][..])),
+        () if status.summary.interrupted > Some(0) => Some(("stale", &["--interrupted"][..])),
         () if !status.causes.is_empty() => Some(("stats", &[][..])),
         () => None,
     };

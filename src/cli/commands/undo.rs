@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     if args.apply && !args.dry_run {
         let plan = context.next_command("undo", &[]);
         return Err(
-            CliError::usage("`undo last` only plans").hint(format!("this prints what applies the plan: {plan}"))
+            CliError::usage("`undo last` only plans").hint(format!("run {plan}, then the command that it prints"))
         );
     }
     let run = args.by.latest(&args.list.store, context)?;

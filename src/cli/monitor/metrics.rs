@@ -102,7 +102,8 @@ impl Metrics {
     }
 
     fn write(&self, exit: Exit) -> Result<(), CliError> {
-        let Some(textfile) = &self.textfile else { return Ok(()) };
+        // A mistake says nothing about a queue, and may have named another.
+        let Some(textfile) = self.textfile.as_ref().filter(|_| exit != Exit::Usage) else { return Ok(()) };
         let previous = textfile.text().map(|text| PreviousMetrics::read(&text, self.command)).unwrap_or_default();
         let text = self.render(exit, &previous);
         let text = text.map_err(|error| CliError::new(Exit::Internal, error.to_string()))?;

@@ -91,7 +91,8 @@ impl Records<'_> {
         Some(history::read(self.journals?, &run_id).ok()??.0)
     }
 
-    fn unknown(&self, prefix: &str) -> StoreError {
+    /// The error for a run that no record knows.
+    pub fn unknown(&self, prefix: &str) -> StoreError {
         let journal = match self.journals {
             Some(journals) => format!("in {}", journals.path().display()),
             None => "on this host, where there is no place for journals (HOME is not set)".to_owned(),

@@ -103,7 +103,7 @@ pub struct Screen {
     /// document.
     pub sort: Option<String>,
     /// The columns that a table shows, in this order, named as for `sort`; empty for those that fit and say something. A
-    /// table that has none of them shows its own.
+    /// table that has none of them shows its first.
     pub columns: Vec<String>,
     pub times: Times,
     /// True if jobs stand under their causes, a few of each: on a terminal, where no order was asked for.

@@ -43,7 +43,6 @@ fn metric(sample: &Sample, is_counter: bool) -> Metric {
     let label = |(name, value): &(&'static str, String)| {
         let mut label = LabelPair::default();
         label.set_name((*name).to_owned());
-        // Prometheus' parser takes a NUL for the end of the text.
         label.set_value(value.replace('\0', "\u{fffd}"));
         label
     };

@@ -63,12 +63,19 @@ impl Table {
             sort(&mut rows, at);
         }
         let texts: Vec<Vec<Cow<'_, str>>> = rows.iter().map(|row| self.texts(row)).collect();
-        let named: Vec<usize> = screen.columns.iter().filter_map(place).collect();
+        let mut named: Vec<usize> = screen.columns.iter().filter_map(place).collect();
+        // Of a table with other columns, the first says what its rows are about.
+        named.extend((named.is_empty() && !screen.columns.is_empty() && !self.columns.is_empty()).then_some(0));
         let measures = self.measures(&texts, !named.is_empty());
         let natural = |column: usize| (column, measures[column].natural.min(WIDEST));
         let (kept, left_out) = match screen.width {
             Some(width) if named.is_empty() => self.choose(&measures, &texts, width),
-            Some(width) => (fit(&measures, named, width), Vec::new()),
+            Some(width) => {
+                let kept = fit(&measures, named.clone(), width);
+                named.retain(|column| kept.iter().all(|(kept, _)| kept != column));
+                let narrow = |column: usize| LeftOut { title: self.columns[column].title, why: Why::Narrow };
+                (kept, named.into_iter().map(narrow).collect())
+            }
             None if named.is_empty() => ((0..measures.len()).map(natural).collect(), Vec::new()),
             None => (named.into_iter().map(natural).collect(), Vec::new()),
         };

@@ -12,7 +12,7 @@ pub fn paragraph(document: &Reclaim, host: Option<&str>, is_recorded: bool, clos
     let summary = &document.summary;
     let Some(outcomes) = &summary.outcomes else { return Vec::new() };
     let mut lines = vec![format!("{}:", place(document, host))];
-    let moved: Vec<_> = moved_by_action(document).map(|(action, n)| (action.to_string(), n)).collect();
+    let moved: Vec<_> = moved_by_action(document).map(|(action, n)| (action.past().to_owned(), n)).collect();
     let jobs = count(summary.planned, "stuck job", "stuck jobs");
     lines.push(match outcomes.moved {
         0 => format!("moved none of {jobs}."),

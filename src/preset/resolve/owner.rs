@@ -187,7 +187,7 @@ impl Binder<'_> {
             is_current(table, live)?;
             unlocked = match self.document.owner.rows {
                 OwnerRows::Newest => Some(format!("the newest row of table {}", live.name)),
-                OwnerRows::One => live.is_derived.then(|| format!("view {}", live.name)),
+                OwnerRows::One => live.is_view.then(|| format!("view {}", live.name)),
             };
         }
         for column in liveness.iter().filter_map(Liveness::column).map(|time| &time.column) {
