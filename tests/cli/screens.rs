@@ -155,9 +155,9 @@ fn an_unknown_column_is_refused_before_anything_is_done() {
     for (arguments, columns) in [
         (
             &["reclaim", "--apply", "--sort", "age"][..],
-            "id, queue, kind, owner, silent, action, becomes, tries, outcome, why",
+            "id, queue, kind, owner, silent, action, becomes, tries-after, outcome, why",
         ),
-        (&["reclaim", "--sort", "outcome"], "id, queue, kind, owner, silent, action, becomes, tries, why"),
+        (&["reclaim", "--sort", "outcome"], "id, queue, kind, owner, silent, action, becomes, tries-after, why"),
         (&["stale", "--sort", "host"], "id, queue, kind, state, owner, silent, tries, action, why"),
         (&["stale", "--by", "host", "--sort", "id"], "host, stuck, unknown, silent, owners"),
         (&["stale", "--time", "utc", "--sort", "silent"], "last-seen"),

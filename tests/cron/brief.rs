@@ -18,7 +18,7 @@ fn what_where_how_many_and_how_to_take_it_back() {
     assert_eq!(ran.stderr, "");
     insta::assert_snapshot!(settled(&ran.stdout), @r"
 sweep on HOST of sqlite queue.db, table main.jobs, preset lease:
-moved 5 of 5 stuck jobs: 3 requeue, 1 fail, 1 cancel.
+moved 5 of 5 stuck jobs: 3 requeued, 1 failed, 1 cancelled.
 Host web2 vanished: requeued 1, failed 1, cancelled 1.
 Host media1 vanished: requeued 1.
 1 job of kind SendInvoice is in flight without an owner: requeued 1.
@@ -39,7 +39,7 @@ fn what_was_left_and_why() {
         );
         let ran = shop.run(&["sweep", "--apply"]).exits(3);
         assert_eq!(ran.stderr, "");
-        for word in ["moved 2 of 3 stuck jobs: 2 requeue.", "Not moved: 1 refused.", "refused ", ": 2; fail them"] {
+        for word in ["moved 2 of 3 stuck jobs: 2 requeued.", "Not moved: 1 refused.", "refused ", ": 2; fail them"] {
             assert!(ran.stdout.contains(word), "{word}: {ran:#?}");
         }
         assert!(!ran.stdout.contains("─") && ran.stdout.lines().count() <= 8, "no table: {ran:#?}");

@@ -97,7 +97,7 @@ fn systemd_and_cron_run_it() {
             ran.stdout
         };
         shop.in_flight(1, 10, "'web1:' || n", 7200);
-        let unit = generate(&["systemd", "--only", "service"]);
+        let unit = generate(&["systemd"]);
         assert!(unit.contains("StateDirectory=jobdoctor-sweep-50--of--home-s--queue\n"), "{unit}");
         let words = words_of_systemd(setting(&unit, "ExecStart"));
         assert_eq!(words[1..], ["sweep", &target, "--config", &path, "--apply"]);

@@ -357,7 +357,7 @@ fn steps<'a>(shown: Shown) -> Columns<'a, StepJob> {
             columns::text(step.job.action.map(Action::name))
         })
         .add(state_after, "state_after", |step| step.state_after.as_str().into())
-        .add(columns::right("tries", 4), "attempts_after", |step| {
+        .add(columns::right("tries after", 4), "attempts_after", |step| {
             columns::attempts(step.attempts_after, step.job.max_attempts).into()
         })
         .add_if(ended, columns::column("outcome", 0, None), "outcome", outcome)

@@ -76,30 +76,19 @@ Examples:
   jobdoctor generate systemd --target shop --restart --worker shop-worker.service")]
 pub(super) struct SystemdArgs {
     /// Print a drop-in for the workers' unit that sweeps what they left behind on this host, before they start
-    #[arg(long, conflicts_with_all = ["every", "only", "user"])]
+    #[arg(long, conflicts_with_all = ["every", "user"])]
     restart: bool,
     /// Print the drop-in for this unit
     #[arg(long, value_name = "UNIT", default_value = "worker.service", requires = "restart", value_parser = parse_unit)]
     worker: String,
-    /// Print one of the two files [default: both]
-    #[arg(long, value_name = "FILE")]
-    only: Option<File>,
     /// Write the files into this directory, such as /etc/systemd/system, in place of printing them; other files of the
     /// same names stay, and are an error
-    #[arg(long, value_name = "DIR", conflicts_with = "only", value_hint = clap::ValueHint::DirPath)]
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     output_dir: Option<PathBuf>,
     #[command(flatten)]
     host: HostArgs,
     #[command(flatten)]
     pub(super) sweep: SweepArgs,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum File {
-    /// The command
-    Service,
-    /// The schedule
-    Timer,
 }
 
 /// Files that jobdoctor wrote begin with their path.
@@ -163,13 +152,7 @@ fn units(args: &SystemdArgs, sweep: &Sweep, context: &Context) -> Result<Vec<(St
     let every = args.sweep.every;
     let (calendar, spread) = (every.calendar(), every.spread_seconds());
     let timer = format!(include_str!("templates/sweep.timer"), name = name, calendar = calendar, spread = spread);
-    let mut units = vec![(format!("{name}.service"), service), (format!("{name}.timer"), timer)];
-    match args.only {
-        None => {}
-        Some(File::Service) => units.truncate(1),
-        Some(File::Timer) => drop(units.remove(0)),
-    }
-    Ok(units)
+    Ok(vec![(format!("{name}.service"), service), (format!("{name}.timer"), timer)])
 }
 
 /// The line that makes the directory of a SQLite file writable, where its journal and its log are too.
