@@ -5,7 +5,7 @@ use super::args::ToneArgs;
 use super::environment::Environment;
 use super::monitor::plugin;
 use super::next_command::shell_word;
-use super::secret::may_be_misplaced_password;
+use super::secret::{may_be_misplaced_password, may_hold_password};
 use super::ui::Ui;
 use super::{CliError, Exit};
 use crate::model::Engine;
@@ -33,7 +33,8 @@ pub(super) fn report(arguments: &[OsString], is_plugin: bool, mut error: clap::E
     let is_secret = |word: &str| may_be_misplaced_password(word) && !(is_plugin && plugin::is_range(word));
     let tip =
         put_right(&error, &words).or_else(|| instead_of(&error, &words)).map(|tip| harmless(tip, &words, &is_secret));
-    error = without_secrets(error, &is_secret);
+    // A word of ranges that is none of their measures is told in the plugin's own words.
+    error = without_secrets(error, &|word| may_hold_password(word) || !is_plugin && is_secret(word));
     if let Some(tip) = &tip {
         // In place of the words that clap finds similar.
         for kind in [ContextKind::SuggestedSubcommand, ContextKind::SuggestedCommand, ContextKind::SuggestedArg] {
