@@ -191,7 +191,7 @@ fn an_upward_arrow_is_caught() {
 
 /// The most lines and files of each layer, unit tests included. A change that needs more raises the figure and says why.
 const BUDGETS: [(&str, usize, usize); 8] = [
-    ("cli", 11_310, 70),
+    ("cli", 11_320, 71),
     ("history", 915, 5),
     ("model", 1_565, 11),
     ("ops", 11_675, 64),

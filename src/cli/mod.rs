@@ -26,6 +26,7 @@ mod settings;
 mod signal;
 mod streams;
 mod targets;
+mod tips;
 mod ui;
 mod usage_error;
 mod watch;

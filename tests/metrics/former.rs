@@ -65,6 +65,18 @@ fn the_last_success_outlives_a_failure() {
     });
 }
 
+/// The mutant writes it under the target that was mistyped, and the counter begins anew.
+#[test]
+fn a_mistake_leaves_the_file_as_it_is() {
+    on_both(|place| {
+        place.target(place.db);
+        place.run("sweep", "shop", 0);
+        let before = fs::read(place.doctor.path("q.prom")).unwrap();
+        place.run("sweep", "nope", 2);
+        assert_eq!(fs::read(place.doctor.path("q.prom")).unwrap(), before);
+    });
+}
+
 #[test]
 fn what_is_not_this_runs_own_is_not_kept() {
     on_both(|place| {

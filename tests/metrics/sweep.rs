@@ -55,6 +55,17 @@ fn what_was_found_and_what_was_done() {
     });
 }
 
+/// SQLite alone can store it. The mutant counts a queue under two names that are written alike.
+#[test]
+fn a_nul_in_a_name_is_one_queue() {
+    let shop = Shop::empty_on_sqlite();
+    for run in 1..=2 {
+        shop.in_flight(run, run, "'web1:1'", 900);
+        shop.sql("UPDATE jobs SET queue = 'a' || char(0) || 'b'");
+        assert_eq!(moved(&swept(&shop, &["--apply"], 0), "a\u{fffd}b", "moved"), Some(f64::from(run)));
+    }
+}
+
 #[test]
 fn a_restart_sweep() {
     on_both(|shop| {

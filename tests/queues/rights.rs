@@ -36,6 +36,9 @@ fn what_check_asks_for_is_enough() {
         for _ in 0..3 {
             let checked = check(&["--json"]);
             if checked.code == 0 {
+                assert!(!checked.stdout.contains("superuser"), "{}", checked.stdout);
+                let by_superuser = doctor.run(&[&["check", "--db", &database.url()], &of(&options)[..]].concat());
+                by_superuser.exits(0).shows("this role is a superuser");
                 break;
             }
             assert_eq!(checked.code, 77, "{}: {}", tables.queue, checked.whole());

@@ -3,7 +3,7 @@ use crate::cli::config::Config;
 use crate::cli::next_command::{quoted, shell_word};
 use crate::cli::progress;
 use crate::cli::settings::{READING, Settings, config_places};
-use crate::cli::usage_error::no_database;
+use crate::cli::tips::no_database;
 use crate::cli::{CliError, Context, Exit, OrEnd};
 use crate::model::parse_duration;
 use crate::ops::{self, Adoption, Answers, DryRun};

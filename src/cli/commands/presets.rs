@@ -1,7 +1,7 @@
 use crate::cli::args::{OutputArgs, StoreArgs, few_formats};
 use crate::cli::secret::masked;
 use crate::cli::settings::Settings;
-use crate::cli::usage_error::no_database;
+use crate::cli::tips::no_database;
 use crate::cli::{CliError, Context, Exit};
 use crate::output::format::Page;
 use crate::output::presets::{self, list, people};

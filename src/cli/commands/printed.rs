@@ -4,7 +4,7 @@ use super::{Cli, command, plain_command};
 use crate::cli::completion;
 use crate::cli::generated::man_pages;
 use crate::cli::help::{TOPICS, Topic};
-use crate::cli::usage_error::no_database;
+use crate::cli::tips::no_database;
 use crate::cli::{CliError, Context, Exit};
 use crate::output::format::json;
 use crate::output::{schema, schema_names};

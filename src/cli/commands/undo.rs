@@ -1,7 +1,7 @@
 use super::pass::{Options, Pass};
 use super::recorded::{ByArgs, LAST, settings_of_run};
 use crate::cli::args::{ActArgs, EvidenceArgs, FastArgs, ListArgs, ReasonArgs, markdown_too, parse_digest};
-use crate::cli::usage_error::no_database;
+use crate::cli::tips::no_database;
 use crate::cli::{CliError, Context, Exit};
 use crate::ops::{OddList, PlanSource};
 use crate::output::Reclaim;
