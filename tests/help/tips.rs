@@ -86,6 +86,9 @@ fn what_was_typed_is_hidden_and_inert() {
             assert!(ran.code == 2 && !ran.whole().contains("sekret"), "{words:?}: {ran:#?}");
         }
     }
+    // A word that is part of a longer one.
+    let ran = doctor.run(&["health", "--queue", "age=h", "-w", "age=h pasword=sekret"]).exits(3);
+    assert!(!ran.whole().contains("sekret"), "{ran:#?}");
     let ran = doctor.run(&["stale", "a\u{1b}[2Jb"]).exits(2);
     assert!(ran.whole().contains("did you mean") && !ran.whole().contains('\u{1b}'), "{ran:#?}");
 }
