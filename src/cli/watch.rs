@@ -10,7 +10,7 @@ use crate::ops::{self, Selection, Snapshot, SnapshotDiff};
 use crate::output::format::{Cell, Format, Page, Screen, Times, Tone, count, grouped};
 use crate::output::{Collector, Document, Field, Job, Stale, show};
 use crate::policy::Policy;
-use crate::store::Store;
+use crate::store::{Limits, Store};
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -81,9 +81,8 @@ impl Watch<'_> {
         }
     }
 
-    fn begin(&self, context: &Context, store: &dyn Store) -> Result<Snapshot, CliError> {
-        let limits = self.settings.limits("stale --watch", READING, &context.interrupt, false);
-        Ok(self.settings.session(store, &limits).snapshot()?)
+    fn limits(&self, context: &Context) -> Limits {
+        self.settings.limits("stale --watch", READING, &context.interrupt, false)
     }
 
     fn snapshot(
@@ -92,7 +91,8 @@ impl Watch<'_> {
         store: &dyn Store,
         last: Option<&SnapshotDiff>,
     ) -> Result<LastSnapshot, CliError> {
-        let mut snapshot = self.begin(context, store)?;
+        let limits = self.limits(context);
+        let mut snapshot = self.settings.session(store, &limits).snapshot()?;
         let jobs = if self.summary { Collector::first(0) } else { Collector::examples() };
         let diff = match self.by {
             Some(by) => SnapshotDiff::of_groups(ops::stale_by(&mut snapshot, &self.selection, &self.policy, by)?),
@@ -105,10 +105,12 @@ impl Watch<'_> {
     /// What `show` says of a job.
     fn open(&self, id: &str, context: &Context, store: &dyn Store) -> String {
         let screen = Screen { width: Some(size(context).0), ..context.ui.screen() };
-        let shown = self.begin(context, store).and_then(|mut snapshot| {
-            let journals = context.environment.journals();
-            Ok(ops::show(&mut snapshot, &[id.to_owned()], &self.policy, None, journals.as_ref())?)
+        let (limits, journals) = (self.limits(context), context.environment.journals());
+        let session = self.settings.session(store, &limits);
+        let shown = session.snapshot().and_then(|mut snapshot| {
+            ops::show(&session, &mut snapshot, &[id.to_owned()], &self.policy, None, journals.as_ref())
         });
+        let shown = shown.map_err(CliError::from);
         match shown {
             Ok(document) if document.jobs.is_empty() => screen.paragraph(&"the job is gone".into()),
             Ok(document) => show(&document, &screen).to_string(),

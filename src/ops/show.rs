@@ -2,14 +2,16 @@
 
 use super::history::{Records, last_moved};
 use super::selection::Selection;
-use super::session::Snapshot;
+use super::session::{Session, Snapshot};
 use super::{OpsError, waits};
 use crate::history::Directory;
 use crate::model::Claim;
 use crate::output::{Job, Request, RuleCheck, Show, ShownJob, Would, advice};
-use crate::policy::{Draft, Finding, Judgement, Policy, SkipReason, Skipped, VerdictKind, draft, explain};
+use crate::policy::{
+    Draft, Finding, INTERRUPTED_WITHIN, Judgement, Policy, SkipReason, Skipped, VerdictKind, draft, explain,
+};
 use crate::preset::Expr;
-use crate::store::{Found, parts};
+use crate::store::{Found, StoreError, parts};
 
 /// The most bytes of a last error.
 const LAST_ERROR: usize = 4096;
@@ -17,6 +19,7 @@ const LAST_ERROR: usize = 4096;
 /// Explains jobs one by one: the evidence, the checks, and what reclaim would do. `payload` is the most bytes of a
 /// payload to read; without it none is read.
 pub fn show(
+    session: &Session<'_>,
     snapshot: &mut Snapshot,
     ids: &[String],
     policy: &Policy,
@@ -24,31 +27,29 @@ pub fn show(
     journals: Option<&Directory>,
 ) -> Result<Show, OpsError> {
     Selection::default().check(&snapshot.spec, policy)?;
-    let claim = &snapshot.spec.claim;
-    if payload.is_some() && claim.payload.is_none() {
+    if payload.is_some() && snapshot.spec.claim.payload.is_none() {
         return Err(OpsError::unsupported(&snapshot.spec, &Request::Payload));
     }
-    // Read as further evidence, after the preset's own.
-    let texts = [(&claim.last_error, Some(LAST_ERROR)), (&claim.payload, payload)];
-    let wanted = texts.map(|(expr, most)| expr.clone().zip(most));
-    let reads: Vec<Expr> =
-        wanted.iter().flatten().flat_map(|(expr, most)| parts::excerpt(snapshot.spec.engine, expr, *most)).collect();
-    let limits = wanted.map(|wanted| wanted.map(|(_, most)| most));
-    let own = snapshot.spec.show.len();
-    snapshot.spec.show.extend(reads.into_iter().map(|expr| (String::new(), expr)));
-    let found = snapshot.find(ids);
-    snapshot.spec.show.truncate(own);
-    let found = found?;
-    let mut shown: Vec<(&Found, ShownJob)> =
-        found.iter().map(|found| (found, explained(snapshot, found, policy, limits))).collect();
-    let (elsewhere, unread) = waits::elsewhere(snapshot, ids)?;
-    shown.extend(elsewhere.iter().map(|one| {
-        let found = &one.found;
-        (found, one.shown(explained(snapshot, found, policy, [None, None])))
+    let mut shown = found(snapshot, ids, policy, payload)?;
+    let (elsewhere, mut unread) = waits::elsewhere(snapshot, ids)?;
+    shown.extend(elsewhere.into_iter().map(|one| {
+        let job = one.shown(explained(snapshot, &one.found, policy, [None, None]));
+        (one.found, job)
     }));
     waits::explain(snapshot, ids, &mut shown)?;
+    if snapshot.spec.tells_interrupted && shown.iter().filter(|(_, job)| job.in_flight).count() < ids.len() {
+        match interrupted(session, snapshot, ids, policy, payload) {
+            Ok(interrupted) => interrupted.into_iter().for_each(|(found, job)| {
+                let key = found.claim.key.exact();
+                shown.retain(|(other, job)| job.in_flight || other.claim.key.exact() != key);
+                shown.push((found, job));
+            }),
+            Err(OpsError::Store(error)) if !error.spoils_the_snapshot() => unread = unread.or(Some(error)),
+            Err(error) => return Err(error),
+        }
+    }
     let not_found = Selection { ids: ids.to_vec(), ..Selection::default() };
-    let not_found = not_found.without_job(shown.iter().map(|(found, _)| *found));
+    let not_found = not_found.without_job(shown.iter().map(|(found, _)| found));
     // It may stand where nothing could be read.
     if let Some(error) = unread.filter(|_| !not_found.is_empty()) {
         return Err(error.into());
@@ -59,6 +60,51 @@ pub fn show(
     jobs.iter_mut().for_each(|job| job.moved_by = moved.get(&job.job.id).cloned());
     let (store_time, target) = (snapshot.now(), snapshot.target.clone());
     Ok(Show { schema: "jobdoctor.show/v1", store_time, target, jobs, not_found })
+}
+
+/// The jobs of these ids in the table of the claims.
+fn found(
+    snapshot: &mut Snapshot,
+    ids: &[String],
+    policy: &Policy,
+    payload: Option<usize>,
+) -> Result<Vec<(Found, ShownJob)>, StoreError> {
+    let claim = &snapshot.spec.claim;
+    // Read as further evidence, after the preset's own.
+    let texts = [(&claim.last_error, Some(LAST_ERROR)), (&claim.payload, payload)];
+    let wanted = texts.map(|(expr, most)| expr.clone().zip(most));
+    let reads: Vec<Expr> =
+        wanted.iter().flatten().flat_map(|(expr, most)| parts::excerpt(snapshot.spec.engine, expr, *most)).collect();
+    let limits = wanted.map(|wanted| wanted.map(|(_, most)| most));
+    let own = snapshot.spec.show.len();
+    snapshot.spec.show.extend(reads.into_iter().map(|expr| (String::new(), expr)));
+    let found = snapshot.find(ids);
+    snapshot.spec.show.truncate(own);
+    let explained = |found: Found| {
+        let job = explained(snapshot, &found, policy, limits);
+        (found, job)
+    };
+    Ok(found?.into_iter().map(explained).collect())
+}
+
+/// Those of these ids whose jobs were interrupted, and what `reclaim --interrupted` would do about them.
+fn interrupted(
+    session: &Session<'_>,
+    snapshot: &mut Snapshot,
+    ids: &[String],
+    policy: &Policy,
+    payload: Option<usize>,
+) -> Result<Vec<(Found, ShownJob)>, OpsError> {
+    let spec = session.interrupted(snapshot)?;
+    let table = spec.table_of(&spec.claim.from);
+    let claims = std::mem::replace(&mut snapshot.spec, spec);
+    let found = found(snapshot, ids, &policy.clone().on_interrupted(INTERRUPTED_WITHIN), payload);
+    snapshot.spec = claims;
+    let of_table = |(found, job): (Found, ShownJob)| {
+        let job = ShownJob { in_flight: false, interrupted: true, table: table.clone(), ..job };
+        found.in_flight.then_some((Found { in_flight: false, ..found }, job))
+    };
+    Ok(found?.into_iter().filter_map(of_table).collect())
 }
 
 /// The text that was read, cut to that many bytes, and how many bytes are left out.
@@ -103,6 +149,7 @@ fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy, limits: [Optio
         job,
         table: snapshot.target.table.clone(),
         in_flight: found.in_flight,
+        interrupted: false,
         waits: None,
         moved_by: None,
         checks: checks.into_iter().map(RuleCheck::of).collect(),

@@ -62,7 +62,7 @@ impl Elsewhere {
 pub(super) fn explain(
     snapshot: &mut Snapshot,
     ids: &[String],
-    shown: &mut [(&Found, ShownJob)],
+    shown: &mut [(Found, ShownJob)],
 ) -> Result<(), OpsError> {
     let Ok(told) = snapshot.spec.waiting.clone() else { return Ok(()) };
     let staged = told.staged.iter().map(|(by, staged)| (staged, Some(by)));
@@ -72,7 +72,7 @@ pub(super) fn explain(
         let table = spec.table_of(&due.from);
         for Found { claim, in_flight: may_be_taken, .. } in snapshot.reader.find(&spec, ids).unwrap_or_default() {
             let key = claim.key.exact();
-            let is_it = |(found, job): &&mut (&Found, ShownJob)| {
+            let is_it = |(found, job): &&mut (Found, ShownJob)| {
                 !job.in_flight && found.claim.key.exact() == key && job.table == table
             };
             let Some((_, job)) = shown.iter_mut().find(is_it) else { continue };

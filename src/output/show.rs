@@ -33,6 +33,8 @@ pub struct ShownJob {
     pub table: String,
     /// True if it is in flight.
     pub in_flight: bool,
+    /// True if its library failed it because its worker died: the checks and what follows are of `reclaim --interrupted`.
+    pub interrupted: bool,
     /// What it waits for, if it waits.
     pub waits: Option<Waits>,
     /// The newest recorded run that acted on it.
@@ -141,7 +143,7 @@ fn one(shown: &ShownJob, now: Timestamp, screen: &Screen) -> String {
     let job = &shown.job;
     let mut facts = Facts::new();
     facts.add("job", Cell::new(job.id.as_str(), Tone::Strong));
-    facts.add("verdict", verdict(job.verdict, shown.in_flight));
+    facts.add("verdict", verdict(shown));
     facts.add("state", format!("{}, in table {}", job.state, shown.table));
     if let Some(waits) = &shown.waits {
         facts.add("waits", waiting(waits, now, screen));
@@ -156,6 +158,9 @@ fn one(shown: &ShownJob, now: Timestamp, screen: &Screen) -> String {
         if job.lease_expires_at.is_some() {
             facts.add("lease ends", columns::time(job.lease_expires_at, now, screen.times));
         }
+    }
+    if shown.interrupted {
+        facts.add("failed", columns::time(job.last_seen_at, now, screen.times));
     }
     facts.add("attempts", columns::attempts(job.attempts, job.max_attempts));
     if let Some(stalls) = job.stalls {
@@ -207,8 +212,11 @@ fn excerpt(text: &str, left_out: u64) -> Cell {
     }
 }
 
-fn verdict(verdict: Option<VerdictKind>, in_flight: bool) -> Cell {
-    let Some(verdict) = verdict.filter(|_| in_flight) else { return "not in flight".into() };
+fn verdict(shown: &ShownJob) -> Cell {
+    if shown.interrupted {
+        return Cell::new("interrupted: its library failed it because its worker died", Tone::Bad);
+    }
+    let Some(verdict) = shown.job.verdict.filter(|_| shown.in_flight) else { return "not in flight".into() };
     let tone = match verdict {
         VerdictKind::Stuck => Tone::Bad,
         VerdictKind::Unknown => Tone::Warn,
@@ -218,14 +226,15 @@ fn verdict(verdict: Option<VerdictKind>, in_flight: bool) -> Cell {
 }
 
 fn would(shown: &ShownJob) -> Cell {
+    let with = if shown.interrupted { "with --interrupted would" } else { "would" };
     match (&shown.would, &shown.skipped) {
         (Some(would), _) => {
             let attempts = columns::attempts(would.attempts_after, shown.job.max_attempts);
             let attempts = would.attempts_after.map(|_| format!(", attempts {attempts}")).unwrap_or_default();
             let Would { action, state_after, .. } = would;
-            Cell::new(format!("would {action} it: {} -> {state_after}{attempts}", shown.job.state), Tone::Strong)
+            Cell::new(format!("{with} {action} it: {} -> {state_after}{attempts}", shown.job.state), Tone::Strong)
         }
-        (None, Some(skipped)) => format!("would skip it: {}", skipped.detail).into(),
+        (None, Some(skipped)) => format!("{with} skip it: {}", skipped.detail).into(),
         (None, None) => "-".into(),
     }
 }

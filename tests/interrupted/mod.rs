@@ -70,6 +70,35 @@ fn they_are_listed_by_cause_and_come_back_and_an_undo_fails_them_again() {
 }
 
 #[test]
+fn show_says_what_would_bring_one_back() {
+    on_both(|queue| {
+        lost(queue, (1, 1), "web2", 840);
+        lost(queue, (2, 2), "web2", 90_000);
+        queue.sql("INSERT INTO jobs (id, status, error_code, finished_at) VALUES (3, 'FAILED', 'RAISED', {ago 60})");
+        let document = queue.run(&["show", "1", "2", "3", "--json"]).exits(0).json();
+        is_valid("show", &document);
+        let jobs = document["jobs"].as_array().unwrap();
+        let interrupted = jobs.iter().map(|job| job["interrupted"] == true && job["in_flight"] == false);
+        assert_eq!(interrupted.collect::<Vec<_>>(), [true, true, false]);
+        assert_eq!((&jobs[0]["would"]["attempts_after"], &jobs[1]["skipped"]["reason"]), (&0.into(), &"failed_before".into()));
+        let page = queue.run(&["show", "1"]).exits(0);
+        page.shows("with --interrupted would requeue it: FAILED -> QUEUED, attempts 0/5");
+    });
+    // In a table of its own, which `show` reads by another way too.
+    let queue = queue_of("solid-queue", "1.5.0", PRUNED);
+    let shown = queue.run(&["show", "7", "--json"]).exits(0).json();
+    assert_eq!(each(&shown, "jobs", "table"), ["main.solid_queue_failed_executions"]);
+    assert_eq!(shown["jobs"][0]["would"]["state_after"], "ready");
+}
+
+/// Of Solid Queue, a job that was failed when its process was pruned.
+const PRUNED: &str = "INSERT INTO solid_queue_jobs (id, queue_name, class_name, arguments, priority, created_at, updated_at)
+    VALUES (7, 'mail', 'Mail', '{\"executions\":0,\"exception_executions\":{}}', 0, datetime('now', '-1 hour'), datetime('now', '-1 hour'));
+    INSERT INTO solid_queue_failed_executions (job_id, error, created_at) VALUES (7, '{\"exception_class\":\
+\"SolidQueue::Processes::ProcessPrunedError\",\"message\":\"Process was found dead\",\"backtrace\":null}',
+    strftime('%Y-%m-%d %H:%M:%f000', 'now', '-5 minutes'))";
+
+#[test]
 fn a_saved_plan_and_a_script_do_the_same() {
     on_both(|queue| {
         lost(queue, (1, 3), "web2", 840);

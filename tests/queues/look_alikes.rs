@@ -3,6 +3,7 @@
 use super::tables::{shop, tables};
 use crate::support::cli::{Doctor, fails};
 use crate::support::shop::Shop;
+use serde_json::Value;
 use std::fs;
 
 fn with(sql: &str) -> Shop {
@@ -199,6 +200,24 @@ fn a_host_with_dots_is_found_as_its_queue_spells_it() {
     assert_eq!((sweep("web1"), sweep("web1.example.co"), sweep("web1.example.com.au")), (0, 0, 0));
     let listed = ["stale", "--older", "1m", "--host", "web1.example.com", "-o", "name"];
     assert_eq!(shop.run(&listed).exits(0).stdout, "1\n");
+}
+
+/// The client for Rust adds eight random digits. Host and time alone may end in such digits too.
+#[test]
+fn the_hosts_of_clients_for_go_and_for_rust() {
+    let on_sqlite = Shop::on_sqlite();
+    on_sqlite.doctor.sql(&fs::read_to_string("fixtures/schemas/river/sqlite/v7.sql").unwrap());
+    for (shop, ids) in [(shop("river", "v7", ""), "ARRAY[client]"), (on_sqlite, "jsonb(json_array(client))")] {
+        shop.sql(&format!(
+            "INSERT INTO river_job (id, state, attempt, attempted_at, attempted_by, args, kind, max_attempts)
+             SELECT id, 'running', 1, '2026-11-20 10:00:00', {ids}, '{{}}', 'send_mail', 25
+             FROM (SELECT 1 AS id, 'web1_2026_11_22T10_00_00_000000' AS client UNION ALL SELECT 2, 'web1_2026_11_22T10_00_00_000000_0badf00d'
+             UNION ALL SELECT 3, 'web1_2026_11_22T10_00_00_000000_0badf00' UNION ALL SELECT 4, 'web1_0badf00d') AS clients"
+        ));
+        let listed = shop.run(&["stale", "--json"]).exits(0).json();
+        let hosts: Vec<&Value> = listed["jobs"].as_array().unwrap().iter().map(|job| &job["host"]).collect();
+        assert_eq!(hosts, [&"web1".into(), &"web1".into(), &Value::Null, &Value::Null], "{}", shop.url);
+    }
 }
 
 /// It also cuts them after 60 bytes: two hosts that begin alike look the same, and the other one may be alive.

@@ -75,7 +75,7 @@ fn found(databases: &mut Databases, stage: &Stage, catalog: &Catalog, scene: &st
     let unknown = waiting.unknown.iter().map(|why| format!("unknown: {why}"));
     let mut lines: Vec<String> = unknown.chain(queues.into_iter().map(spelled)).collect();
     for id in told(scene, "-- show ").iter().filter_map(|line| line.split_once(": ")).map(|(id, _)| id.to_owned()) {
-        let shown = show(&mut snapshot, std::slice::from_ref(&id), &policy, None, None).unwrap();
+        let shown = show(&session, &mut snapshot, std::slice::from_ref(&id), &policy, None, None).unwrap();
         let all: Vec<String> =
             shown.jobs.iter().filter(|job| !job.in_flight).map(|job| shown_as(job, shown.store_time)).collect();
         lines.push(format!("{id}: {}", all.join(" + ")));

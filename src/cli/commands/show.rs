@@ -37,12 +37,16 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let settings = Settings::resolve(&args.store, &context.environment)?;
     let evidence = EvidenceArgs { alive_from: args.alive_from.clone(), snapshot_file: None };
     let evidence = EvidenceFiles::read(&evidence, &settings, context, READING)?;
-    let mut snapshot = context.snapshot(&settings, "show")?;
+    let store = context.store(&settings)?;
+    let mut snapshot = context.snapshot_of(store.as_ref(), &settings, "show")?;
     let (policy, list) = evidence.add_to(&mut snapshot, settings.policy(args.older.older), context, false)?;
     list.wrong.iter().for_each(|why| context.ui.warn(why));
     list.unmatched.iter().for_each(|warning| context.ui.warn_about_setup(warning));
     let payload = args.payload.map(|bytes| bytes as usize);
-    let document = ops::show(&mut snapshot, &args.ids, &policy, payload, context.environment.journals().as_ref())?;
+    let limits = settings.limits("show", READING, &context.interrupt, false);
+    let session = settings.session(store.as_ref(), &limits);
+    let journals = context.environment.journals();
+    let document = ops::show(&session, &mut snapshot, &args.ids, &policy, payload, journals.as_ref())?;
     let missing = missing(&document.target, &document.not_found);
     if let Some(error) = missing.as_ref().filter(|_| document.jobs.is_empty()) {
         return Err(error.clone());
