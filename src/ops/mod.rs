@@ -56,7 +56,7 @@ pub use selection::{Selection, caveats, names_in_flight};
 pub use session::{Session, Snapshot};
 pub use show::show;
 pub use snapshot_file::SnapshotFile;
-pub use stale::{SnapshotDiff, stale, stale_by};
+pub use stale::{NAMED, SnapshotDiff, stale, stale_by};
 pub use stats::{runtimes, stats};
 pub use status::status;
 pub use sweep_lock::{LockOptions, called_off, ignored_ledger, pause, why_ledger_is_unusable};

@@ -167,7 +167,8 @@ impl Snapshot {
     /// Judges a job that was read by its name, and drafts what to do about it: nothing where no worker holds it.
     pub(super) fn drafted(&self, claim: &Claim, in_flight: bool, policy: &Policy) -> (Judgement, Draft) {
         let judgement = explain(&self.spec, claim, policy, self.now());
-        let state = || vec![Finding::InStateNow(claim.state.clone())];
+        let now = if self.spec.interrupted.is_some() { Finding::NotInterrupted } else { Finding::InStateNow };
+        let state = || vec![now(claim.state.clone())];
         let draft = match in_flight {
             true => draft(&self.spec, claim, &judgement, policy),
             false => Draft::Skipped(Skipped { reason: SkipReason::NotInFlight, findings: state() }),

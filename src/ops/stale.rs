@@ -16,7 +16,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 
 /// The most jobs in a command of the library's.
-const NAMED: usize = 1000;
+pub const NAMED: usize = 1000;
 /// More than any two places in a list are apart.
 const FIRST: i64 = 1 << 62;
 
@@ -124,8 +124,10 @@ fn list(
     let is_cut = (unknown.len() as u64) < summary.unknown && most >= LISTED;
     summary.truncated = most > 0 && (is_beyond(summary.stuck) || is_beyond(summary.unknown) || is_cut);
     summary.returned = jobs.len() as u64;
-    summary.command =
-        spec.library_command().filter(|_| !ids.is_empty()).map(|command| advice::filled_in(command, &ids));
+    if selection.limit.is_some() && !jobs.items().is_empty() {
+        ids = jobs.items().iter().map(|job| job.id.clone()).collect();
+    }
+    summary.command = spec.library_command().and_then(|command| advice::filled_in(command, &ids));
     let head = StaleHead {
         schema: "jobdoctor.stale/v1",
         store_time: snapshot.now(),

@@ -185,14 +185,13 @@ pub fn cautions(spec: &QueueSpec) -> Option<String> {
 }
 
 /// A command of the library's for these jobs: `{ids}` stands for all of them, `{id}` for one in a command of its own. An
-/// id that is more than letters, digits and dashes could be more than an id there, and is left out.
-pub fn filled_in(command: &str, ids: &[String]) -> String {
+/// id that is more than letters, digits and dashes could be more than an id there, and is left out; `None` without one.
+pub fn filled_in(command: &str, ids: &[String]) -> Option<String> {
     let is_plain = |id: &&str| id.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
     let ids: Vec<&str> = ids.iter().map(String::as_str).filter(is_plain).collect();
-    if command.contains("{id}") {
-        return ids.iter().map(|id| command.replace("{id}", id)).collect::<Vec<_>>().join("\n");
-    }
-    command.replace("{ids}", &ids.join(", "))
+    let each = || ids.iter().map(|id| command.replace("{id}", id)).collect::<Vec<_>>().join("\n");
+    let filled = if command.contains("{id}") { each() } else { command.replace("{ids}", &ids.join(", ")) };
+    (!ids.is_empty()).then_some(filled)
 }
 
 /// Why jobs are not retried unattended: nothing brings them back, the target sets no stall budget, or nothing counts.
@@ -210,7 +209,7 @@ pub fn interrupted_without_budget(is_retried: bool, is_set: bool) -> &'static st
 }
 
 /// The warning about jobs that were lost before, most often first.
-pub fn lost_before(lost: &[(i64, &String)], max_stalls: Option<u32>) -> String {
+pub fn lost_before(lost: &[(i64, &String)], policy: &Policy) -> String {
     let named = |(times, id): &(i64, &String)| match times {
         1 => format!("{id} (once)"),
         times => format!("{id} ({times} times)"),
@@ -218,8 +217,10 @@ pub fn lost_before(lost: &[(i64, &String)], max_stalls: Option<u32>) -> String {
     let all: Vec<String> = lost.iter().map(named).collect();
     // What was lost once may have met a deploy.
     let again = lost.iter().take(NAMES).map(|(times, _)| times).filter(|times| **times > 1).min();
-    let again = again.filter(|_| max_stalls.is_none());
-    let fails = again.map_or_else(String::new, |least| format!("; --max-stalls {least} fails what was lost so often"));
+    let again = again.filter(|_| policy.max_stalls.is_none());
+    let fails = if policy.interrupted.is_some() { "leaves" } else { "fails" };
+    let fails =
+        again.map_or_else(String::new, |least| format!("; --max-stalls {least} {fails} what was lost so often"));
     format!("lost before: {}{fails}", first_few(&all, NAMES, all.len() as u64))
 }
 

@@ -8,6 +8,7 @@ use crate::model::{Action, Cause, Timestamp, age};
 use crate::policy::{self, DiagnosisKind, Doubt, Flow, PlannedActions};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::time::Duration;
 
 /// The probable cause of several stuck jobs, or an inconsistency in their ownership data.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -91,6 +92,8 @@ impl Diagnosis {
     }
 }
 
+/// Within this time jobs failed at once: a library looks for dead workers once in a while.
+const AT_ONCE: Duration = Duration::from_secs(5 * 60);
 /// The most names and queues in one sentence.
 const LISTED: usize = 3;
 
@@ -152,7 +155,11 @@ fn words(of: &policy::Diagnosis, now: Timestamp) -> [String; 3] {
             let (who, names) =
                 if of.names.is_empty() { ("workers".to_owned(), String::new()) } else { (gone(of), names(of)) };
             let names = if names.is_empty() { names } else { names + "," };
-            let rest = format!("{}{}{names} failed {}", of_kind(of), queues(of), between(of.since, of.until, now));
+            // One process of a host may have died and others live.
+            let who = if of.named_hosts > 0 { format!("workers on {who}") } else { who };
+            let are_apart = of.since.zip(of.until).is_some_and(|(first, last)| last.since(first) > AT_ONCE);
+            let when = if are_apart { one_by_one } else { failed };
+            let rest = format!("{}{}{names} failed{}", of_kind(of), queues(of), when(of.since, of.until, now));
             [format!("{who} died"), String::new(), rest]
         }
         DiagnosisKind::Hangs => hangs(of, now),
@@ -362,6 +369,10 @@ fn between(first: Option<Timestamp>, last: Option<Timestamp>, now: Timestamp) ->
     let (Some(first), Some(last)) = (first, last) else { return "at an unknown time".to_owned() };
     let (from, to) = (clock(first, now), clock(last, now));
     if from == to { ago(last, now) } else { format!("{} ago, between {from} and {to} UTC", age(now.since(last))) }
+}
+
+fn failed(first: Option<Timestamp>, last: Option<Timestamp>, now: Timestamp) -> String {
+    format!(" {}", between(first, last, now))
 }
 
 /// When holders died that did not die together.

@@ -107,7 +107,7 @@ impl Request {
             ),
             Request::Script => (
                 "--emit-sql: jobdoctor writes scripts only for psql".to_owned(),
-                "review a plan instead: `jobdoctor reclaim --save-plan FILE` writes it, --plan FILE --apply carries it out",
+                "review a plan instead: add --save-plan FILE, which writes it, and carry it out with --plan FILE --apply",
             ),
         };
         (message, hint.to_owned())

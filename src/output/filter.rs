@@ -1,7 +1,7 @@
 //! What was asked for: the claims that a report is about.
 
 use super::format::grouped;
-use crate::model::{Timestamp, age};
+use crate::model::{LONGEST_THRESHOLD, Timestamp, age};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
@@ -83,19 +83,23 @@ impl Filter {
         let jobs = grouped(jobs);
         self.within().map_or_else(
             || format!("{jobs} in flight"),
-            |within| match self.ids.is_empty() {
+            // The jobs of a saved plan were recent enough when it was made.
+            |within| match self.ids.is_empty() && within < LONGEST_THRESHOLD {
                 true => format!("{jobs} that failed with their worker within {}", age(within)),
                 false => format!("{jobs} that failed with their worker"),
             },
         )
     }
-}
 
-/// The sentence about jobs that were interrupted before that; `None` if there are none.
-pub fn older(jobs: Option<u64>, within: Duration) -> Option<String> {
-    let jobs = jobs.filter(|jobs| *jobs > 0)?;
-    let job = if jobs == 1 { "job" } else { "jobs" };
-    Some(format!("{} more such {job} failed over {} ago: a longer --since has them", grouped(jobs), age(within)))
+    /// The sentence about so many jobs of the whole queue that were interrupted before that; `None` if there are none.
+    pub fn older(&self, jobs: Option<u64>) -> Option<String> {
+        let (within, jobs) = (self.within()?, jobs.filter(|jobs| *jobs > 0)?);
+        let job = if jobs == 1 { "job" } else { "jobs" };
+        let names = [&self.queues, &self.kinds, &self.owners, &self.hosts, &self.states];
+        let whole = if names.iter().all(|names| names.is_empty()) { "" } else { " of the whole queue" };
+        let jobs = grouped(jobs);
+        Some(format!("{jobs} more such {job}{whole} failed over {} ago: a longer --since has them", age(within)))
+    }
 }
 
 /// A threshold of the config file, for claims of some queues or kinds. The first one that matches and has the value

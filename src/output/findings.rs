@@ -119,6 +119,7 @@ impl Wording {
             NoDeadline => "there is no deadline".into(),
             DeadlineAhead => "the deadline has not passed".into(),
             DeadlinePassed(over) => format!("deadline passed {} ago", span(over)),
+            CancelRequested => "its cancel was asked for".into(),
             Runs(time, limit) => format!("runs for {}, {}", span(time), allowed(limit, "max_runtime")),
             RunTimeUnknown => "the row does not say since when it runs".into(),
             NoRunLimit => "no limit is set".into(),
@@ -140,6 +141,7 @@ impl Wording {
             Lost(1, most) => format!("lost once already, {most} allowed"),
             Lost(times, most) => format!("lost {times} times already, {most} allowed"),
             InStateNow(state) => format!("it is {state}, not in flight"),
+            NotInterrupted(state) => format!("it is {state}, and no job that failed because its worker died"),
             Planned(then, now) => format!("the plan was to {then} it, not to {now}"),
             BetweenSnapshots(apart) => format!("showed life between two snapshots {} apart", span(apart)),
             RowGone => "its row is no longer there".into(),
@@ -179,7 +181,7 @@ impl Wording {
             SkipReason::Changed if why.is_empty() => "it is no longer what the plan saw".to_owned(),
             SkipReason::OwnerAlive => why + ", but its owner shows life",
             SkipReason::AttemptsExhausted => "its attempts are used up: it can only fail".to_owned(),
-            SkipReason::StallsExhausted => why + ": it can only fail",
+            SkipReason::StallsExhausted => why + ": only a higher --max-stalls requeues it",
             _ => why,
         }
     }

@@ -42,7 +42,7 @@ pub use causes::{Causes, Row};
 pub use diagnosis::{Diagnosis, diagnoses};
 pub use document::{Document, List, ROWS, write};
 pub use errors::{ErrorDocument, LogLine, Message, Refusal, Request, no_such_job, remedy};
-pub use filter::{Field, Filter, FilterThreshold, older};
+pub use filter::{Field, Filter, FilterThreshold};
 pub use findings::sentence;
 pub use health::{Health, HealthCheck, HealthError, HealthQueue, HealthReason, HealthSummary};
 pub use history::{

@@ -3,6 +3,7 @@ use super::document::{Document, List};
 use super::format::{Cell, Facts, Format, Screen, Times, Tone, count, grouped};
 use super::{Diagnosis, HistoryRun, StaleSummary, Target, Waiting, diagnosis};
 use crate::model::{Timestamp, age};
+use crate::policy::DiagnosisKind;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -166,6 +167,9 @@ fn causes<'a>(now: Timestamp, times: Times) -> Columns<'a, Diagnosis> {
         .add(columns::names("cause", 0, 30), "diagnosis text", |cause| cause.headline())
         .add(columns::column("a reclaim would", 0, Some(12)), "", |cause| match &cause.of.would {
             None => columns::text(None),
-            Some(would) => diagnosis::in_words(would, false, "skip").into(),
+            Some(would) => {
+                let with = if cause.of.what == DiagnosisKind::Interrupted { " --interrupted" } else { "" };
+                (diagnosis::in_words(would, false, "skip") + with).into()
+            }
         })
 }

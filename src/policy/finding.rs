@@ -80,6 +80,7 @@ pub enum Finding {
     NoDeadline,
     DeadlineAhead,
     DeadlinePassed(Duration),
+    CancelRequested,
     Runs(Duration, Limit),
     RunTimeUnknown,
     NoRunLimit,
@@ -101,6 +102,7 @@ pub enum Finding {
     /// How often it was lost before, and how often it may be.
     Lost(i64, u32),
     InStateNow(String),
+    NotInterrupted(String),
     /// What the plan was to do, and what would be done now.
     Planned(Action, Action),
     BetweenSnapshots(Duration),

@@ -41,7 +41,7 @@ fn they_are_listed_by_cause_and_come_back_and_an_undo_fails_them_again() {
         // It raised.
         queue.sql("INSERT INTO jobs (id, status, error_code, finished_at) VALUES (31, 'FAILED', 'RAISED', {ago 60})");
         let before = queue.jobs();
-        let cause = "host web2 died: 5 jobs of kind SendInvoice (mail 4, reports 1) failed 14m";
+        let cause = "workers on host web2 died: 5 jobs of kind SendInvoice (mail 4, reports 1) failed 14m";
         let listed = queue.run(&["stale", "--interrupted", "-o", "table"]).exits(0);
         listed.shows("failed because its worker died").says("5 jobs, of 5 that failed with their worker");
         let plan = queue.run(&["reclaim", "--interrupted", "-o", "table"]).exits(0);
@@ -52,7 +52,7 @@ fn they_are_listed_by_cause_and_come_back_and_an_undo_fails_them_again() {
             .run(&["stale", "--interrupted", "--host", "db9", "-v"])
             .says("--host db9 matches no interrupted job; hosts of such: web2");
         let status = queue.run(&["status"]).exits(0);
-        status.shows("host web2 died  requeue 5").says("--interrupted\n");
+        status.shows("workers on host web2 died  requeue 5 --interrupted").says("--interrupted\n");
         assert_eq!(queue.run(&["status", "--json"]).exits(0).json()["summary"]["interrupted"], 5);
         // Claims are another matter.
         assert_eq!(queue.run(&["stale", "--json"]).exits(0).json()["summary"]["stuck"], 0);
@@ -80,7 +80,10 @@ fn show_says_what_would_bring_one_back() {
         let jobs = document["jobs"].as_array().unwrap();
         let interrupted = jobs.iter().map(|job| job["interrupted"] == true && job["in_flight"] == false);
         assert_eq!(interrupted.collect::<Vec<_>>(), [true, true, false]);
-        assert_eq!((&jobs[0]["would"]["attempts_after"], &jobs[1]["skipped"]["reason"]), (&0.into(), &"failed_before".into()));
+        assert_eq!(
+            (&jobs[0]["would"]["attempts_after"], &jobs[1]["skipped"]["reason"]),
+            (&0.into(), &"failed_before".into())
+        );
         let page = queue.run(&["show", "1"]).exits(0);
         page.shows("with --interrupted would requeue it: FAILED -> QUEUED, attempts 0/5");
     });

@@ -11,7 +11,7 @@ use crate::cli::{CliError, Context, Exit};
 use crate::model::parse_duration;
 use crate::ops::{self, Selection};
 use crate::output::format::{Format, count, grouped};
-use crate::output::{Collector, Field, ROWS, Stale, older};
+use crate::output::{Collector, Field, ROWS, Stale};
 use std::time::{Duration, Instant};
 
 /// The most rows of a table without `--limit`: it is laid out in memory.
@@ -226,9 +226,11 @@ fn note_summary(context: &Context, document: &Stale, lists: bool) {
         Some(_) => format!("{stuck}{unknown}, of {examined}{more}"),
         None => format!("{stuck} stuck{unknown}, of {examined}{due}{more}"),
     });
-    filter.within().and_then(|within| older(summary.older, within)).iter().for_each(|older| context.ui.note(older));
+    filter.older(summary.older).iter().for_each(|older| context.ui.note(older));
     if let Some(command) = &summary.command {
-        context.ui.hint(&format!("the library's own way to bring them back:\n{command}"));
+        let named = filter.limit.unwrap_or(u64::MAX).min(ops::NAMED as u64);
+        let them = if summary.stuck > named { format!("{} of them", grouped(named)) } else { "them".to_owned() };
+        context.ui.hint(&format!("the library's own way to bring {them} back:\n{command}"));
     } else if summary.stuck > 0 {
         context.ui.hint(&format!("to see what would be done: {}", context.next_command("reclaim", &[])));
     }

@@ -67,7 +67,7 @@ pub(super) fn lost_before(steps: &[(Step, StepJob)], policy: &Policy) -> Option<
     let lost = steps.iter().filter_map(|(_, job)| Some((job.job.stalls.filter(|stalls| *stalls > 0)?, &job.job.id)));
     let mut lost: Vec<(i64, &String)> = lost.collect();
     lost.sort_by_key(|(stalls, id)| (std::cmp::Reverse(*stalls), *id));
-    (!lost.is_empty()).then(|| advice::lost_before(&lost, policy.max_stalls))
+    (!lost.is_empty()).then(|| advice::lost_before(&lost, policy))
 }
 
 /// The warning about a worker that comes back late; `None` if fencing stops it.

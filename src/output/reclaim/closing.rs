@@ -4,7 +4,7 @@ use super::churn::{WarnAbove, churn};
 use super::{ActionCount, Outcomes, Reclaim, SHOWN};
 use crate::model::{Action, Outcome, age};
 use crate::output::format::{count, first_few, grouped};
-use crate::output::{Message, locked_by, no_such_job, older};
+use crate::output::{Message, locked_by, no_such_job};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -59,8 +59,7 @@ pub fn closing(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
         Some(outcomes) => applied(document, outcomes, closing),
         None => planned(document, closing),
     });
-    let within = document.head.filter.within();
-    messages.extend(within.and_then(|within| older(document.summary.older, within)).map(Message::Note));
+    messages.extend(document.head.filter.older(document.summary.older).map(Message::Note));
     messages
 }
 

@@ -320,7 +320,8 @@ fn owner_hangs(name: &str, owner: &Holder, parts: &[&Part], tally: &Tally) -> Di
     }
 }
 
-/// A diagnosis about these holders: `since` and `until` are the first and the last of their newest signs of life.
+/// A diagnosis about these holders: `since` and `until` are the first and the last of their newest signs of life, or of all
+/// times at which interrupted jobs failed.
 fn about(what: DiagnosisKind, lost: &[Lost<'_>]) -> Diagnosis {
     let signs = || lost.iter().map(|lost| lost.tally.newest);
     let hosts: BTreeSet<&str> = lost
@@ -331,14 +332,16 @@ fn about(what: DiagnosisKind, lost: &[Lost<'_>]) -> Diagnosis {
         [only] => Some(only),
         _ => None,
     };
+    let of_jobs = of_jobs(what, &Tally::of(lost.iter().map(|lost| &lost.tally)));
+    let is_interrupted = what == DiagnosisKind::Interrupted;
     Diagnosis {
         host: hosts.first().filter(|_| hosts.len() == 1).map(|host| (*host).to_owned()),
         owner: only.filter(|lost| !lost.is_host).map(|lost| lost.name.to_owned()),
-        since: signs().fold(None, Timestamp::oldest),
+        since: if is_interrupted { of_jobs.since } else { signs().fold(None, Timestamp::oldest) },
         until: signs().fold(None, Timestamp::newest),
         hosts: (!hosts.is_empty()).then_some(hosts.len() as u64),
         owners: Some(lost.iter().map(|lost| if lost.is_host { lost.holder.owners } else { 1 }).sum()),
-        ..of_jobs(what, &Tally::of(lost.iter().map(|lost| &lost.tally)))
+        ..of_jobs
     }
 }
 

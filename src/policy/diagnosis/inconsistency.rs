@@ -29,7 +29,9 @@ impl Inconsistency {
             Inconsistency::OwnerMissing => claim.owner_row == OwnerRow::Missing,
             Inconsistency::OwnerRestarted => matches!(&judgement.verdict, Verdict::Stuck(reasons)
                 if reasons.iter().any(|reason| reason.rule == Rule::OwnerRestarted)),
-            Inconsistency::NoClaimTime => spec.claim.claimed_at.is_some() && claim.claimed_at.at().is_none(),
+            Inconsistency::NoClaimTime => {
+                spec.interrupted.is_none() && spec.claim.claimed_at.is_some() && claim.claimed_at.at().is_none()
+            }
         }
     }
 }

@@ -19,13 +19,20 @@ impl Evaluation<'_> {
             Some(ago) => Finding::Interrupted(ago),
             None => Finding::StateTimeUnknown(claim.state.clone()),
         };
-        let opinion = match (life, self.last_seen_at) {
-            (Some(life), _) => Opinion::Unknown(but(finding, life)),
+        let opinion = match (life.or_else(|| self.is_to_end()), self.last_seen_at) {
+            (Some(against), _) => Opinion::Unknown(but(finding, against)),
             (None, None) => Opinion::Unknown(finding),
             (None, Some(_)) => Opinion::Dead(Rule::Interrupted, finding),
         };
         let value = Value::Time(claim.claimed_at.clone());
         self.note(Rule::Interrupted.name(), &since.column, value, opinion, implausible);
+    }
+
+    /// Why the job is not to run again, whatever its worker did.
+    fn is_to_end(&self) -> Option<Finding> {
+        let deadline = self.claim.deadline.at().filter(|deadline| self.now.is_after(*deadline, Clocks::One));
+        let passed = deadline.map(|deadline| Finding::DeadlinePassed(self.now.since(deadline)));
+        passed.or(self.claim.cancel_requested.then_some(Finding::CancelRequested))
     }
 
     /// What shows that the owner that the job names lives.

@@ -31,7 +31,7 @@ pub(crate) struct InterruptedDoc {
     stalls: Option<Written>,
     /// A query that counts the jobs that ended, well or not, since an instant.
     pub(crate) ended: Option<Fragment>,
-    /// The library's own command, with `{ids}` or, for one job a line, `{id}`.
+    /// The library's own command, with `{ids}` or, for one job a line, `{id}`; and `{schema}`.
     pub(crate) command: Option<String>,
     pub(crate) retry: Option<ActionDoc>,
     #[serde(rename = "skip", deserialize_with = "named")]
@@ -67,7 +67,8 @@ impl InterruptedDoc {
 
 impl Document {
     /// Turns a document about claims into one about the jobs that were interrupted: their state stands for the one in
-    /// flight, and the time of their failure for that of the claim. Of what shows life the owner's own row is left.
+    /// flight, and the time of their failure for that of the claim. Of what shows life the owner's own row is left, and a lease; of the
+    /// rules what asks for an end.
     pub(crate) fn turn_to_interrupted(&mut self) -> Result<(), SpecError> {
         let doc = self.interrupted.clone();
         if doc.since.is_none() {
@@ -92,6 +93,8 @@ impl Document {
             (claim.table, claim.from, claim.lock, claim.key) = (None, from, None, doc.key);
             (claim.queue, claim.kind, claim.payload, claim.last_error, claim.guard) = (None, None, None, None, None);
             claim.precondition.clear();
+            claim.liveness.retain(|source| !matches!(source, Liveness::Lease { .. }));
+            self.rules = Default::default();
             (self.owner, self.attempts) = (OwnerDoc::default(), AttemptsDoc::default());
         }
         for (own, of_interrupted) in [
@@ -108,8 +111,11 @@ impl Document {
         claim.progress.clear();
         self.owner = doc.owner.unwrap_or(std::mem::take(&mut self.owner));
         let has_owners = self.owner.table.is_some();
-        claim.liveness.retain(|source| has_owners && matches!(source, Liveness::Owner { .. }));
-        (self.rules, self.finished) = (Default::default(), None);
+        claim.liveness.retain(|source| match source {
+            Liveness::Owner { .. } => has_owners,
+            source => matches!(source, Liveness::Lease { .. }),
+        });
+        (self.rules.max_runtime, self.finished) = (None, None);
         (self.attempts.exhausted, self.attempts.stalls) = (Exhausted::Leave, doc.stalls);
         self.actions = doc.retry.into_iter().map(|retry| (Action::Requeue, retry)).collect();
         self.waiting = WaitingDoc { tables: std::mem::take(&mut self.waiting.tables), ..WaitingDoc::default() };

@@ -14,7 +14,7 @@ pub(super) use fragments::aliases_of;
 use super::catalog::Preset;
 use super::document::{Document, NotifyDoc};
 use super::field::{Fragment, Written};
-use super::ident::meanings;
+use super::ident::{meanings, quoted};
 use super::live::{LiveSchema, LiveTable};
 use super::queue::*;
 use super::template::Template;
@@ -257,7 +257,8 @@ impl<'a> Binder<'a> {
             let encodings = self.now_encodings(written, &sql)?;
             Ok::<_, SpecError>((sql, encodings))
         };
-        Ok(InterruptedSpec { ended: doc.ended.as_ref().map(ended).transpose()?, command: doc.command.clone() })
+        let command = doc.command.as_ref().map(|command| command.replace("{schema}", &quoted(&self.schema)));
+        Ok(InterruptedSpec { ended: doc.ended.as_ref().map(ended).transpose()?, command })
     }
 
     fn skips(&self) -> Result<Vec<Skip>, SpecError> {

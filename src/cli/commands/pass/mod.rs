@@ -152,7 +152,11 @@ impl<'a> Pass<'a> {
         if let (true, PlanSource::Selection(selection)) = (self.options.with_interrupted, source) {
             let session = self.settings.session(self.store.as_ref(), &self.limits);
             let brake = (INTERRUPTED_WITHIN, self.options.overridden(self.settings).is_some());
-            if let Some(why) = ops::plan_interrupted(&session, &mut plan, selection, policy, brake)? {
+            let why = match policy.to {
+                Some(_) => Some("--to is about claims: no interrupted job is brought back in this run".to_owned()),
+                None => ops::plan_interrupted(&session, &mut plan, selection, policy, brake)?,
+            };
+            if let Some(why) = why {
                 // A plan that is shown prints its own warnings.
                 self.options.act.apply.then(|| self.context.ui.warn(&why));
                 plan.warn(why);
