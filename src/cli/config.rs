@@ -90,7 +90,12 @@ fn preset(document: &str, mapping: &str, field: &Field<'_>) -> Result<Preset, Sp
         return Preset::of(document, mapping, field.node.clone());
     };
     let catalog = Catalog::built_in();
-    let base = catalog.find(&base.text).map_err(|error| base.error(error.message))?;
+    let base = catalog.find(&base.text).map_err(|_| {
+        let hint = did_you_mean(&base.text, catalog.names());
+        let what =
+            "`extends` names one of those that come with jobdoctor (`jobdoctor presets` lists them), and no mapping";
+        base.error(format!("there is no built-in preset `{}`{hint}; {what}", base.text))
+    })?;
     base.extended(document, mapping, field.node.clone())
 }
 

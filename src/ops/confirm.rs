@@ -54,7 +54,7 @@ pub fn confirm(
         second.diagnosed = asked.only(kept).plan(&mut snapshot, policy)?.diagnosed;
     }
     second.warnings = if second.is_empty() { Vec::new() } else { first.warnings };
-    (second.digest, second.by_action) = Tally::of(second.claims.steps.iter()).finish();
+    (second.digest, second.by_action) = Tally::of(second.claims.steps.iter()).finish(&second.claims.spec.mapping);
     (second.filter, second.not_found) = (first.filter, first.not_found);
     (second.beyond_limit, second.measured) = (first.beyond_limit, first.measured);
     // The pause is for one plan: what it has no room for is left to the next run.

@@ -9,7 +9,7 @@ use crate::model::Claim;
 use crate::output::{Diagnosis, advice};
 use crate::policy::{Diagnoses, Interrupted, Judgement, PlannedActions, Policy, draft};
 use crate::preset::{QueueSpec, SpecError};
-use crate::store::{Detail, Holders, StoreErrorKind, Wanted};
+use crate::store::{Detail, Holders};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -59,21 +59,6 @@ pub(super) fn causes(
     let concluded = scanned.and_then(|scanned| diagnosed(snapshot, found, &scanned.holders.unwrap_or_default()));
     snapshot.spec = claims;
     Ok((jobs, concluded?.list))
-}
-
-/// Why interrupted jobs cannot be listed or retried here, if so. Reads none of them.
-pub fn unfit_interrupted(session: &Session<'_>) -> Result<Vec<String>, OpsError> {
-    let tried = session.snapshot_of_interrupted().and_then(|mut snapshot| {
-        let none = Wanted::Since(snapshot.now());
-        snapshot.reader.scan(&snapshot.spec, &none, Detail::ForAction, &mut |_| {})?;
-        snapshot.reader.ended(&snapshot.spec, snapshot.reader.now())?;
-        Ok(snapshot.reader.explain_actions(&snapshot.spec)?)
-    });
-    match tried {
-        Ok(refusals) => Ok(refusals.iter().map(ToString::to_string).collect()),
-        Err(OpsError::Store(error)) if error.kind == StoreErrorKind::Interrupted => Err(error.into()),
-        Err(error) => Ok(vec![error.to_string()]),
-    }
 }
 
 /// Why jobs must not be retried unattended, if so. Without a stall budget, or where nothing counts, a job that kills its

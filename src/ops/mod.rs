@@ -42,7 +42,7 @@ pub use follow_up::{RequeuedJobs, follow};
 pub use health::{health, measure};
 pub use history::{Records, history, history_run};
 pub use init::{demo, init, init_ledger};
-pub use interrupted::{is_bounded, unfit_interrupted, why_unbounded};
+pub use interrupted::{is_bounded, why_unbounded};
 pub use owners::owners;
 pub use passes::Bound;
 pub use plan::{

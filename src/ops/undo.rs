@@ -60,7 +60,7 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str, from: u64) -> Result<P
         drafts.add(snapshot, some)?;
     }
     let Drafts { steps, skipped, .. } = drafts;
-    let (digest, by_action) = Tally::of(steps.iter()).finish();
+    let (digest, by_action) = Tally::of(steps.iter()).finish(&snapshot.spec.mapping);
     Ok(Plan {
         store_time: snapshot.now(),
         target: snapshot.identified()?,

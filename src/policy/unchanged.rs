@@ -129,7 +129,7 @@ impl TryFrom<String> for Print {
 }
 
 /// The fingerprint of a plan: key, precondition, action, state after and attempts after of every step, in whatever
-/// order. No clock and no ages go into it, so the same plan drafted a minute later has the same digest.
+/// order, and the mapping that says what an action writes. No clock and no ages go into it, so the same plan drafted a minute later has the same digest.
 #[derive(Debug, Clone, Default)]
 pub struct Digest {
     /// Of each step; prints of their own keep a long plan small.
@@ -147,9 +147,11 @@ impl Digest {
         self.steps.push(print(parts.into_iter()));
     }
 
-    pub fn finish(mut self) -> String {
+    /// `mapping` is the fingerprint of the mapping's text; empty for a built-in preset.
+    pub fn finish(mut self, mapping: &str) -> String {
         self.steps.sort_unstable();
         let mut hash = Sha256::new();
+        hash.update(mapping);
         self.steps.iter().for_each(|step| hash.update(step.0.to_be_bytes()));
         hex(&hash.finalize())
     }

@@ -10,7 +10,8 @@ use super::queue::Proof;
 use super::resolve::Place;
 use super::variant::{Variant, variants};
 use super::{SpecError, WrittenAt, did_you_mean};
-use crate::model::Engine;
+use crate::model::{Engine, hex};
+use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -113,7 +114,7 @@ impl Preset {
     }
 
     /// Reads the keys about the preset as a whole; the rest is typed when it is used.
-    fn read(document: &str, name: &str, node: Node) -> Result<Preset, SpecError> {
+    pub(super) fn read(document: &str, name: &str, node: Node) -> Result<Preset, SpecError> {
         let root = Field::of(document, "", &node);
         if let Some(format) = root.child("format")
             && format.node.value != Value::Integer(1)
@@ -138,6 +139,20 @@ impl Preset {
         })
     }
 
+    /// The fingerprint of a mapping's text, wherever it stands; empty for a built-in preset.
+    pub(super) fn fingerprint(&self) -> String {
+        let text = || format!("{:?}", self.node.clone().at_line(0));
+        if self.built_in { String::new() } else { hex(&Sha256::digest(text())) }
+    }
+
+    /// An error in what a mapping leaves as the preset has it names the preset too: no line of the config file is wrong.
+    pub(super) fn placed(&self, mut error: SpecError) -> SpecError {
+        if let (Some((base, _)), None, false) = (&self.extends, error.at.line, error.at.key.is_empty()) {
+            error.at.document = format!("preset {base} as bent by {}", self.document);
+        }
+        error
+    }
+
     /// Where a table of it stands, or would.
     pub fn at(&self, key: &str) -> WrittenAt {
         let line = self.node.get(key).unwrap_or(&self.node).line;
@@ -149,7 +164,7 @@ impl Preset {
     }
 
     /// Proves that it is well-formed on that engine, in each of its variants.
-    fn is_sound(&self, engine: Engine) -> Result<(), SpecError> {
+    pub(super) fn is_sound(&self, engine: Engine) -> Result<(), SpecError> {
         let shapes = self.shapes(engine)?;
         let names = || shapes.iter().filter_map(|shape| Some(shape.variant.as_ref()?.name.as_str()));
         for name in &self.detect.exactly_one {

@@ -42,7 +42,7 @@ pub enum TableInError {
 
 impl WrittenAt {
     pub(super) fn new(document: &str, key: &str, line: usize) -> WrittenAt {
-        WrittenAt { document: document.to_owned(), key: key.to_owned(), line: Some(line) }
+        WrittenAt { document: document.to_owned(), key: key.to_owned(), line: Some(line).filter(|line| *line > 0) }
     }
 
     /// The built-in preset whose lines are cited: its file is in the program alone.

@@ -347,14 +347,14 @@ impl Written {
 impl<'de> Deserialize<'de> for Written {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Written, D::Error> {
         let [document, key, line, text] = <[String; 4]>::deserialize(from)?;
-        Ok(Written { text, at: WrittenAt { document, key, line: line.parse().ok() } })
+        Ok(Written { text, at: WrittenAt { document, key, line: line.parse().ok().filter(|line| *line > 0) } })
     }
 }
 
 impl<'de> Deserialize<'de> for WrittenAt {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<WrittenAt, D::Error> {
         let [document, key, line] = <[String; 3]>::deserialize(from)?;
-        Ok(WrittenAt { document, key, line: line.parse().ok() })
+        Ok(WrittenAt { document, key, line: line.parse().ok().filter(|line| *line > 0) })
     }
 }
 

@@ -129,15 +129,24 @@ fn probes(field: &Field<'_>) -> Result<Vec<Probe>, SpecError> {
 /// Asks the database one boolean question; NULL counts as no.
 pub type Ask<'a, E> = &'a mut dyn FnMut(&str) -> Result<bool, E>;
 
-/// The document with the variants that the database has laid over it, its options still to be filled in; their names;
-/// and the tables and functions that switch none on, because they do not count.
+/// What the database has of a preset, its options still to be filled in.
+pub(super) struct Chosen {
+    /// The document with the variants laid over it.
+    pub(super) node: Node,
+    /// The same without the mapping that bends it, if one does, but for how it spells names and values.
+    pub(super) unbent: Option<Node>,
+    pub(super) variants: Vec<String>,
+    /// The tables and functions that switch no variant on, because they do not count.
+    pub(super) ignored: Ignored,
+}
+
 pub(super) fn choose<E>(
     preset: &Preset,
     mut node: Node,
     live: &LiveSchema,
     place: &Place,
     ask: Ask<'_, E>,
-) -> Result<(Node, Vec<String>, Ignored), ResolveError<E>> {
+) -> Result<Chosen, ResolveError<E>> {
     // What is asked has the options' values in it; what is laid over may change them.
     let overlays: Vec<Node> = variants(&preset.document, &node)?.into_iter().map(|variant| variant.overlay).collect();
     let filled = preset.filled_with(node.clone(), &place.options)?;
@@ -164,19 +173,24 @@ pub(super) fn choose<E>(
     let options = options.into_iter().map(|(name, value)| (name, value.to_string())).collect();
     let names = base.tables.into_iter().collect();
     let mut probing = Probing { live, schema, tables, names, options, ignored, own };
-    let mut held = Vec::new();
+    let (mut held, mut unbent) = (Vec::new(), None);
     for (variant, overlay) in variants.iter().zip(overlays) {
         if probing.holds(variant, ask).map_err(ResolveError::Ask)? {
             if let Some(why) = &variant.refuse {
                 let message = format!("variant `{}` is refused: {why}", variant.name);
                 return Err(SpecError::whole(&preset.document, message).into());
             }
+            if variant.is_mapping {
+                let mut node = node.clone();
+                node.overlay(overlay.only(&["options", "schema", "sql", "tables", "time", "time_zone"]));
+                unbent = Some(node);
+            }
             variant.lay_over(&mut node, overlay);
             held.push(variant.name.clone());
         }
     }
     probing.is_known(preset, &variants, &held)?;
-    Ok((node, held, probing.ignored))
+    Ok(Chosen { node, unbent, variants: held, ignored: probing.ignored })
 }
 
 struct Probing<'a> {

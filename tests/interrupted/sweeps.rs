@@ -104,7 +104,10 @@ fn a_job_that_kills_its_worker_comes_back_twice() {
         assert_eq!(runs, 3, "the first run and two more");
         assert_eq!(queue.rows("SELECT status, stalls FROM jobs"), ["FAILED 2"]);
         let why = queue.run(&["reclaim", "--interrupted", "--max-stalls", "2", "--json"]).exits(0).json();
-        assert_eq!(why["skipped"][0]["detail"], "lost 2 times already, 2 allowed: only a higher --max-stalls requeues it");
+        assert_eq!(
+            why["skipped"][0]["detail"],
+            "lost 2 times already, 2 allowed: only a higher --max-stalls requeues it"
+        );
     });
 }
 

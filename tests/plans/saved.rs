@@ -108,7 +108,7 @@ fn digest(steps: &[Value]) -> String {
     for step in steps {
         digest.add(&serde_json::from_value(step.clone()).unwrap());
     }
-    digest.finish()
+    digest.finish("")
 }
 
 #[test]

@@ -71,7 +71,7 @@ proptest! {
         let digest = |steps: &[Step]| {
             let mut digest = Digest::default();
             steps.iter().for_each(|step| digest.add(step));
-            digest.finish()
+            digest.finish("")
         };
         let whole = digest(&steps);
         if !steps.is_empty() {

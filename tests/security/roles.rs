@@ -160,6 +160,7 @@ fn the_rights_of_the_pages_are_enough_and_the_looking_role_can_do_nothing_else()
             let act = address(&database, &roles.act);
             let checked = doctor.run(&[&["check", "--db", &act], &options[..]].concat());
             assert_eq!(checked.code, 0, "{queue}: {checked:#?}");
+            assert!(!checked.stdout.contains("interrupted jobs: "), "{queue}: {}", checked.stdout);
             let document = doctor.run(&[&apply, &["-o", "json", "--db", &act][..]].concat()).exits(0).json();
             let summary = &document["summary"];
             assert!(summary["planned"].as_u64() > Some(0), "{queue}: {document:#}");

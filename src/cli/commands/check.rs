@@ -56,22 +56,19 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
 fn examine(context: &Context, settings: &Settings, database: &Database) -> Result<Checked, CliError> {
     let store = database.store()?;
     let mut snapshot = context.snapshot_of(store.as_ref(), settings, "check")?;
-    let mut setup: Vec<String> = database.warnings().iter().cloned().chain(database.dropped()).collect();
+    let setup: Vec<String> = database.warnings().iter().cloned().chain(database.dropped()).collect();
     let limits = settings.limits("check", READING, &context.interrupt, false);
     let with_waiting = settings.too_long().entries.iter().any(|entry| entry.since.is_some());
     let too_long = ops::unfit_limits(&settings.session(store.as_ref(), &limits), &snapshot.spec, &settings.too_long())?;
     let delay = Delay { delay: settings.target.delay, jitter: settings.target.jitter };
     let mut unfit = ops::unfit_for_target(&snapshot, settings.target.max_stalls, &delay);
-    if snapshot.spec.tells_interrupted {
-        let unfit = ops::unfit_interrupted(&settings.session(store.as_ref(), &limits))?;
-        setup.extend(unfit.into_iter().map(|why| format!("interrupted jobs: {why}")));
-    }
-    if settings.target.interrupted {
-        let misfit = ops::why_unbounded(&snapshot, settings.target.max_stalls).map(str::to_owned);
-        unfit.extend(misfit.map(|misfit| ("interrupted", misfit)));
-    }
     unfit.extend(too_long.into_iter().map(|why| ("too_long", why)));
     let mut checked = ops::check(&mut snapshot, &setup, &unfit, with_waiting)?;
+    let is_swept = settings.target.interrupted;
+    if snapshot.spec.tells_interrupted || is_swept {
+        let misfit = ops::why_unbounded(&snapshot, settings.target.max_stalls).filter(|_| is_swept);
+        checked.add_interrupted(&settings.session(store.as_ref(), &limits), (is_swept, misfit))?;
+    }
     checked.document.findings.extend(settings.target.on_run.first().map(|program| on_run(program)));
     Ok(checked)
 }
@@ -89,7 +86,11 @@ fn on_run(program: &str) -> CheckFinding {
 fn missing(document: &Check, exit: Exit) -> CliError {
     let errors: Vec<_> = document.findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
     let details: Vec<&str> = errors.iter().map(|finding| finding.detail.as_str()).collect();
-    let can = if document.can_list { "can list but not reclaim here" } else { "cannot work here" };
+    let can = match (document.can_list, document.can_reclaim) {
+        (_, true) => "can list and reclaim here, but no sweep can bring back interrupted jobs",
+        (true, false) => "can list but not reclaim here",
+        (false, false) => "cannot work here",
+    };
     let mut error = CliError::new(exit, format!("jobdoctor {can}: {}", details.join("; ")));
     error.hints = errors.iter().filter_map(|finding| finding.fix.clone()).collect();
     error

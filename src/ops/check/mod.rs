@@ -6,12 +6,12 @@ mod schema;
 
 use super::OpsError;
 use super::plan::cascades;
-use super::session::Snapshot;
+use super::session::{Session, Snapshot};
 use crate::model::{Action, Engine};
 use crate::output::{Check, CheckFinding, Severity, held_for_long, out_of_sight, remedy};
 use crate::preset::ident::{qualified, quoted};
 use crate::preset::{LiveTable, QueueSpec};
-use crate::store::Forbids;
+use crate::store::{Detail, Forbids, StoreErrorKind, Wanted};
 use std::time::{Duration, Instant};
 
 /// The findings, and whether a right or a fit is missing.
@@ -154,6 +154,47 @@ pub fn check(
         is_fit,
         denied: findings.denied,
     })
+}
+
+impl Checked {
+    /// Adds what interrupted jobs lack to be listed and retried: warnings, or errors where a sweep is to retry them, which
+    /// `misfit` may forbid. Reads none of them.
+    pub fn add_interrupted(
+        &mut self,
+        session: &Session<'_>,
+        (is_swept, misfit): (bool, Option<&str>),
+    ) -> Result<(), OpsError> {
+        let mut findings = Findings { list: Vec::new(), denied: false };
+        let tried = session.snapshot_of_interrupted().and_then(|mut snapshot| {
+            let is_retried = snapshot.spec.library_command().is_none();
+            is_retried.then(|| rights::rights(&mut findings, &snapshot, false));
+            let none = Wanted::Since(snapshot.now());
+            snapshot.reader.scan(&snapshot.spec, &none, Detail::ForAction, &mut |_| {})?;
+            snapshot.reader.ended(&snapshot.spec, snapshot.reader.now())?;
+            if is_retried { rights::actions(&mut findings, &mut snapshot) } else { Ok(()) }
+        });
+        match tried {
+            Err(OpsError::Store(error)) if error.kind == StoreErrorKind::Interrupted => return Err(error.into()),
+            Err(error) => findings.add(Severity::Error, "", error.to_string(), None),
+            Ok(()) => {}
+        }
+        misfit.iter().for_each(|why| findings.add(Severity::Error, "", (*why).to_owned(), None));
+        let severity = if is_swept { Severity::Error } else { Severity::Warning };
+        let missing = findings.list.into_iter().filter(|finding| finding.severity == Severity::Error);
+        let missing = missing.map(|finding| CheckFinding {
+            id: "interrupted".to_owned(),
+            severity,
+            detail: format!("interrupted jobs: {}", finding.detail),
+            ..finding
+        });
+        let known = self.document.findings.len();
+        self.document.findings.extend(missing);
+        let is_missing = is_swept && self.document.findings.len() > known;
+        self.is_fit &= !is_missing;
+        self.denied |= is_missing && findings.denied;
+        self.document.findings.sort_by_key(|finding| finding.severity);
+        Ok(())
+    }
 }
 
 struct Findings {

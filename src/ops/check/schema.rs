@@ -1,7 +1,7 @@
 //! Checks that the preset fits the tables: threshold, listing, key, ledger, and jobs that no listing shows.
 
 use super::{Findings, role};
-use crate::model::{Key, LockSign, Reading, WaitingSide};
+use crate::model::{Key, LockSign, Reading, WaitingSide, overridden};
 use crate::ops::OpsError;
 use crate::ops::session::Snapshot;
 use crate::output::format::count;
@@ -18,7 +18,9 @@ pub(super) fn preset(findings: &mut Findings, snapshot: &Snapshot) {
     let spec = &snapshot.spec;
     let variants = spec.variants.join("; ");
     let variants = if variants.is_empty() { variants } else { format!(", in the variants: {variants}") };
-    findings.ok("preset", format!("preset {} fits the tables as they are{variants}", spec.preset));
+    let fits = format!("preset {} fits the tables as they are{variants}", spec.preset);
+    let severity = if overridden(&spec.variants).is_some() { Severity::Warning } else { Severity::Ok };
+    findings.add(severity, "preset", fits, None);
     if let Some((_, said)) = spec.zone() {
         let fix = Some(advice::SAY_TIME_ZONE.to_owned());
         findings.add(Severity::Warning, "time_zone", said.caution().to_owned(), fix);

@@ -242,7 +242,7 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
 /// Drafts the jobs of a saved plan again. Steps that are equal to the saved ones stay; the rest is skipped, or not
 /// found. `name` is what to call the file.
 pub fn plan_again(snapshot: &mut Snapshot, name: &str, saved: &SavedPlan, policy: &Policy) -> Result<Plan, OpsError> {
-    source::fits(name, saved, &snapshot.identified()?)?;
+    source::fits(name, saved, &snapshot.identified()?, &snapshot.spec.mapping)?;
     action_is_offered(&snapshot.spec, policy)?;
     must_be_counted(snapshot, policy.max_stalls)?;
     let ids = saved.steps.iter().map(|step| step.id.clone()).collect();
@@ -280,7 +280,7 @@ fn finish(
     let mut part = Part { spec, steps };
     let tally = Tally::of(part.steps.iter());
     let lost_before = lost_before(&part.steps, policy);
-    let (digest, by_action) = tally.finish();
+    let (digest, by_action) = tally.finish(&snapshot.spec.mapping);
     let final_actions = final_actions(&snapshot.spec, by_action.keys());
     let mut measured = Measured::default();
     let mut warnings: Vec<String> = Vec::new();

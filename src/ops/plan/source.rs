@@ -121,7 +121,7 @@ fn saved_policy(name: &str, saved: &SavedPolicy, policy: Policy) -> Result<Polic
 }
 
 /// Makes sure that a file from elsewhere is a plan for this queue, and whole.
-pub(super) fn fits(name: &str, saved: &SavedPlan, here: &Target) -> Result<(), OpsError> {
+pub(super) fn fits(name: &str, saved: &SavedPlan, here: &Target, mapping: &str) -> Result<(), OpsError> {
     let broken = |what: String| Err(OpsError::from(SpecError::whole(name, what)));
     if let Some((what, then, now)) = saved.target.difference(here) {
         return broken(format!("it was made for another {what}: `{then}`, and this one is `{now}`"));
@@ -136,8 +136,11 @@ pub(super) fn fits(name: &str, saved: &SavedPlan, here: &Target) -> Result<(), O
         }
         digest.add(step);
     }
-    if digest.finish() != saved.digest {
-        return broken("its digest does not match its steps: it was altered or damaged. Make a new plan".to_owned());
+    if digest.finish(mapping) != saved.digest {
+        let changed = if mapping.is_empty() { "" } else { "the mapping has changed since, or " };
+        return broken(format!(
+            "its digest does not match its steps: {changed}it was altered or damaged. Make a new plan"
+        ));
     }
     Ok(())
 }

@@ -64,7 +64,7 @@ impl Tally {
         tally
     }
 
-    pub(in crate::ops) fn finish(self) -> (String, BTreeMap<Action, u64>) {
-        (self.digest.finish(), self.by_action)
+    pub(in crate::ops) fn finish(self, mapping: &str) -> (String, BTreeMap<Action, u64>) {
+        (self.digest.finish(mapping), self.by_action)
     }
 }

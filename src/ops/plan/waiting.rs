@@ -120,7 +120,8 @@ fn add(snapshot: &mut Snapshot, part: Part, plan: &mut Plan) -> Result<(), OpsEr
     }
     warn_of_actions(snapshot, &part, plan)?;
     plan.waiting.push(part);
-    (plan.digest, plan.by_action) = Tally::of(plan.parts().flat_map(|part| &part.steps)).finish();
+    let tally = Tally::of(plan.parts().flat_map(|part| &part.steps));
+    (plan.digest, plan.by_action) = tally.finish(&plan.claims.spec.mapping);
     Ok(())
 }
 

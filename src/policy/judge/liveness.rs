@@ -41,7 +41,7 @@ impl Evaluation<'_> {
         {
             self.must_be_plausible(column, heartbeat, Some(FUTURE_TOLERANCE));
         }
-        for (source, sign) in spec.liveness.iter().zip(&claim.signs) {
+        for (n, (source, sign)) in spec.liveness.iter().zip(&claim.signs).enumerate() {
             let heartbeat = spec.owner.row.as_ref().and_then(|row| row.heartbeat.as_ref());
             let column = source.column().or(heartbeat.filter(|_| matches!(source, Liveness::Owner { .. })));
             let ahead = if matches!(source, Liveness::Lease { .. }) { LEASE_AHEAD } else { FUTURE_TOLERANCE };
@@ -55,7 +55,15 @@ impl Evaluation<'_> {
             if matches!(source, Liveness::Age { .. }) {
                 self.better_than_age(silence_allowed(source, self.older_span(), sign.silent_after));
             }
-            let opinion = if self.liveness.is_some() { Opinion::NotAsked } else { self.opinion(source, sign) };
+            let opinion = match (self.liveness, self.reasons.last()) {
+                (None, _) => self.opinion(source, sign),
+                // Of a preset that a mapping bends: it contradicts a death that the mapping concludes.
+                (Some(_), Some(reason)) if n >= spec.liveness.len() - spec.kept => match self.opinion(source, sign) {
+                    Opinion::Alive(life) => Opinion::Unknown(but(reason.finding.clone(), life)),
+                    _ => Opinion::NotAsked,
+                },
+                (Some(_), _) => Opinion::NotAsked,
+            };
             match &opinion {
                 Opinion::Dead(..) => self.allowed = self.allowed(source, sign),
                 Opinion::Alive(_) => self.late = self.is_late(source, sign),

@@ -183,6 +183,9 @@ impl Document {
             // A job that never ran has lost no attempt.
             action.attempts.get_or_insert(AttemptsChange::Keep);
         }
+        if let Some(both) = read.states.in_flight.iter().find(|state| read.states.waiting.contains(state)) {
+            return Err(root.error(format!("[states]: `{}` is in flight and waiting at once", both.name)));
+        }
         if let Some(finished) = &mut read.finished {
             finished.find_states(&read.states)?;
         }

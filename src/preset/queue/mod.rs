@@ -26,6 +26,8 @@ pub type Ignored = BTreeMap<String, String>;
 #[derive(Debug, Clone)]
 pub struct QueueSpec {
     pub preset: String,
+    /// The fingerprint of the mapping's text; empty for a built-in preset.
+    pub mapping: String,
     pub variants: Vec<String>,
     pub fencing: Fencing,
     pub engine: Engine,
@@ -48,6 +50,8 @@ pub struct QueueSpec {
     pub owner: OwnerSpec,
     /// What shows life, best source first.
     pub liveness: Vec<Liveness>,
+    /// So many of the last of them are of the preset that a mapping bends: their signs of life count, whatever it asks.
+    pub kept: usize,
     /// Where a sign of life stands that cannot be locked, in words: a view of owners, or a column that a join or a
     /// sub-select reads from another table. A sign of life committed there at the instant of a write comes too late.
     /// `None` on SQLite, where a write excludes every other one.
@@ -90,6 +94,26 @@ pub struct QueueSpec {
 }
 
 impl QueueSpec {
+    /// Adds to a preset that a mapping bends what stays of it: all that it compares before a write, and its evidence from
+    /// outside the row.
+    pub(super) fn keep(&mut self, preset: QueueSpec) {
+        let lacks =
+            |known: &[Expr], of: Vec<Expr>| of.into_iter().filter(|one| !known.contains(one)).collect::<Vec<_>>();
+        let precondition = lacks(&self.claim.precondition, preset.claim.precondition);
+        self.claim.precondition.extend(precondition);
+        let has_owner = self.liveness.iter().any(|source| matches!(source, Liveness::Owner { .. }));
+        let is_lost = |source: &Liveness| match source {
+            Liveness::Lock { .. } => !self.liveness.contains(source),
+            source => matches!(source, Liveness::Owner { .. }) && !has_owner,
+        };
+        let kept: Vec<Liveness> = preset.liveness.into_iter().filter(is_lost).collect();
+        self.kept = kept.len();
+        self.unlocked = self.unlocked.take().or(preset.unlocked);
+        self.liveness.extend(kept);
+        let computed = preset.computed.into_iter().filter(|key| !self.computed.contains(key)).collect::<Vec<_>>();
+        self.computed.extend(computed);
+    }
+
     /// True where the state is a column of another table than the claim's own.
     pub fn state_stands_elsewhere(&self) -> bool {
         matches!(self.claim.state, StateSource::Column(_)) && self.claim.own_state().is_none()

@@ -16,9 +16,10 @@ use super::document::{Document, NotifyDoc};
 use super::field::{Fragment, Written};
 use super::ident::{meanings, quoted};
 use super::live::{LiveSchema, LiveTable};
+use super::node::Node;
 use super::queue::*;
 use super::template::Template;
-use super::variant::{Ask, choose};
+use super::variant::{Ask, Chosen, choose};
 use super::{SpecError, WrittenAt, did_you_mean};
 pub use crate::model::Place;
 use crate::model::{Action, AttemptsChange};
@@ -56,7 +57,27 @@ pub fn resolve<E>(
     view: View<'_>,
     ask: Ask<'_, E>,
 ) -> Result<QueueSpec, ResolveError<E>> {
-    let (node, variants, ignored) = choose(preset, preset.for_engine(live.engine)?, live, place, ask)?;
+    let Chosen { node, unbent, variants, ignored } = choose(preset, preset.for_engine(live.engine)?, live, place, ask)?;
+    let bound = |node: Node| bound(preset, node, (live, place), view, (&variants, &ignored));
+    let mut spec = bound(node).map_err(|error| preset.placed(error))?;
+    if let Some(unbent) = unbent {
+        let fits = bound(unbent).map_err(|error| SpecError {
+            message: format!("{}; `extends` is for tables that the preset fits as it is", error.message),
+            ..preset.placed(error)
+        });
+        spec.keep(fits?);
+    }
+    Ok(QueueSpec { mapping: preset.fingerprint(), ..spec })
+}
+
+/// Resolves a document of which the variants are chosen.
+fn bound(
+    preset: &Preset,
+    node: Node,
+    (live, place): (&LiveSchema, &Place),
+    view: View<'_>,
+    (variants, ignored): (&[String], &Ignored),
+) -> Result<QueueSpec, SpecError> {
     let node = preset.filled_with(node, &place.options)?;
     let mut document = Document::of(&preset.document, &preset.name, &node, live.engine)?;
     // A caution that is called like an option asks for it.
@@ -72,7 +93,7 @@ pub fn resolve<E>(
         return Err(missing_table(&preset.document, table, live, &schema).into());
     }
     let binder = Binder::new(&preset.document, &document, live, schema, tables.clone())?;
-    let spec = binder.bind(variants, ignored)?;
+    let spec = binder.bind(variants.to_vec(), ignored.clone())?;
     preset.columns_are_there(&document, &tables)?;
     Ok(match view {
         View::Claims => spec,
@@ -193,6 +214,7 @@ impl<'a> Binder<'a> {
         let finished = self.finished(&claim)?;
         let spec = QueueSpec {
             preset: document.name.clone(),
+            mapping: String::new(),
             variants,
             fencing: document.fencing,
             engine: self.live.engine,
@@ -215,6 +237,7 @@ impl<'a> Binder<'a> {
             unlocked: self.unlocked(&liveness)?,
             claim,
             owner,
+            kept: 0,
             liveness,
             computed: Vec::new(),
             utc: UtcEvidence::default(),

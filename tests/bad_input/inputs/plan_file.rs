@@ -20,7 +20,7 @@ pub fn holds(bytes: &[u8]) {
         for step in &plan.steps {
             digest.add(step);
         }
-        digest.finish()
+        digest.finish("")
     };
     let whole = digest(&plan);
     let mut turned = plan.clone();
