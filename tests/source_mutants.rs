@@ -18,7 +18,7 @@ const GROUPS: [(&str, &str, &[Mutant]); 12] = [
     ("diagnoses::due", "src", &OF_WAITING),
     ("diagnoses::", "src", &OF_CAUSES),
     ("interrupted::", "src", &OF_INTERRUPTED),
-    ("extends::", "src/preset", &OF_EXTENDS),
+    ("extends::", "src", &OF_EXTENDS),
     ("cron::best_effort", "src/cli", &OF_HOOKS),
     ("journal::", "src", &OF_RECORDS),
     ("cron::on_run", "src/cli/commands/pass", &OF_TELLING),
@@ -84,7 +84,7 @@ const OF_HOOKS: [Mutant; 4] = [
 ];
 
 /// Jobs that come back although they are old, many, somebody's decision or still running; and without end.
-const OF_INTERRUPTED: [Mutant; 11] = [
+const OF_INTERRUPTED: [Mutant; 13] = [
     ("an old one comes back", "policy/plan.rs", "policy.interrupted < Some(*ago)", "policy.interrupted > Some(*ago)"),
     ("all may be lost", "policy/brake.rs", " && jobs * 2 > ended", " && jobs > ended"),
     (
@@ -104,7 +104,24 @@ const OF_INTERRUPTED: [Mutant; 11] = [
     ),
     ("a decision is a loss", "preset/presets/lease.toml", " AND j.attempts >= j.max_attempts", ""),
     ("a beat of its own is none", "preset/presets/lease.toml", "\"j.heartbeat_at >= j.finished_at OR ", "\""),
-    ("a deadline is no matter", "preset/presets/lease.toml", "\"j.deadline_at <= j.finished_at\"", "\"false\""),
+    (
+        "a deadline is no matter",
+        "policy/judge/interrupted.rs",
+        "is_after(*deadline, Clocks::One)",
+        "is_after(self.now, Clocks::One)",
+    ),
+    (
+        "a cancel is no matter",
+        "policy/judge/interrupted.rs",
+        "self.claim.cancel_requested.then_some",
+        "false.then_some",
+    ),
+    (
+        "a sweep fails them",
+        "cli/commands/pass/mod.rs",
+        "let why = match policy.to {\n                Some(_)",
+        "let why = match policy.to.filter(|_| false) {\n                Some(_)",
+    ),
     (
         "a loss is not counted",
         "preset/presets/lease.toml",
@@ -114,22 +131,30 @@ const OF_INTERRUPTED: [Mutant; 11] = [
 ];
 
 /// Mappings that take away what protects a job.
-const OF_EXTENDS: [Mutant; 5] = [
+const OF_EXTENDS: [Mutant; 8] = [
     (
-        "the old heartbeat is no guard",
-        "extension.rs",
-        "(of, list) == (\"claim\", \"precondition\")",
-        "(of, list) == (\"claim\", \"progress\")",
+        "what the preset compares is no guard",
+        "preset/queue/mod.rs",
+        "self.claim.precondition.extend(precondition);",
+        "drop(precondition);",
     ),
     (
+        "its evidence contradicts nothing",
+        "policy/judge/liveness.rs",
+        "if n >= spec.liveness.len() - spec.kept =>",
+        "if n > 99 =>",
+    ),
+    ("a plan forgets its mapping", "policy/unchanged.rs", "hash.update(mapping);", "let _ = mapping;"),
+    ("a time is no override", "preset/extension.rs", "(known.is_empty() && is_time).then_some(0)", "None"),
+    (
         "what protects is bent",
-        "extension.rs",
+        "preset/extension.rs",
         "if STAYS.contains(of) && !known.is_empty()",
         "if STAYS.contains(of) && known.is_empty()",
     ),
-    ("one engine's is another key", "extension.rs", "(!is_engine).then(|| key.clone())", "Some(key.clone())"),
-    ("the old retry goes on", "extension.rs", "            own.take(\"retry\");\n", ""),
-    ("the old steps go on", "extension.rs", "drop(own.take(action))", "drop(action)"),
+    ("one engine's is another key", "preset/extension.rs", "(!is_engine).then(|| key.clone())", "Some(key.clone())"),
+    ("the old retry goes on", "preset/extension.rs", "            own.take(\"retry\");\n", ""),
+    ("the old steps go on", "preset/extension.rs", "drop(own.take(action))", "drop(action)"),
 ];
 
 /// Causes that name the wrong one, or say more than is known, and holders of locks that are none.

@@ -8,7 +8,7 @@ use super::selection::{Selection, caveats, unmatched_filters};
 use super::session::Snapshot;
 use super::waiting::{self, StuckByQueue};
 use crate::model::{Action, Claim, Timestamp, WaitingSide};
-use crate::output::{Collector, Field, First, Job, LISTED, Stale, StaleHead, StaleSummary, advice, order};
+use crate::output::{Collector, Field, First, Job, LISTED, Reason, Stale, StaleHead, StaleSummary, advice, order};
 use crate::policy::{Diagnoses, Draft, Judgement, PlannedActions, Policy, Verdict, draft};
 use crate::store::Holders;
 use std::collections::HashSet;
@@ -87,9 +87,14 @@ fn list(
                 longest(&mut summary.oldest_silence_seconds, silence);
             }
             let place = order(judgement.last_seen_at) - if is_first { FIRST } else { 0 };
-            let job = || Job {
-                counted: counted.unwrap_or_default(),
-                ..Job::of(spec, claim, policy, &judgement, draft.step())
+            let job = || {
+                let mut job = Job::of(spec, claim, policy, &judgement, draft.step());
+                // All were interrupted: what is not to be retried differs from the others.
+                if let (true, Draft::Skipped(skipped), false) = (are_interrupted, &draft, is_unknown) {
+                    let why = skipped.findings.iter();
+                    job.reasons.extend(why.map(|why| Reason { rule: "skipped", proves: None, finding: why.clone() }));
+                }
+                Job { counted: counted.unwrap_or_default(), ..job }
             };
             if is_unknown {
                 unknown.add(place, job);

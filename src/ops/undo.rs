@@ -49,7 +49,8 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str, from: u64) -> Result<P
     belongs(snapshot, &run_id, &loaded.head.target)?;
     is_writable(&snapshot.spec)?;
     let columns: Vec<&str> = snapshot.spec.row.iter().map(|column| column.name.as_str()).collect();
-    if !loaded.head.columns.is_empty() && loaded.head.columns != columns {
+    let has_rows = steps.iter().any(Step::is_undoable);
+    if has_rows && !loaded.head.columns.is_empty() && loaded.head.columns != columns {
         let table = &snapshot.target.table;
         warnings.push(format!(
             "the columns of table {table} that can be read here are not those of that run, so every row counts as changed"

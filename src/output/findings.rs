@@ -148,7 +148,7 @@ impl Wording {
             RowChanged => "its row has changed".into(),
             Skipped(skipped) => self.skipped(skipped.reason, &skipped.findings),
             RowNotRecorded => {
-                "the record lacks its former values: the journal has gaps, or its columns could not be read".into()
+                "the record lacks its former values: several statements moved it, the journal has gaps, or its columns could not be read".into()
             }
             ManyUpdates => "it was changed by more than one UPDATE of one table".into(),
             AsBefore => "already what it was before that run".into(),

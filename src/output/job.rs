@@ -58,7 +58,8 @@ pub struct Job {
 /// Why a job is called stuck or unknown.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Reason {
-    /// The rule; `unknown` where something is missing, `max_stalls` where the stall budget fails the job.
+    /// The rule; `unknown` where something is missing, `max_stalls` where the stall budget fails the job, `skipped` of an
+    /// interrupted job that is not to be retried.
     pub rule: &'static str,
     /// What it proves; null where it proves neither death nor trouble.
     pub proves: Option<Proves>,

@@ -37,9 +37,14 @@ const BEATS: &str = r#"
 [mapping.mine]
 extends = "river"
 time = { "{sql.beat}" = "epoch s" }
-sql  = { beat = { postgres = "(j.metadata ->> 'beat')::bigint", sqlite = "j.metadata ->> '$.beat'" } }
+[mapping.mine.sql.beat]
+postgres = "CASE WHEN j.metadata ->> 'beat' ~ '^[0-9]{1,10}$' THEN (j.metadata ->> 'beat')::bigint END"
+sqlite   = "{sql.metadata} ->> '$.beat'"
 [mapping.mine.claim]
-liveness = [{ by = "heartbeat", column = "{sql.beat}", silent_after = "60s" }]
+liveness = [
+  { by = "heartbeat", column = "{sql.beat}", silent_after = "60s" },
+  { by = "age", column = "attempted_at", silent_after = "1h" },
+]
 [mapping.mine.caution]
 beat = "our workers beat into the metadata"
 "#;
@@ -107,6 +112,99 @@ fn the_presets_preconditions_stay() {
     });
 }
 
+/// So do those of a time that it no longer judges by: a worker has taken the message since.
+#[test]
+fn the_old_claim_time_is_compared_too() {
+    let queue = Shop::on_sqlite();
+    queue.doctor.sql(include_str!("../../fixtures/schemas/symfony-messenger/sqlite/5.4.sql"));
+    queue.doctor.sql(
+        "INSERT INTO messenger_messages VALUES (1, 'b', '{}', 'default', datetime('now', '-5 hours'), datetime('now', '-5 hours'), \
+         datetime('now', '-4 hours'))",
+    );
+    with_config(&queue, "[mapping.mine]\nextends = \"symfony-messenger\"\nclaim.claimed_at = \"available_at\"\n");
+    let plan = queue.doctor.path("plan.json").display().to_string();
+    queue.run(&[&["reclaim", "--option", "time_zone=utc", "--save-plan", &plan][..], &MINE].concat()).exits(0);
+    queue.doctor.sql("UPDATE messenger_messages SET delivered_at = datetime('now')");
+    let apply =
+        ["reclaim", "--option", "time_zone=utc", "--plan", &plan, "--config", "config.toml", "--apply", "--json"];
+    assert_eq!(each(&queue.run(&apply).exits(3).json(), "skipped", "reason"), ["changed"]);
+}
+
+/// A session holds the lock of the job, or of its process, and another process beats: a mapping that judges by age alone asks
+/// for neither.
+#[test]
+fn the_presets_evidence_still_shows_life() {
+    let queue = Shop::on(fresh());
+    let scene = include_str!("../../fixtures/schemas/good-job/scenes/living-claim.sql");
+    let (rows, locks) = scene.split_once("-- another session:\n").unwrap();
+    queue.client().batch_execute(include_str!("../../fixtures/schemas/good-job/4.19.sql")).unwrap();
+    queue.client().batch_execute(&format!("SET timezone = 'UTC'; {rows}")).unwrap();
+    let mut other = queue.client();
+    other.batch_execute(locks).unwrap();
+    with_config(
+        &queue,
+        "[mapping.mine]\nextends = \"good-job\"\nclaim.liveness = [{ by = \"age\", silent_after = \"1m\" }]\n",
+    );
+    let plan = || queue.run(&[&["reclaim", "--json"][..], &MINE].concat()).exits(0).json();
+    let held = plan();
+    assert_eq!((each(&held, "steps", "id").len(), each(&held, "skipped", "reason")), (0, vec!["unknown", "unknown"]));
+    let why = held["skipped"][0]["detail"].as_str().unwrap();
+    assert!(why.contains("age only") && why.contains(", but "), "{why}");
+    drop(other);
+    assert_eq!(each(&plan(), "steps", "id").len(), 2);
+}
+
+/// What an action writes is part of what was approved.
+#[test]
+fn a_plan_knows_the_mapping_it_was_made_with() {
+    on_both(|queue| {
+        with_config(queue, BY_AGE);
+        queue.in_flight(1, 1, "'web1:1'", 600);
+        let plan = queue.doctor.path("plan.json").display().to_string();
+        let made = queue.run(&[&["reclaim", "--save-plan", &plan, "--json"][..], &MINE].concat()).exits(0).json();
+        let digest = made["digest"].as_str().unwrap().to_owned();
+        // Where it stands in the file says nothing.
+        with_config(queue, &format!("# ours\n\n{BY_AGE}"));
+        let again = queue.run(&[&["reclaim", "--json"][..], &MINE].concat()).exits(0).json();
+        assert_eq!(again["digest"], digest.as_str());
+        with_config(
+            queue,
+            &format!("{BY_AGE}[mapping.mine.action.requeue]\nto = \"QUEUED\"\nset = {{ kind = \"'x'\", stalls = \"coalesce(j.stalls, 0) + 1\" }}\n"),
+        );
+        queue
+            .run(&["reclaim", "--plan", &plan, "--config", "config.toml", "--apply"])
+            .exits(78)
+            .says("the mapping has changed since");
+        queue.run(&[&["reclaim", "--expect", &digest, "--apply"][..], &MINE].concat()).exits(4);
+        assert_eq!(queue.states(), ["1 RUNNING 0"]);
+    });
+}
+
+#[test]
+fn a_time_that_it_spells_otherwise_is_unproven_and_heartbeats_may_stand_in_a_table() {
+    on_river(|queue| {
+        let zone = queue.pick("text YYYY-MM-DD HH:MM:SS[.ffffff] Asia/Tokyo", "native Asia/Tokyo");
+        with_config(queue, &format!("[mapping.mine]\nextends = \"river\"\ntime.attempted_at = \"{zone}\"\n"));
+        let checked = queue.run(&[&["check", "--json"][..], &MINE].concat());
+        assert!(checked.stdout.contains("overrides time.attempted_at of river, unproven"), "{}", checked.whole());
+        queue.sql("CREATE TABLE beats (client TEXT PRIMARY KEY, seen BIGINT)");
+        let at = queue.pick("unixepoch()", "extract(epoch FROM now())::bigint");
+        queue.sql(&format!("INSERT INTO beats VALUES ('web1', {at})"));
+        with_config(
+            queue,
+            "[mapping.mine]\nextends = \"river\"\ntables.beats = \"beats\"\ntime.\"o.seen\" = \"epoch s\"\n\
+             [mapping.mine.claim]\nliveness = [{ by = \"owner\", silent_after = \"60s\" }]\n\
+             [mapping.mine.owner]\ntable = \"beats\"\nmatch = { client = \"{sql.client}\" }\nheartbeat = \"seen\"\nmissing = \"dead\"\n",
+        );
+        let stuck = |queue: &Shop| {
+            queue.run(&[&["stale", "--json"][..], &MINE].concat()).exits(0).json()["summary"]["stuck"].clone()
+        };
+        assert_eq!(stuck(queue), 0);
+        queue.sql("DELETE FROM beats");
+        assert_eq!(stuck(queue), 2);
+    });
+}
+
 #[test]
 fn an_action_of_its_own_replaces_all_steps() {
     on_both(|queue| {
@@ -168,6 +266,19 @@ fn what_it_cannot_bend_is_refused() {
         ("extends = \"river\"\nwhen = { engine = \"postgres\" }", "key `when`: belongs to preset river itself"),
         ("extends = \"river\"\nname = \"river\"", "key `name`: belongs to preset river itself"),
         ("extends = \"river\"\ncaution = { late = \"no\" }", "key `caution.late`: stays as the preset has it"),
+        ("extends = \"river\"\ninterrupted = { where = \"true\" }", "key `interrupted.where`: says which rows count"),
+        ("extends = \"river\"\ninterrupted = { states = [] }", "key `interrupted.states`: says which rows count"),
+        ("extends = \"river\"\nclaim = \"x\"", "key `claim`: is text, and a table in preset river"),
+        ("extends = \"river\"\ntables = { jobz = \"x\" }", "key `tables.jobz`: is no table of preset river"),
+        (
+            "extends = \"river\"\nstates = { in_flight = [\"running\", \"available\"] }",
+            "`available` is in flight and waiting at once",
+        ),
+        (
+            "extends = \"river\"\nstates = { failed = [\"dead\"] }",
+            "preset river as bent by config file config.toml, mapping mine, key `action.fail.to`: `discarded` is not",
+        ),
+        ("extends = \"mine\"", "there is no built-in preset `mine`"),
         (
             "extends = \"river\"\naction = { fail = { to = \"discardd\" } }",
             "`discardd` is not one of the [states], did you mean `discarded`?",

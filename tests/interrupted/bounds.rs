@@ -13,6 +13,10 @@ fn months_of_old_failures_are_counted_and_never_acted_on() {
         assert_eq!((&plan["summary"]["planned"], &plan["summary"]["older"]), (&2.into(), &1000.into()));
         assert_eq!(plan["filter"]["interrupted_within_seconds"], 86_400.0);
         let more = "1,000 more such jobs failed over 1 day ago: a longer --since has them";
+        queue
+            .run(&["stale", "--interrupted", "--host", "web2"])
+            .exits(0)
+            .says("1,000 more such jobs of the whole queue failed");
         queue.run(&["stale", "--interrupted"]).exits(0).says(more);
         queue.run(&["reclaim", "--interrupted", "--apply"]).exits(0).says("requeued 2 jobs").says(more);
         assert_eq!(queue.rows("SELECT count(*) FROM jobs WHERE status = 'QUEUED'"), ["2"]);

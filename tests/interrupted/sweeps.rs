@@ -30,6 +30,10 @@ fn they_do_it_only_where_the_target_says_so() {
         assert_eq!(states(), ["1 FAILED", "2 FAILED", "21 RUNNING"]);
         sweep(queue, "interrupted = true", &["--apply"], 78).says("needs `max_stalls` in the target");
         assert_eq!(states(), ["1 FAILED", "2 FAILED", "21 RUNNING"]);
+        // Neither is one that is told what becomes of claims.
+        sweep(queue, BOUNDED, &["--to", "fail", "--dry-run"], 0).says("no interrupted job is brought back in this run");
+        let told = sweep(queue, BOUNDED, &["--to", "fail", "--dry-run", "--json"], 0).json();
+        assert_eq!(told["summary"]["planned"], 1);
         let swept = sweep(queue, BOUNDED, &["--apply", "--json"], 0).json();
         assert_eq!(swept["summary"]["outcomes"]["moved"], 3);
         assert_eq!(swept["summary"]["diagnoses"], 2);
@@ -78,6 +82,13 @@ fn what_was_failed_by_decision_is_not_brought_back() {
         queue.run(&["reclaim", "--id", "1", "--id", "2", "--to", "fail", "--apply"]).exits(0);
         sweep(queue, BOUNDED, &["--apply"], 0);
         assert_eq!(queue.rows("SELECT id, status FROM jobs ORDER BY id"), ["1 FAILED", "2 FAILED"]);
+        // So is one whose cancel was asked for.
+        lost(queue, (4, 4), "web2", 840);
+        queue.sql("UPDATE jobs SET cancel_requested_at = {ago 900} WHERE id = 4");
+        sweep(queue, BOUNDED, &["--apply"], 0);
+        assert_eq!(queue.rows("SELECT status FROM jobs WHERE id = 4"), ["FAILED"]);
+        let why = queue.run(&["reclaim", "--interrupted", "--id", "4", "--json"]).exits(0).json();
+        assert!(why["skipped"][0]["detail"].as_str().unwrap().ends_with("but its cancel was asked for"), "{why:#}");
         // An owner that beats after its job was failed may still run it.
         lost(queue, (3, 3), "web2", 840);
         queue.sql("UPDATE jobs SET heartbeat_at = {ago 5} WHERE id = 3");

@@ -101,7 +101,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     }
     let there = (selection.ids.len() - document.head.not_found.len()) as u64;
     if document.summary.stuck + document.summary.unknown < there {
-        context.ui.note("the other named jobs are not stuck or not in flight: see `jobdoctor show`");
+        context.ui.note("the other named jobs are not listed: see `jobdoctor show`");
     }
     context.ui.print(format, &document)?;
     if !format.is_machine() {

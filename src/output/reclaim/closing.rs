@@ -167,6 +167,9 @@ fn applied(document: &Reclaim, outcomes: &Outcomes, closing: &Closing<'_>) -> Ve
         let examined = document.head.filter.examined(document.summary.in_flight);
         return vec![Message::Note(match &document.head.undoes {
             Some(undoes) => format!("nothing to revert of run {}", undoes.run_id),
+            None if document.summary.skipped > 0 => {
+                format!("nothing to do, {} skipped, of {examined}", grouped(document.summary.skipped))
+            }
             None => format!("nothing to do, of {examined}"),
         })];
     }

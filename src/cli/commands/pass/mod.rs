@@ -178,7 +178,11 @@ impl<'a> Pass<'a> {
         let is_read = !is_silent || self.format.is_machine() || self.context.ui.shows_details();
         let selection = match &self.source {
             PlanSource::Selection(selection)
-                if is_read && !selection.is_by_name() && plan.is_empty() && !plan.has_skipped() =>
+                if is_read
+                    && !self.options.with_interrupted
+                    && !selection.is_by_name()
+                    && plan.is_empty()
+                    && !plan.has_skipped() =>
             {
                 Some(&**selection)
             }
