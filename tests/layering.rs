@@ -191,13 +191,13 @@ fn an_upward_arrow_is_caught() {
 
 /// The most lines and files of each layer, unit tests included. A change that needs more raises the figure and says why.
 const BUDGETS: [(&str, usize, usize); 8] = [
-    ("cli", 11_320, 71),
+    ("cli", 11_340, 71),
     ("history", 915, 5),
     ("model", 1_565, 11),
-    ("ops", 11_675, 64),
-    ("output", 7_845, 44),
-    ("policy", 4_330, 23),
-    ("preset", 7_715, 34),
+    ("ops", 11_765, 64),
+    ("output", 7_885, 44),
+    ("policy", 4_355, 23),
+    ("preset", 7_865, 34),
     ("store", 13_305, 67),
 ];
 

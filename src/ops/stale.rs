@@ -9,7 +9,7 @@ use super::session::Snapshot;
 use super::waiting::{self, StuckByQueue};
 use crate::model::{Action, Claim, Timestamp, WaitingSide};
 use crate::output::{Collector, Field, First, Job, LISTED, Reason, Stale, StaleHead, StaleSummary, advice, order};
-use crate::policy::{Diagnoses, Draft, Judgement, PlannedActions, Policy, Verdict, draft};
+use crate::policy::{Diagnoses, Draft, Judgement, PlannedActions, Policy, SkipReason, Verdict, draft};
 use crate::store::Holders;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -90,7 +90,9 @@ fn list(
             let job = || {
                 let mut job = Job::of(spec, claim, policy, &judgement, draft.step());
                 // All were interrupted: what is not to be retried differs from the others.
-                if let (true, Draft::Skipped(skipped), false) = (are_interrupted, &draft, is_unknown) {
+                if let (true, Draft::Skipped(skipped), false) = (are_interrupted, &draft, is_unknown)
+                    && skipped.reason != SkipReason::ActionRefused
+                {
                     let why = skipped.findings.iter();
                     job.reasons.extend(why.map(|why| Reason { rule: "skipped", proves: None, finding: why.clone() }));
                 }

@@ -39,7 +39,7 @@ pub fn status(
         Err(error) if error.spoils_the_snapshot() => return Err(error.into()),
         Err(error) => warnings.push(format!("long transactions are unknown: {error}")),
     }
-    let mut interrupted = None;
+    let (mut interrupted, mut interrupted_unread) = (None, false);
     if snapshot.spec.tells_interrupted {
         match interrupted::causes(session, snapshot, policy, INTERRUPTED_WITHIN) {
             Ok((jobs, found)) => {
@@ -48,7 +48,10 @@ pub fn status(
                 causes.extend(found);
             }
             Err(OpsError::Store(error)) if error.spoils_the_snapshot() => return Err(error.into()),
-            Err(error) => warnings.push(format!("interrupted jobs are unknown: {error}")),
+            Err(error) => {
+                interrupted_unread = true;
+                warnings.push(format!("interrupted jobs are unknown: {error}"));
+            }
         }
     }
     let last_run = last_run(&mut Records { journals, snapshot: Some(snapshot) }).unwrap_or_else(|error| {
@@ -64,6 +67,7 @@ pub fn status(
         summary: StatusSummary {
             counts: summary,
             interrupted,
+            interrupted_unread,
             done_5m: done,
             done_5m_is_more: done.is_some_and(|done| done > WaitingSide::MOST),
             last_run,

@@ -219,7 +219,9 @@ fn cautions(document: &Document) -> Vec<(&str, &str)> {
 
 fn refused(document: &Document) -> Vec<(&str, &str)> {
     let refused = document.actions.iter().filter_map(|(action, doc)| Some((action.name(), doc.refused.as_deref()?)));
-    refused.chain(document.interrupted.never.iter().map(|why| ("interrupted", why.as_str()))).collect()
+    let interrupted = &document.interrupted;
+    let retry = interrupted.retry.iter().filter_map(|retry| Some(("retry", retry.refused.as_deref()?)));
+    refused.chain(interrupted.never.iter().map(|why| ("interrupted", why.as_str()))).chain(retry).collect()
 }
 
 fn remedies(document: &Document) -> Vec<(&str, &str)> {
@@ -230,7 +232,8 @@ fn remedies(document: &Document) -> Vec<(&str, &str)> {
 fn proof(preset: &Preset) -> String {
     let is_ours = preset.built_in && preset.checked.is_empty();
     if let Some((base, overridden)) = preset.extends.as_ref().filter(|(_, overridden)| !overridden.is_empty()) {
-        let keys: Vec<&str> = overridden.iter().map(|(key, _)| key.as_str()).collect();
+        let mut keys: Vec<&str> = overridden.iter().map(|(key, _)| key.as_str()).collect();
+        keys.dedup();
         return format!("that of preset {base}; unproven is what it overrides: {}", keys.join(", "));
     }
     match preset.proof {

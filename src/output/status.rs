@@ -44,6 +44,9 @@ pub struct StatusSummary {
     pub counts: StaleSummary,
     /// Jobs that their library failed in the last 24 hours because their worker died; null where the queue does not tell.
     pub interrupted: Option<u64>,
+    /// True if the interrupted jobs could not be read.
+    #[serde(skip)]
+    pub interrupted_unread: bool,
     /// Jobs that ended well in the last five minutes; null where no index leads to them.
     pub done_5m: Option<u64>,
     /// True if there are more.
@@ -104,7 +107,8 @@ impl Status {
     /// True if anything was found that an operator should look at; what could not be read counts.
     pub fn has_cause(&self) -> bool {
         let counts = &self.summary.counts;
-        !self.causes.is_empty() || counts.stuck + counts.unknown > 0 || self.is_waiting_in_doubt()
+        let is_in_doubt = self.is_waiting_in_doubt() || self.summary.interrupted_unread;
+        !self.causes.is_empty() || counts.stuck + counts.unknown > 0 || is_in_doubt
     }
 
     fn is_waiting_in_doubt(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use super::catalog::Preset;
 use super::node::{Node, Value};
+use super::queue::Proof;
 use super::{SpecError, WrittenAt, did_you_mean};
 use crate::model::{Engine, UNPROVEN};
 
@@ -59,7 +60,8 @@ impl Preset {
         variants.push(over);
         let variants = Node::new(1, Value::Array(variants));
         node.overlay(table(vec![("name", Node::new(1, Value::Text(name.to_owned()))), ("variant", variants)]));
-        let bent = Preset { extends: Some((self.name.clone(), overridden)), ..Preset::read(document, name, node)? };
+        let extends = Some((self.name.clone(), overridden));
+        let bent = Preset { extends, proof: Proof::default(), ..Preset::read(document, name, node)? };
         bent.engines.iter().try_for_each(|engine| bent.is_sound(*engine)).map_err(|error| bent.placed(error))?;
         Ok(bent)
     }

@@ -169,7 +169,9 @@ fn a_plan_knows_the_mapping_it_was_made_with() {
         assert_eq!(again["digest"], digest.as_str());
         with_config(
             queue,
-            &format!("{BY_AGE}[mapping.mine.action.requeue]\nto = \"QUEUED\"\nset = {{ kind = \"'x'\", stalls = \"coalesce(j.stalls, 0) + 1\" }}\n"),
+            &format!(
+                "{BY_AGE}[mapping.mine.action.requeue]\nto = \"QUEUED\"\nset = {{ kind = \"'x'\", stalls = \"coalesce(j.stalls, 0) + 1\" }}\n"
+            ),
         );
         queue
             .run(&["reclaim", "--plan", &plan, "--config", "config.toml", "--apply"])

@@ -88,8 +88,8 @@ fn situation(settings: &Settings, store: &dyn Store, policy: &Policy, context: &
         () if status.causes.iter().any(|cause| cause.of.would.is_some_and(|would| would.requeue > 0)) => {
             Some(("reclaim", &["--interrupted"][..]))
         }
-        () if counts.unknown > 0 => Some(("stale", &[][..])),
         () if status.summary.interrupted > Some(0) => Some(("stale", &["--interrupted"][..])),
+        () if counts.unknown > 0 => Some(("stale", &[][..])),
         () if !status.causes.is_empty() => Some(("stats", &[][..])),
         () => None,
     };

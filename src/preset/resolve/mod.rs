@@ -90,7 +90,7 @@ fn bound(
     let (schema, tables) = physical_tables(&document, live, place)?;
     let within = (!schema.is_empty()).then_some(schema.as_str());
     if let Some(table) = place.table.as_deref().filter(|table| live.table_meant(within, table).is_none()) {
-        return Err(missing_table(&preset.document, table, live, &schema).into());
+        return Err(missing_table(&preset.document, table, live, &schema));
     }
     let binder = Binder::new(&preset.document, &document, live, schema, tables.clone())?;
     let spec = binder.bind(variants.to_vec(), ignored.clone())?;
