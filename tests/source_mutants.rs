@@ -145,7 +145,12 @@ const OF_EXTENDS: [Mutant; 8] = [
         "if n > 99 =>",
     ),
     ("a plan forgets its mapping", "policy/unchanged.rs", "hash.update(mapping);", "let _ = mapping;"),
-    ("a time is no override", "preset/extension.rs", "(known.is_empty() && is_time).then_some(0)", "None"),
+    (
+        "a time is no override",
+        "preset/extension.rs",
+        "(known.is_empty() && is_time).then_some(0)",
+        "(known.is_empty() && !is_time).then_some(0)",
+    ),
     (
         "what protects is bent",
         "preset/extension.rs",

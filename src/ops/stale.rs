@@ -76,7 +76,8 @@ fn list(
             let is_first = is_first(claim);
             groups.iter_mut().for_each(|groups| groups.add(claim, &judgement));
             let is_unknown = matches!(judgement.verdict, Verdict::Unknown(_));
-            if !is_unknown && spec.interrupted.is_some() && ids.len() < NAMED {
+            let is_refused = matches!(&draft, Draft::Skipped(why) if why.reason == SkipReason::ActionRefused);
+            if is_refused && are_interrupted && ids.len() < NAMED {
                 ids.push(claim.key.to_string());
             }
             if is_unknown {
@@ -90,9 +91,7 @@ fn list(
             let job = || {
                 let mut job = Job::of(spec, claim, policy, &judgement, draft.step());
                 // All were interrupted: what is not to be retried differs from the others.
-                if let (true, Draft::Skipped(skipped), false) = (are_interrupted, &draft, is_unknown)
-                    && skipped.reason != SkipReason::ActionRefused
-                {
+                if let (true, Draft::Skipped(skipped), false) = (are_interrupted, &draft, is_unknown || is_refused) {
                     let why = skipped.findings.iter();
                     job.reasons.extend(why.map(|why| Reason { rule: "skipped", proves: None, finding: why.clone() }));
                 }
@@ -132,7 +131,7 @@ fn list(
     summary.truncated = most > 0 && (is_beyond(summary.stuck) || is_beyond(summary.unknown) || is_cut);
     summary.returned = jobs.len() as u64;
     if selection.limit.is_some() && !jobs.items().is_empty() {
-        ids = jobs.items().iter().map(|job| job.id.clone()).collect();
+        ids.retain(|id| jobs.items().iter().any(|job| job.id == *id));
     }
     summary.command = spec.library_command().and_then(|command| advice::filled_in(command, &ids));
     let head = StaleHead {

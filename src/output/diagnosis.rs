@@ -156,7 +156,8 @@ fn words(of: &policy::Diagnosis, now: Timestamp) -> [String; 3] {
                 if of.names.is_empty() { ("workers".to_owned(), String::new()) } else { (gone(of), names(of)) };
             let names = if names.is_empty() { names } else { names + "," };
             // One process of a host may have died and others live.
-            let who = if of.named_hosts > 0 { format!("workers on {who}") } else { who };
+            let who =
+                if of.named_hosts > 0 && of.named_hosts == of.names.len() { format!("workers on {who}") } else { who };
             let are_apart = of.since.zip(of.until).is_some_and(|(first, last)| last.since(first) > AT_ONCE);
             let when = if are_apart { one_by_one } else { failed };
             let rest = format!("{}{}{names} failed{}", of_kind(of), queues(of), when(of.since, of.until, now));

@@ -146,6 +146,13 @@ fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Polic
         let not_offered = Finding::NotOffered(spec.preset.clone(), action);
         return skipped(SkipReason::ActionNotOffered, lost.into_iter().chain([not_offered]));
     };
+    let mut skips = spec.skips.iter().zip(&claim.skips);
+    let skip = skips.find(|(skip, applies)| **applies && skip.actions.contains(&action));
+    let skip = skip.map(|(skip, _)| Finding::Preset(skip.reason.clone()));
+    // What jobdoctor does not retry may be retried by the library's own command, unless it is to be left alone.
+    if let (true, Some(why)) = (spec.interrupted.is_some(), &skip) {
+        return skipped(SkipReason::Preset, [why.clone()]);
+    }
     if let Some(why) = &moved.refused {
         return skipped(SkipReason::ActionRefused, lost.into_iter().chain([Finding::Preset(why.clone())]));
     }
@@ -155,9 +162,8 @@ fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Polic
     if let (Action::Requeue, Some(lost)) = (action, spent(claim, policy)?) {
         return skipped(SkipReason::StallsExhausted, [lost]);
     }
-    let mut skips = spec.skips.iter().zip(&claim.skips);
-    if let Some((skip, _)) = skips.find(|(skip, applies)| **applies && skip.actions.contains(&action)) {
-        return skipped(SkipReason::Preset, [Finding::Preset(skip.reason.clone())]);
+    if let Some(why) = skip {
+        return skipped(SkipReason::Preset, [why]);
     }
     let rules = reasons.iter().map(|reason| reason.rule.name()).chain(lost.map(|_| "max_stalls"));
     Ok(Step {

@@ -128,8 +128,9 @@ impl TryFrom<String> for Print {
     }
 }
 
-/// The fingerprint of a plan: key, precondition, action, state after and attempts after of every step, in whatever
-/// order, and the mapping that says what an action writes. No clock and no ages go into it, so the same plan drafted a minute later has the same digest.
+/// The fingerprint of a plan: key, precondition, action, state after and attempts after of every step, in whatever order,
+/// and the mapping that says what an action writes. No clock and no ages go into it, so the same plan drafted a minute
+/// later has the same digest.
 #[derive(Debug, Clone, Default)]
 pub struct Digest {
     /// Of each step; prints of their own keep a long plan small.

@@ -85,7 +85,10 @@ fn asked_to_go_back_it_is_held() {
     let doctor = lost("2");
     let document = plan(&doctor, &["--max-stalls", "2", "--to", "requeue"]);
     assert_eq!(document["skipped"][0]["reason"], "stalls_exhausted");
-    assert_eq!(document["skipped"][0]["detail"], "lost 2 times already, 2 allowed: it can only fail");
+    assert_eq!(
+        document["skipped"][0]["detail"],
+        "lost 2 times already, 2 allowed: only a higher --max-stalls requeues it"
+    );
     assert_eq!(plan(&doctor, &["--max-stalls", "3", "--to", "requeue"])["steps"][0]["action"], "requeue");
 }
 

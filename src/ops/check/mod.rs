@@ -176,9 +176,10 @@ impl Checked {
         match tried {
             Err(OpsError::Store(error)) if error.kind == StoreErrorKind::Interrupted => return Err(error.into()),
             Err(error) => findings.add(Severity::Error, "", error.to_string(), None),
-            Ok(()) => {}
+            Ok(()) => misfit.iter().for_each(|why| findings.add(Severity::Error, "", (*why).to_owned(), None)),
         }
-        misfit.iter().for_each(|why| findings.add(Severity::Error, "", (*why).to_owned(), None));
+        // What claims lack too is said of them.
+        findings.list.retain(|finding| self.document.findings.iter().all(|known| known.detail != finding.detail));
         let severity = if is_swept { Severity::Error } else { Severity::Warning };
         let missing = findings.list.into_iter().filter(|finding| finding.severity == Severity::Error);
         let missing = missing.map(|finding| CheckFinding {

@@ -59,7 +59,9 @@ impl Evaluation<'_> {
                 (None, _) => self.opinion(source, sign),
                 // Of a preset that a mapping bends: it contradicts a death that the mapping concludes.
                 (Some(_), Some(reason)) if n >= spec.liveness.len() - spec.kept => match self.opinion(source, sign) {
-                    Opinion::Alive(life) => Opinion::Unknown(but(reason.finding.clone(), life)),
+                    Opinion::Alive(other) | Opinion::Unknown(other) => {
+                        Opinion::Unknown(but(reason.finding.clone(), other))
+                    }
                     _ => Opinion::NotAsked,
                 },
                 (Some(_), _) => Opinion::NotAsked,

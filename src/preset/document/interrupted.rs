@@ -67,8 +67,8 @@ impl InterruptedDoc {
 
 impl Document {
     /// Turns a document about claims into one about the jobs that were interrupted: their state stands for the one in
-    /// flight, and the time of their failure for that of the claim. Of what shows life the owner's own row is left, and a lease; of the
-    /// rules what asks for an end.
+    /// flight, and the time of their failure for that of the claim. Of what shows life the owner's own row is left, and a
+    /// lease that is renewed; of the rules what asks for an end.
     pub(crate) fn turn_to_interrupted(&mut self) -> Result<(), SpecError> {
         let doc = self.interrupted.clone();
         if doc.since.is_none() {
@@ -93,7 +93,7 @@ impl Document {
             (claim.table, claim.from, claim.lock, claim.key) = (None, from, None, doc.key);
             (claim.queue, claim.kind, claim.payload, claim.last_error, claim.guard) = (None, None, None, None, None);
             claim.precondition.clear();
-            claim.liveness.retain(|source| !matches!(source, Liveness::Lease { .. }));
+            claim.liveness.clear();
             self.rules = Default::default();
             (self.owner, self.attempts) = (OwnerDoc::default(), AttemptsDoc::default());
         }
@@ -113,7 +113,9 @@ impl Document {
         let has_owners = self.owner.table.is_some();
         claim.liveness.retain(|source| match source {
             Liveness::Owner { .. } => has_owners,
-            source => matches!(source, Liveness::Lease { .. }),
+            // One that is computed, or counted from the claim, is how long a run may take, and no sign of life.
+            Liveness::Lease { column, plus } => plus.is_none() && !column.text.contains('.'),
+            _ => false,
         });
         (self.rules.max_runtime, self.finished) = (None, None);
         (self.attempts.exhausted, self.attempts.stalls) = (Exhausted::Leave, doc.stalls);
