@@ -12,7 +12,7 @@ use std::path::Path;
 use toml::{Table, Value};
 
 /// Mutants that no scene can tell from the preset, and why.
-const THE_SAME: [(&str, &str, &str); 18] = [
+const THE_SAME: [(&str, &str, &str); 22] = [
     (
         "pg-boss",
         "action.requeue.clear.0",
@@ -21,8 +21,20 @@ const THE_SAME: [(&str, &str, &str); 18] = [
     ("river", "action.requeue.clear.0", "a CHECK sees to it that a running job has no finalized_at"),
     (
         "river",
-        "interrupted.skip.again.if: k.id > j.id",
+        "interrupted.skip.again.if.sqlite: k.id > j.id",
         "a later time of creation says the same, and the key is what an index leads to",
+    ),
+    (
+        "river",
+        "interrupted.skip.owner_lives.if: {sql.client} IN (SELECT {sql.other_client} FROM {sql.ended_last} AS k)",
+        "the other condition says the same, and is asked for each job",
+    ),
+    ("river", "sql.ended_last: n.state = 'completed'", "the states of jobs that have ended differ in the index alone"),
+    ("river", "interrupted.skip.again.if.postgres: k.args @> j.args", "equal arguments say the same, without an index"),
+    (
+        "river",
+        "sql.ended_last: n.finalized_at IS NOT NULL",
+        "a CHECK sees to it that a completed job has one; the index asks for it",
     ),
     (
         "river",
