@@ -196,7 +196,7 @@ const BUDGETS: [(&str, usize, usize); 8] = [
     ("model", 1_565, 11),
     ("ops", 11_765, 64),
     ("output", 7_885, 44),
-    ("policy", 4_355, 23),
+    ("policy", 4_360, 23),
     ("preset", 7_865, 34),
     ("store", 13_305, 67),
 ];
