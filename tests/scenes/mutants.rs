@@ -12,7 +12,7 @@ use std::path::Path;
 use toml::{Table, Value};
 
 /// Mutants that no scene can tell from the preset, and why.
-const THE_SAME: [(&str, &str, &str); 22] = [
+const THE_SAME: [(&str, &str, &str); 26] = [
     (
         "pg-boss",
         "action.requeue.clear.0",
@@ -29,6 +29,10 @@ const THE_SAME: [(&str, &str, &str); 22] = [
         "interrupted.skip.owner_lives.if: {sql.client} IN (SELECT {sql.other_client} FROM {sql.ended_last} AS k)",
         "the other condition says the same, and is asked for each job",
     ),
+    ("pg-boss", "interrupted.skip.again.if: i.state = 'failed'", "no other job is asked about"),
+    ("chancy", "interrupted.skip.again.if: i.state = 'failed'", "no other job is asked about"),
+    ("oban", "interrupted.skip.again.if.postgres: i.state = 'discarded'", "no other job is asked about"),
+    ("good-job", "interrupted.skip.again.if: i.error_event = 0", "no other job is asked about"),
     ("river", "sql.ended_last: n.state = 'completed'", "the states of jobs that have ended differ in the index alone"),
     ("river", "interrupted.skip.again.if.postgres: k.args @> j.args", "equal arguments say the same, without an index"),
     (
