@@ -91,6 +91,10 @@ fn without_such_a_count_a_hundred_are_enough() {
     reclaim(&queue, &["--apply", "--max-jobs", "101"], 0);
     assert_eq!(moved(&queue), ["101"]);
     let queue = failed(100);
+    // A living worker may still run what Laravel failed: until the operator has said how long a job may take.
+    let plan = |more: &[&str]| queue.run(&[&["reclaim", "--interrupted"], more].concat()).exits(0).stderr;
+    assert!(plan(&[]).contains("retry_after (90s) is set in the application"));
+    assert!(!plan(&["--option", "retry_after=10m"]).contains("retry_after (90s)"));
     reclaim(&queue, &["--apply"], 0);
     assert_eq!(moved(&queue), ["100"]);
 }

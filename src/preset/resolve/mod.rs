@@ -80,13 +80,13 @@ fn bound(
 ) -> Result<QueueSpec, SpecError> {
     let node = preset.filled_with(node, &place.options)?;
     let mut document = Document::of(&preset.document, &preset.name, &node, live.engine)?;
-    // A caution that is called like an option asks for it.
-    document.cautions.retain(|(name, _)| !place.options.contains_key(name));
     match view {
         View::Claims => {}
         View::Waits(waits) => waits.turn(&mut document)?,
         View::Interrupted => document.turn_to_interrupted()?,
     }
+    // A caution that is called like an option asks for it.
+    document.cautions.retain(|(name, _)| !place.options.contains_key(name));
     let (schema, tables) = physical_tables(&document, live, place)?;
     let within = (!schema.is_empty()).then_some(schema.as_str());
     if let Some(table) = place.table.as_deref().filter(|table| live.table_meant(within, table).is_none()) {
