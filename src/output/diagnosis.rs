@@ -336,7 +336,8 @@ fn gone(of: &policy::Diagnosis) -> String {
 fn of_kind(of: &policy::Diagnosis) -> String {
     let jobs = count(of.jobs, "job", "jobs");
     match (&of.kind, of.queues.as_slice()) {
-        (Some(kind), _) => format!("{jobs} of kind {kind}"),
+        // The reference schema has an empty one where the application says none.
+        (Some(kind), _) if !kind.is_empty() => format!("{jobs} of kind {kind}"),
         (None, [(Some(queue), _)]) => format!("{jobs} of queue {queue}"),
         _ => jobs,
     }

@@ -140,6 +140,7 @@ pub(super) struct Chosen {
     pub(super) ignored: Ignored,
 }
 
+/// Picks the variants that the database has, and lays them over a document whose engine leaves are picked.
 pub(super) fn choose<E>(
     preset: &Preset,
     mut node: Node,
