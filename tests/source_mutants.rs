@@ -10,7 +10,7 @@ use std::process::Command;
 type Mutant = (&'static str, &'static str, &'static str, &'static str);
 
 /// Which tests must notice which mutants of the files below which folder.
-const GROUPS: [(&str, &str, &[Mutant]); 12] = [
+const GROUPS: [(&str, &str, &[Mutant]); 14] = [
     ("adopt::", "src/ops/adopt", &OF_ADOPT),
     ("conformance::", "src/store", &OF_STORE),
     ("preset::catalog", "", &OF_PRESETS),
@@ -23,6 +23,55 @@ const GROUPS: [(&str, &str, &[Mutant]); 12] = [
     ("journal::", "src", &OF_RECORDS),
     ("cron::on_run", "src/cli/commands/pass", &OF_TELLING),
     ("metrics::", "src", &OF_METRICS),
+    ("property::zones", "src", &OF_ZONES),
+    ("liveness_evidence::absent", "src", &OF_ABSENCE),
+];
+
+/// A judge that concludes a zone, and what keeps a living worker alive in each.
+const OF_ZONES: [Mutant; 6] = [
+    ("UTC is believed", "preset/queue/utc.rs", "Said::ByNobody => true,", "Said::ByNobody => false,"),
+    ("zones differ by hours", "preset/queue/utc.rs", "Duration::from_secs(900)", "Duration::from_secs(3600)"),
+    (
+        "no zone is so far west",
+        "preset/queue/utc.rs",
+        "Duration::from_secs(12 * 3600)",
+        "Duration::from_secs(10 * 3600)",
+    ),
+    (
+        "a lease cannot lie ahead",
+        "preset/queue/utc.rs",
+        "Liveness::Lease { .. }) { latest_end }",
+        "Liveness::Lease { .. }) { latest_past }",
+    ),
+    ("clocks are right", "preset/queue/utc.rs", "Some(latest.plus(FUTURE_TOLERANCE))", "Some(latest)"),
+    (
+        "a deadline is believed",
+        "preset/queue/utc.rs",
+        "later(self.rules.deadline.as_ref(), latest_end, &mut claim.deadline);",
+        "",
+    ),
+];
+
+/// An absence that is death at once, and other claims of the owner that count for nothing.
+const OF_ABSENCE: [Mutant; 3] = [
+    (
+        "a missing row is death at once",
+        "policy/judge/liveness.rs",
+        "(Absence::Dead, Some(allowed)) => self.after_silence(rule, what, sign, allowed),",
+        "(Absence::Dead, Some(_)) => self.unless_younger(rule, what, sign),",
+    ),
+    (
+        "other claims say nothing",
+        "policy/judge/liveness.rs",
+        "let sign = Timestamp::newest(self.last_seen_at, seen.at());",
+        "let sign = self.last_seen_at.filter(|_| seen != &Reading::Absent || true);",
+    ),
+    (
+        "a claim outshines a silent owner",
+        "policy/judge/liveness.rs",
+        "&& claimed.is_after(beat.plus(allowed.span), Clocks::Two)",
+        "&& claimed.is_after(self.now, Clocks::Two)",
+    ),
 ];
 
 /// A counter that forgets, counts for another target, or grows without end; and an owner that was not asked about.

@@ -12,6 +12,7 @@ use super::ui::Ui;
 use crate::model::age;
 use crate::ops::{OpsError, Progress, Session, Snapshot};
 use crate::output::format::Format;
+use crate::preset::Catalog;
 use crate::store::{Interrupt, Store};
 use std::ffi::OsString;
 use std::rc::Rc;
@@ -155,6 +156,21 @@ impl Context {
     pub fn warn_of_caveats(&self, caveats: &[String], are_overlooked: bool) {
         if are_overlooked || self.ui.shows_details() {
             caveats.iter().for_each(|caveat| self.ui.warn(caveat));
+        }
+    }
+
+    /// What to type where claims are unknown because the zone of their times is: the zone is for the operator to say.
+    pub fn zone_command(&self, command: &str, preset: &str) -> String {
+        match Catalog::built_in().find(preset) {
+            Ok(_) => self.next_command(command, &["--option", "time_zone=utc"]),
+            Err(_) => format!("time_zone = \"utc\" in [mapping.{preset}]"),
+        }
+    }
+
+    /// Prints [`Context::zone_command`], if there are such claims.
+    pub fn hint_zone(&self, command: &str, preset: &str, unknown: u64) {
+        if unknown > 0 {
+            self.ui.hint(&format!("if these times are in UTC: {}", self.zone_command(command, preset)));
         }
     }
 

@@ -197,6 +197,13 @@ impl Settings {
         }
     }
 
+    /// The named preset, if its times have no zone of their own and the operator declares none.
+    pub fn preset_without_zone(&self) -> Option<&str> {
+        let preset = self.catalog.find(self.preset.as_deref()?).ok()?;
+        let asks = preset.options.iter().any(|option| option.name == "time_zone");
+        (asks && !self.place.options.contains_key("time_zone")).then_some(preset.name.as_str())
+    }
+
     /// How long a command may take, if the operator says.
     pub fn stated_timeout(&self) -> Option<Duration> {
         self.args.timeout.or(self.target.timeout)

@@ -110,8 +110,8 @@ pub enum OwnerRow {
     NotAsked,
     /// The claim names no owner.
     Unset,
-    /// The claim names an owner that has no row.
-    Missing,
+    /// The claim names an owner that has no row: the newest sign of it on any claim in flight, where that is asked.
+    Missing { seen: Reading },
     /// The row: a start after the claim means another process under the same name.
     Present { heartbeat: Reading, started: Reading },
 }

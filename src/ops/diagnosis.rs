@@ -33,10 +33,11 @@ impl Diagnosed {
         (self.count, self.alone) = (self.count + other.count, self.alone + other.alone);
     }
 
-    /// Puts the causes of due jobs first.
+    /// Puts the causes of due jobs first, but behind a zone that is not known.
     pub(super) fn put_first(&mut self, flows: Flows, now: Timestamp) {
         self.count += flows.diagnoses.len() as u64;
-        self.list.splice(0..0, Diagnosis::list(flows.diagnoses, now));
+        let at = self.list.iter().take_while(|cause| cause.is_of_zone()).count();
+        self.list.splice(at..at, Diagnosis::list(flows.diagnoses, now));
     }
 }
 

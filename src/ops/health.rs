@@ -4,12 +4,13 @@ use super::OpsError;
 use super::owners::Life;
 use super::progress::{UnderWay, Work};
 use super::scan::{detail_for_listing, longest};
-use super::selection::{Selection, caveats, unmatched_filters};
+use super::selection::{Selection, unmatched_filters};
 use super::session::Snapshot;
 use super::waiting::{self, StuckByQueue};
 use crate::model::{WaitingSide, age};
+use crate::output::advice::UnfamiliarStates;
 use crate::output::{
-    Diagnosis, Health, HealthCheck, HealthQueue, HealthReason, HealthSummary, Measured, MeasuredState, Waiting,
+    Diagnosis, Health, HealthCheck, HealthQueue, HealthReason, HealthSummary, Measured, MeasuredState, Target, Waiting,
 };
 use crate::policy::{Alerts, Measure, Policy, Rule, State, Verdict, judge};
 use crate::preset::{EARLIEST_MICROS, Liveness, QueueSpec};
@@ -31,7 +32,15 @@ pub fn health(
     let summary = summary(&measured);
     let checks: Vec<(State, HealthCheck)> =
         Measure::ALL.into_iter().map(|measure| check(measure, value(measure, &summary), alerts)).collect();
-    let state = checks.iter().map(|(state, _)| *state).chain([measured.state]).max().unwrap_or(State::Ok);
+    // Rows that no command looks at may be all that is in flight.
+    let unfamiliar = snapshot.unfamiliar_states()?;
+    let understood = match unfamiliar.as_ref().filter(|found| !found.are_unasked()) {
+        Some(_) if summary.in_flight == 0 => State::Unknown,
+        Some(_) => State::Warning,
+        None => State::Ok,
+    };
+    let states = checks.iter().map(|(state, _)| *state).chain([measured.state, understood]);
+    let state = states.max().unwrap_or(State::Ok);
     let document = Health {
         schema: Health::SCHEMA,
         state: state.name().to_owned(),
@@ -42,7 +51,7 @@ pub fn health(
         checks: checks.into_iter().map(|(_, check)| check).collect(),
         reasons: reasons(&measured),
         queues: queues(&measured),
-        findings: findings(snapshot, selection, &summary, &measured)?,
+        findings: findings(snapshot, selection, (&summary, unfamiliar), &measured)?,
         summary: Some(summary),
         error: None,
     };
@@ -155,15 +164,16 @@ fn queues(measured: &Measured) -> Vec<HealthQueue> {
 fn findings(
     snapshot: &mut Snapshot,
     selection: &Selection,
-    summary: &HealthSummary,
+    (summary, unfamiliar): (&HealthSummary, Option<UnfamiliarStates>),
     measured: &Measured,
 ) -> Result<Vec<String>, OpsError> {
     let mut findings: Vec<String> = measured.diagnoses.iter().map(|diagnosis| diagnosis.text.clone()).collect();
     if snapshot.target.standby.is_some() {
         findings.push("this is a standby: it shows the past, and silence is measured up to that moment".to_owned());
     }
+    let Target { table, preset, .. } = &snapshot.target;
+    findings.extend(unfamiliar.map(|found| found.sentence(table, preset)));
     if summary.in_flight == 0 {
-        findings.extend(caveats(snapshot, None, false, 0)?);
         findings.extend(unmatched_filters(snapshot, selection)?);
     }
     Ok(findings)

@@ -39,7 +39,7 @@ pub(super) enum Cause {
 
 impl Cause {
     pub(super) fn of(spec: &QueueSpec, job: &StepJob) -> Cause {
-        match job.job.reasons.iter().any(|reason| reason.proves == Some(Proves::Death)) {
+        match job.job.reasons.iter().any(|reason| matches!(reason.proves, Some(Proves::Death | Proves::Age))) {
             _ if spec.waits => Cause::Waited,
             true => Cause::Dead,
             false => Cause::Late,
@@ -254,6 +254,7 @@ pub fn reclaim(
         waiting: ended.waiting,
         skipped: plan.skipped.len(),
         skipped_by_reason: plan.skipped.by_reason.clone(),
+        unknown_zone: plan.skipped.unknown_zone,
         beyond_limit,
         diagnoses: plan.diagnosed.count,
         by_action: by_action(&ended.by_action, is_executed.then_some(&ended.moved)),

@@ -4,6 +4,7 @@ use super::passes::Bound;
 use super::session::Snapshot;
 use super::{OpsError, thresholds};
 use crate::model::{Claim, WaitingSide};
+use crate::output::advice::UnfamiliarStates;
 use crate::output::{self, Field, Request, advice};
 use crate::policy::{Globs, Policy};
 use crate::preset::{QueueSpec, did_you_mean};
@@ -154,10 +155,13 @@ pub fn caveats(
     in_flight: u64,
 ) -> Result<Vec<String>, OpsError> {
     if in_flight == 0 {
-        let unfamiliar = snapshot.unfamiliar_states()?;
-        let is_mapping = snapshot.mapping.is_some();
-        let say = |found| advice::unfamiliar_states(&snapshot.target.table, &snapshot.spec.preset, is_mapping, found);
-        return Ok(unfamiliar.iter().map(say).collect());
+        let found = snapshot.unfamiliar_states()?.filter(|found| !found.are_unasked());
+        let (table, preset) = (&snapshot.target.table, &snapshot.spec.preset);
+        let say = |found: &UnfamiliarStates| {
+            let remedy = found.remedy(preset, snapshot.mapping.is_some());
+            format!("nothing is in flight, but {}; {remedy}", found.sentence(table, preset))
+        };
+        return Ok(found.iter().map(say).collect());
     }
     let line = snapshot.spec.missing_liveness().filter(|_| has_unknown);
     let mut caveats: Vec<String> =

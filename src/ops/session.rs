@@ -129,7 +129,7 @@ impl Session<'_> {
         if named.is_none() && waits.is_none() {
             states_are_known(reader.as_mut(), &live, &spec)?;
         }
-        let spec = QueueSpec { utc: reader.utc_evidence(&spec)?, ..spec };
+        let spec = QueueSpec { shown: reader.shown(&spec)?, ..spec };
         let table = spec.tables.get(&spec.claim.lock_table);
         let target = Target {
             engine: engine.to_string(),
@@ -176,8 +176,12 @@ impl Session<'_> {
 }
 
 impl Snapshot {
-    /// The rows in states that the preset does not have, if there are any; such rows are never read.
+    /// The rows in states that the preset does not have, if there are any; such rows are never read. They are asked for
+    /// by an index on the state, or if the rows are few.
     pub fn unfamiliar_states(&mut self) -> Result<Option<UnfamiliarStates>, OpsError> {
+        if !finds_states(self.reader.as_mut(), &self.live, &self.spec)? {
+            return Ok(Some(UnfamiliarStates::default()));
+        }
         let states = unfamiliar_states(self.reader.as_mut(), &self.live, &self.spec)?;
         if states.is_empty() {
             return Ok(None);
@@ -219,21 +223,26 @@ const MOST_ROWS: u64 = 100_000;
 /// Refuses a table that resembles a known one but has states that the preset does not have. An enum of known states
 /// needs no check; else the rows are read, by an index on the state or if they are few.
 fn states_are_known(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpec) -> Result<(), OpsError> {
-    if let (Some((live_table, column)), Some(table)) =
-        (state_column(live, spec), spec.tables.get(&spec.claim.lock_table))
-        && !has_known_labels(live, spec, column)
+    if let (Some((_, column)), Some(table)) = (state_column(live, spec), spec.tables.get(&spec.claim.lock_table))
+        && !finds_states(reader, live, spec)?
     {
-        let leads = |index: &LiveIndex| index.condition.is_none() && index.columns.first() == Some(&column.name);
-        if !live_table.indexes.iter().any(leads) && has_many_rows(reader, table)? {
-            let why = advice::detection_needs_index(&spec.preset, &table.name, MOST_ROWS, &column.name);
-            return Err(SpecError::whole("detection", why).into());
-        }
+        let why = advice::detection_needs_index(&spec.preset, &table.name, MOST_ROWS, &column.name);
+        return Err(SpecError::whole("detection", why).into());
     }
     let unknown = unfamiliar_states(reader, live, spec)?;
     if unknown.is_empty() {
         return Ok(());
     }
     Err(SpecError::whole("detection", advice::detection_finds_states(&spec.preset, &unknown)).into())
+}
+
+/// False if only a look at each of many rows would tell which states they are in.
+fn finds_states(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpec) -> Result<bool, StoreError> {
+    let Some((live_table, column)) = state_column(live, spec) else { return Ok(true) };
+    let leads = |index: &LiveIndex| index.condition.is_none() && index.columns.first() == Some(&column.name);
+    let is_told = !column.readable || has_known_labels(live, spec, column) || live_table.indexes.iter().any(leads);
+    let table = spec.tables.get(&spec.claim.lock_table).filter(|_| !is_told);
+    table.map_or(Ok(true), |table| has_many_rows(reader, table).map(|are_many| !are_many))
 }
 
 /// True if a table has more than [`MOST_ROWS`]; it counts no further.

@@ -9,7 +9,7 @@ use super::session::Snapshot;
 use super::waiting::{self, StuckByQueue};
 use crate::model::{Action, Claim, Timestamp, WaitingSide};
 use crate::output::{Collector, Field, First, Job, LISTED, Reason, Stale, StaleHead, StaleSummary, advice, order};
-use crate::policy::{Diagnoses, Draft, Judgement, PlannedActions, Policy, SkipReason, Verdict, draft};
+use crate::policy::{Diagnoses, Draft, Finding, Judgement, PlannedActions, Policy, SkipReason, Verdict, draft};
 use crate::store::Holders;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -80,8 +80,9 @@ fn list(
             if is_refused && are_interrupted && ids.len() < NAMED {
                 ids.push(claim.key.to_string());
             }
-            if is_unknown {
+            if let Verdict::Unknown(lacking) = &judgement.verdict {
                 summary.unknown += 1;
+                summary.unknown_zone += u64::from(Finding::are_of_zone(lacking));
             } else {
                 summary.stuck += 1;
                 let silence = judgement.silence.map(|silence| silence.as_secs_f64());

@@ -6,7 +6,7 @@ use super::session::{Session, Snapshot};
 use super::{OpsError, interrupted, stale};
 use crate::history::Directory;
 use crate::model::{LONGEST_THRESHOLD, LockHolder, WaitingSide};
-use crate::output::{Collector, Stale, Status, StatusHead, StatusSummary, held_for_long, out_of_sight};
+use crate::output::{Collector, Stale, Status, StatusHead, StatusSummary, held_for_long, not_understood, out_of_sight};
 use crate::policy::{INTERRUPTED_WITHIN, Policy};
 
 /// Reads the situation. What could not be read is named there, and is never taken for nothing.
@@ -38,6 +38,18 @@ pub fn status(
         }
         Err(error) if error.spoils_the_snapshot() => return Err(error.into()),
         Err(error) => warnings.push(format!("long transactions are unknown: {error}")),
+    }
+    match snapshot.unfamiliar_states() {
+        Ok(Some(found)) if found.are_unasked() => {
+            warnings.push(found.sentence(&head.target.table, &head.target.preset))
+        }
+        Ok(Some(found)) => {
+            summary.diagnoses += 1;
+            causes.push(not_understood(&found, &head.target, snapshot.mapping.is_some(), snapshot.now()));
+        }
+        Ok(None) => {}
+        Err(OpsError::Store(error)) if error.spoils_the_snapshot() => return Err(error.into()),
+        Err(error) => warnings.push(format!("states that are not declared are unknown: {error}")),
     }
     let (mut interrupted, mut interrupted_unread) = (None, false);
     if snapshot.spec.tells_interrupted {

@@ -5,8 +5,6 @@ use super::session::Snapshot;
 use crate::model::{Claim, QueueRows, Reading, WaitingSide};
 use crate::output::{self, LISTED};
 use crate::policy::{Flows, Judgement, Policy, QueueFlow, Verdict};
-use crate::preset::encoding::Said;
-use crate::preset::{QueueSpec, WaitingSpec};
 use std::collections::BTreeMap;
 
 /// Stuck claims by queue.
@@ -42,8 +40,10 @@ pub(super) fn concluded(
             return (output::Waiting { unknown: vec![why.clone()], ..output::Waiting::default() }, Flows::default());
         }
     };
-    if let Some(column) = zone_in_doubt(snapshot, told) {
-        side.unread.push(output::advice::due_in_doubt(&column));
+    // A queue in which no job is due in any zone has none.
+    let has_due = [&side.due, &side.staged].into_iter().flatten().any(|queues| !queues.is_empty());
+    if let Some(time) = snapshot.spec.unknown_zone_of_due().filter(|_| has_due) {
+        side.unread.push(output::advice::due_in_doubt(&time.column.to_string()));
         (side.due, side.staged) = (None, None);
     }
     let flows = Flows::of(told, &side, stuck, (&selection.queues, policy.oldest_due), snapshot.now());
@@ -71,12 +71,4 @@ pub(super) fn concluded(
         queues: flows.queues.iter().take(LISTED).cloned().collect(),
     };
     (waiting, flows)
-}
-
-/// The time of waiting jobs that may be in another zone than the one it is read in.
-fn zone_in_doubt(snapshot: &Snapshot, told: &WaitingSpec) -> Option<String> {
-    let QueueSpec { utc, .. } = &snapshot.spec;
-    let mut times = told.due.at.iter().chain([&told.due.since]);
-    let doubtful = times.find(|time| time.encodings.said() == Said::ByNobody).map(|time| time.column.to_string());
-    doubtful.filter(|_| !utc.shows(None, snapshot.now()))
 }

@@ -17,6 +17,7 @@ pub const CORRECT_VALUES: &str = "set the clock that wrote these values, or corr
                                   `silent_after`); if all of them are right, another library made the tables";
 pub const SAY_TIME_ZONE: &str =
     "name their zone with --option time_zone=..., with `options` of the target, or with `time_zone` in a mapping";
+pub const ZONE_UNDECLARED: &str = "its times may have no zone, and none is declared";
 /// For a queue without a sign of life.
 pub const RESTART_ALL: &str = "stop every worker and use `jobdoctor sweep --restart --all-owners`";
 /// For a mapping without a sign of life and without a claim time.
@@ -81,17 +82,22 @@ pub fn no_liveness(mapping: &str, line: &str) -> String {
     format!("mapping {mapping} declares no liveness, so that nothing tells a dead worker's job from a slow one; {add}")
 }
 
-/// Rows in states that the preset or mapping does not have: no command ever looks at them.
+/// Rows in states that neither preset nor mapping declares: no command ever looks at them.
 #[derive(Debug, Clone, Default)]
 pub struct UnfamiliarStates {
-    /// The states, as they are stored.
+    /// The states, as they are stored; none where the rows are too many to look at each.
     pub states: Vec<String>,
     /// How many rows are in them; 0 where that could not be counted, [`UnfamiliarStates::MOST`] for that many or more.
     pub rows: u64,
 }
 
 impl UnfamiliarStates {
-    pub const MOST: u64 = 10_000;
+    pub const MOST: u64 = 1000;
+
+    /// True if it is not known whether there are any.
+    pub fn are_unasked(&self) -> bool {
+        self.states.is_empty()
+    }
 
     pub fn rows(&self) -> String {
         match self.rows {
@@ -100,18 +106,26 @@ impl UnfamiliarStates {
             rows => count(rows, "row", "rows"),
         }
     }
-}
 
-/// The warning that nothing is in flight, but rows are in states which the preset or mapping does not have.
-pub fn unfamiliar_states(table: &str, preset: &str, is_mapping: bool, found: &UnfamiliarStates) -> String {
-    let (rows, states) = (found.rows(), found.states.join(", "));
-    match is_mapping {
-        true => format!(
-            "nothing is in flight, but mapping {preset} does not name the states of {rows} of {table}: {states}; name each of \
-             them in [mapping.{preset}.states], or under `ignored` there"
-        ),
-        false => {
-            format!("nothing is in flight, but preset {preset} does not have the states of {rows} of {table}: {states}")
+    /// What there is, where: `12 rows are in states that preset river does not declare: paused`.
+    pub fn sentence(&self, table: &str, preset: &str) -> String {
+        if self.are_unasked() {
+            return format!(
+                "rows of {table} in states that {preset} does not declare are not counted: no index leads with the state"
+            );
+        }
+        let are = if self.rows == 1 { "is" } else { "are" };
+        format!("{} of {table} {are} in states that {preset} does not declare: {}", self.rows(), self.states.join(", "))
+    }
+
+    /// How to declare them.
+    pub fn remedy(&self, preset: &str, is_mapping: bool) -> String {
+        match is_mapping {
+            true => format!("name each of them in [mapping.{preset}.states], or under `ignored` there"),
+            false => format!(
+                "if none of them means that a worker holds the job: --option ignored_states={}",
+                self.states.join(",")
+            ),
         }
     }
 }

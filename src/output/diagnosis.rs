@@ -1,9 +1,10 @@
 //! Diagnoses: what is likely to have happened, a sentence each.
 
+use super::advice::UnfamiliarStates;
 use super::columns;
 use super::findings::sentence;
 use super::format::{Cell, Screen, Tone, count, first_few, grouped};
-use super::{Job, StaleSummary};
+use super::{Job, StaleSummary, Target};
 use crate::model::{Action, Cause, Timestamp, age};
 use crate::policy::{self, DiagnosisKind, Doubt, Flow, PlannedActions};
 use schemars::JsonSchema;
@@ -98,13 +99,18 @@ const AT_ONCE: Duration = Duration::from_secs(5 * 60);
 const LISTED: usize = 3;
 
 impl Diagnosis {
-    /// The documents of these diagnoses as of `now`: most jobs first, then the newest.
+    /// True if the zone of times is not known, which an operator is to say before anything else.
+    pub fn is_of_zone(&self) -> bool {
+        self.of.what == DiagnosisKind::Zone
+    }
+
+    /// The documents of these diagnoses as of `now`: a zone that is not known, then most jobs first, then the newest.
     pub fn list(all: Vec<policy::Diagnosis>, now: Timestamp) -> Vec<Diagnosis> {
         let mut list: Vec<Diagnosis> = all.into_iter().map(|one| Diagnosis::of(one, now)).collect();
         let micros = |at: Option<Timestamp>| at.map(Timestamp::micros);
         list.sort_by(|a, b| {
             let by_size = b.of.jobs.cmp(&a.of.jobs).then(micros(b.of.until).cmp(&micros(a.of.until)));
-            by_size.then_with(|| a.text.cmp(&b.text))
+            b.is_of_zone().cmp(&a.is_of_zone()).then(by_size).then_with(|| a.text.cmp(&b.text))
         });
         list
     }
@@ -115,6 +121,16 @@ impl Diagnosis {
         let text = if rest.is_empty() { format!("{headline}{when}") } else { format!("{headline}{when}: {rest}") };
         Diagnosis { text, headline, of: diagnosis }
     }
+}
+
+/// Rows that no command looks at, since their states are not declared.
+pub fn not_understood(found: &UnfamiliarStates, target: &Target, is_mapping: bool, now: Timestamp) -> Diagnosis {
+    let (jobs, preset) = (found.rows, &target.preset);
+    let by = Some(format!("{}: {}", found.sentence(&target.table, preset), found.remedy(preset, is_mapping)));
+    Diagnosis::of(
+        policy::Diagnosis { what: DiagnosisKind::NotUnderstood, by, jobs, ..policy::Diagnosis::default() },
+        now,
+    )
 }
 
 /// What fell silent comes first, then for how long, and how many jobs it is about.
@@ -166,7 +182,9 @@ fn words(of: &policy::Diagnosis, now: Timestamp) -> [String; 3] {
         DiagnosisKind::Hangs => hangs(of, now),
         DiagnosisKind::LostAgain => lost_again(of),
         DiagnosisKind::Clock | DiagnosisKind::Zone | DiagnosisKind::Unjudged => unknown_claims(of),
-        DiagnosisKind::Locks => [of.by.clone().unwrap_or_default(), String::new(), String::new()],
+        DiagnosisKind::Locks | DiagnosisKind::NotUnderstood => {
+            [of.by.clone().unwrap_or_default(), String::new(), String::new()]
+        }
         kind if kind.is_of_due_jobs() => {
             let (headline, rest) = of_due_jobs(of, now);
             [headline, String::new(), rest]
@@ -286,8 +304,9 @@ fn unknown_claims(of: &policy::Diagnosis) -> [String; 3] {
             };
             [format!("{whose} is ahead"), format!(" of the database's by {up_to}{}", age(*by)), jobs]
         }
-        (DiagnosisKind::Zone, policy::Finding::IfUtc(_, column, _)) => {
-            [format!("{column} may not be in UTC"), none(), format!("{jobs}; `time_zone` names its zone")]
+        (DiagnosisKind::Zone, policy::Finding::IfUtc(_, column) | policy::Finding::Ahead(column, ..)) => {
+            let why = format!("{jobs} until `time_zone` names its zone");
+            [format!("the zone of {column} is not known"), none(), why]
         }
         _ => [jobs, none(), format!("{}, job {} for one", sentence(lacks), of.ids.concat())],
     }

@@ -41,11 +41,8 @@ impl Wording {
                 let time = if self.is_short { String::new() } else { format!(": {}", at(time)) };
                 format!("{column} is {} ahead of the database's clock{zone}{time}", span(by))
             }
-            IfUtc(death, column, owner) => {
-                let whose = owner.as_ref().map_or_else(String::new, |owner| format!(" of owner {owner}"));
-                let unless =
-                    format!("no value{whose} of the last 10 minutes shows that: name its zone with `time_zone`");
-                format!("{}, if {column} is in UTC; {unless}", part(death))
+            IfUtc(death, column) => {
+                format!("{}, if {column} is in UTC, which is not known: set `time_zone`", part(death))
             }
             NotAsked => "a better source has judged".into(),
             Nothing => "nothing there".into(),
@@ -83,9 +80,15 @@ impl Wording {
                 format!("{}, but {its}{}", part(death), part(life))
             }
             SilentOnly(silence, limit) => {
-                format!("silent for {} only, not longer than asked{}", span(silence), origin(limit, "older"))
+                format!("silent for {} only, {}", span(silence), older(limit))
             }
-            SilenceUnknown => "the row does not say how long it has been silent".into(),
+            ClaimedInSilence(after, limit) => {
+                let of = format!("claimed {} after its owner's last heartbeat, {}", span(after), older(limit));
+                format!("{of}: one of their clocks may be wrong")
+            }
+            SilenceUnknown => {
+                "the row does not say how long it has been silent; two snapshots (--confirm-after) or a restart sweep can tell".into()
+            }
             OwnerRestarted => {
                 "the owner started after the claim was made: it is another process under the same name".into()
             }
@@ -104,6 +107,7 @@ impl Wording {
             ProgressSince(snapshot) => format!("it made progress since the snapshot {} ago", span(snapshot)),
             DeclaredDead(owner) => format!("restart sweep: {owner} is declared dead"),
             OutOfScope => "the owner is not in the scope of this sweep".into(),
+            BeatAfterSweep(ago) => format!("its own heartbeat of {} ago is later than the sweep's beginning", span(ago)),
             NotBeforeSweep => "not known to have been claimed before the sweep began".into(),
             ClaimedAfterSweep => {
                 "claimed after the sweep began, by the row's own time: it may be a new worker's".into()

@@ -126,7 +126,7 @@ impl Job {
     /// What the judge says of a claim, and the step that is drafted for it, if one is.
     pub fn of(spec: &QueueSpec, claim: &Claim, policy: &Policy, judgement: &Judgement, step: Option<&Step>) -> Job {
         let reason = |rule, proves, finding: &Finding| Reason { rule, proves, finding: finding.clone() };
-        let stuck = |why: &policy::Reason| reason(why.rule.name(), Some(why.rule.proves()), &why.finding);
+        let stuck = |why: &policy::Reason| reason(why.rule.name(), Some(why.proves), &why.finding);
         let mut reasons: Vec<Reason> = match &judgement.verdict {
             Verdict::Healthy => Vec::new(),
             Verdict::Stuck(reasons) => reasons.iter().map(stuck).collect(),

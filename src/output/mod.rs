@@ -39,7 +39,7 @@ mod waiting;
 pub use crate::model::{Standby, Target};
 pub use adopt::{Adopt, AdoptTables, DraftKey, Grade, Lookalike, Proof, Question, mapping_toml, target_toml};
 pub use causes::{Causes, Row};
-pub use diagnosis::{Diagnosis, diagnoses};
+pub use diagnosis::{Diagnosis, diagnoses, not_understood};
 pub use document::{Document, List, ROWS, write};
 pub use errors::{ErrorDocument, LogLine, Message, Refusal, Request, no_such_job, remedy};
 pub use filter::{Field, Filter, FilterThreshold};

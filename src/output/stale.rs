@@ -62,6 +62,8 @@ pub struct StaleSummary {
     pub stuck: u64,
     /// Unknown ones among those asked for.
     pub unknown: u64,
+    /// How many of them are unknown because the zone of their times is, and for nothing else.
+    pub unknown_zone: u64,
     /// Stuck ones in `jobs`.
     pub returned: u64,
     /// True if the limit left some out.

@@ -19,8 +19,8 @@ pub enum Finding {
     TooEarly(String, Timestamp),
     /// How far, and whether a missing zone may be the reason.
     Ahead(String, Timestamp, Duration, bool),
-    /// A death that another zone would explain: by which column, and whose.
-    IfUtc(Box<Finding>, String, Option<String>),
+    /// A death that another zone would explain, and by which column.
+    IfUtc(Box<Finding>, String),
 
     // What a source of liveness says, and why there is none that says something.
     NotAsked,
@@ -41,6 +41,8 @@ pub enum Finding {
     OwnerMissing(String),
     OwnerUnset,
     OwnerWithoutHeartbeat,
+    /// How long after its owner's last heartbeat the claim was made.
+    ClaimedInSilence(Duration, Limit),
     NothingIn(Vec<String>),
     /// The line of a mapping that would declare some.
     NoLiveness(Option<String>),
@@ -68,6 +70,8 @@ pub enum Finding {
     DeclaredDead(String),
     OutOfScope,
     NotBeforeSweep,
+    /// How long ago its own heartbeat was, which is later than the sweep's beginning.
+    BeatAfterSweep(Duration),
     ClaimedAfterSweep,
     ClaimTimeUnknown,
     NotAmongFirst,
@@ -127,6 +131,16 @@ pub struct Limit {
 }
 
 impl Finding {
+    /// True if a declared zone would end it.
+    pub fn is_of_zone(&self) -> bool {
+        matches!(self, Finding::IfUtc(..) | Finding::Ahead(_, _, _, true))
+    }
+
+    /// True if what a claim lacks is a declared zone, and nothing else.
+    pub fn are_of_zone(lacking: &[Finding]) -> bool {
+        !lacking.is_empty() && lacking.iter().all(Finding::is_of_zone)
+    }
+
     /// True if its sentence, without a silence, is the same for all claims: it names nothing of the row, and no threshold
     /// of some queue or kind.
     pub(crate) fn is_of_its_class(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use super::Policy;
 use super::finding::{Finding, SkipReason, Skipped};
-use super::verdict::{Judgement, Proves, Rule, Verdict};
+use super::verdict::{Judgement, Proves, Reason, Rule, Verdict};
 use crate::model::{Action, AttemptsChange, Cell, Claim, Step, Write};
 use crate::preset::{ActionSpec, Exhausted, MaxCounts, QueueSpec};
 use schemars::JsonSchema;
@@ -92,13 +92,13 @@ pub fn draft(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Po
 }
 
 /// Whether a rule that fires is acted on. A limit for a state always is: the config file has it for that.
-fn acts(rule: Rule, policy: &Policy) -> bool {
-    rule.proves() == Proves::Death || rule == Rule::TooLong || policy.act_on.contains(&rule)
+fn acts(reason: &Reason, policy: &Policy) -> bool {
+    reason.proves != Proves::Trouble || reason.rule == Rule::TooLong || policy.act_on.contains(&reason.rule)
 }
 
 /// Whether some rule that fired is acted on.
 pub(super) fn is_acted_on(judgement: &Judgement, policy: &Policy) -> bool {
-    matches!(&judgement.verdict, Verdict::Stuck(reasons) if reasons.iter().any(|reason| acts(reason.rule, policy)))
+    matches!(&judgement.verdict, Verdict::Stuck(reasons) if reasons.iter().any(|reason| acts(reason, policy)))
 }
 
 fn skipped<T>(reason: SkipReason, findings: impl IntoIterator<Item = Finding>) -> Result<T, Skipped> {
@@ -117,7 +117,7 @@ fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Polic
         Verdict::Unknown(lacking) => return skipped(SkipReason::Unknown, lacking.iter().cloned()),
         Verdict::Stuck(reasons) => reasons,
     };
-    let Some(reason) = reasons.iter().find(|reason| acts(reason.rule, policy)) else {
+    let Some(reason) = reasons.iter().find(|reason| acts(reason, policy)) else {
         return skipped(SkipReason::OwnerAlive, reasons.iter().map(|reason| reason.finding.clone()));
     };
     if let (Some(since), Some(ago)) =

@@ -83,9 +83,10 @@ impl Rule {
         }
     }
 
-    /// What it proves when it fires.
+    /// What it proves when it fires, unless the owner shows life all the same.
     pub fn proves(self) -> Proves {
         match self {
+            Rule::ClaimAge => Proves::Age,
             Rule::DeadlinePassed | Rule::MaxRuntime | Rule::NoProgress | Rule::TooLong => Proves::Trouble,
             _ => Proves::Death,
         }
@@ -98,6 +99,8 @@ impl Rule {
 pub enum Proves {
     /// The worker is gone.
     Death,
+    /// The claim is older than allowed, and nothing else tells a dead worker from a slow one.
+    Age,
     /// Something is wrong, although the worker may be alive.
     Trouble,
 }
@@ -111,6 +114,7 @@ impl fmt::Display for Proves {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
     pub rule: Rule,
+    pub proves: Proves,
     /// The numbers it rests on.
     pub finding: Finding,
 }
@@ -159,7 +163,7 @@ impl Verdict {
 
     /// True if some reason proves death.
     pub fn is_death(&self) -> bool {
-        matches!(self, Verdict::Stuck(reasons) if reasons.iter().any(|reason| reason.rule.proves() == Proves::Death))
+        matches!(self, Verdict::Stuck(reasons) if reasons.iter().any(|reason| reason.proves != Proves::Trouble))
     }
 }
 

@@ -100,6 +100,9 @@ fn option(name: &str, field: Field<'_>) -> Result<PresetOption, SpecError> {
     Ok(PresetOption { default: field.child("default").map(read).transpose()?, ..option })
 }
 
+/// What every preset has: states of rows that are no matter of the queue, separated by commas.
+pub(super) const IGNORED_STATES: &str = "ignored_states";
+
 /// The values in force: given ones, else defaults.
 pub(super) fn chosen(
     document: &str,
@@ -107,7 +110,8 @@ pub(super) fn chosen(
     given: &BTreeMap<String, String>,
 ) -> Result<BTreeMap<String, Value>, SpecError> {
     let wrong = |message: String| SpecError::whole(document, message);
-    if let Some(name) = given.keys().find(|name| !options.iter().any(|option| option.name == **name)) {
+    let is_known = |name: &str| name == IGNORED_STATES || options.iter().any(|option| option.name == name);
+    if let Some(name) = given.keys().find(|name| !is_known(name)) {
         let hint = did_you_mean(name, options.iter().map(|option| option.name.as_str()));
         let known: Vec<&str> = options.iter().map(|option| option.name.as_str()).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };

@@ -5,7 +5,7 @@ use crate::model::{
     Batch, BatchReport, Cell, Claim, Engine, Key, LedgerRow, LedgerRun, LockHolder, Loss, Owner, Reading, Remedy,
     RowError, RowImage, Timestamp, WaitingSide,
 };
-use crate::preset::{ActionSpec, Column, DueSpec, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
+use crate::preset::{ActionSpec, Column, DueSpec, LedgerSpec, LiveSchema, QueueSpec, Runs, Shown, Template};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -107,9 +107,9 @@ pub trait Reader {
         each: &mut dyn FnMut(Claim) -> ControlFlow<()>,
     ) -> Result<Holders, StoreError>;
 
-    /// What this snapshot shows of the zone of times that nobody says it of: nothing if reading that fails, after which
-    /// the snapshot goes on, or takes too long.
-    fn utc_evidence(&mut self, spec: &QueueSpec) -> Result<UtcEvidence, StoreError>;
+    /// What this snapshot shows beyond single claims. No zone is shown if reading that fails, after which the snapshot goes
+    /// on, or takes too long.
+    fn shown(&mut self, spec: &QueueSpec) -> Result<Shown, StoreError>;
 
     /// Looks up jobs by id, in flight or not. An id without a row is left out. The snapshot goes on after an error.
     fn find(&mut self, spec: &QueueSpec, ids: &[String]) -> Result<Vec<Found>, StoreError>;

@@ -10,8 +10,7 @@ use crate::model::{
     Cell, Claim, FUTURE_TOLERANCE, Key, LedgerRow, LedgerRun, LockHolder, Loss, Owner, QueueRows, Reading, RowError,
     RowImage, Timestamp, WaitingSide,
 };
-use crate::preset::encoding::Said;
-use crate::preset::{ActionSpec, Column, DueSpec, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
+use crate::preset::{ActionSpec, Column, DueSpec, LedgerSpec, LiveSchema, QueueSpec, Runs, Shown, Template, is_fresh};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -155,11 +154,26 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         Ok(holders)
     }
 
-    fn utc_evidence(&mut self, spec: &QueueSpec) -> Result<UtcEvidence, StoreError> {
-        if spec.zone().is_none_or(|(_, said)| said != Said::ByNobody) {
-            return Ok(UtcEvidence::default());
+    fn shown(&mut self, spec: &QueueSpec) -> Result<Shown, StoreError> {
+        let mut shown = Shown::default();
+        if spec.shown_by().iter().any(|times| !times.is_empty()) {
+            let newest = self.within(PATIENCE, |reader| Ok(reader.newest_shown(spec).ok().flatten()))?;
+            shown.utc = newest.is_some_and(|at| is_fresh(at, self.now));
         }
-        self.within(PATIENCE, |reader| Ok(reader.zones_seen(spec).unwrap_or_default()))
+        if spec.judges_missing_owners()
+            && let Some(statement) = sql::missing_owners(spec, self.session.dialect())
+        {
+            self.stream(spec, &statement, &mut |row| {
+                let signs = spec.own_signs().zip(row.iter().skip(1));
+                let signs = signs.filter_map(|(time, cell)| time.encodings.decode(cell).at());
+                let newest = signs.reduce(|a, b| if b.micros() > a.micros() { b } else { a });
+                if let (Some(owner), Some(at)) = (row.first().and_then(Cell::to_text), newest) {
+                    let seen = shown.missing_owners.entry(owner).or_insert(at);
+                    *seen = Timestamp::newest(Some(*seen), Some(at)).unwrap_or(at);
+                }
+            })?;
+        }
+        Ok(shown)
     }
 
     fn find(&mut self, spec: &QueueSpec, ids: &[String]) -> Result<Vec<Found>, StoreError> {
@@ -362,25 +376,22 @@ impl<S: ReadSession> SqlReader<S> {
         done
     }
 
-    /// What the claims in flight show of the zone of their times, and the newest jobs by their key. The table is not
-    /// read from end to end: a time further ahead in an old row that is not in flight is not seen.
-    fn zones_seen(&mut self, spec: &QueueSpec) -> Result<UtcEvidence, StoreError> {
-        let (mut evidence, now) = (UtcEvidence::default(), self.now);
-        let listing = sql::listing(spec, self.session.dialect(), &Wanted::All, Detail::ForListing, None);
-        let Some(sql::Listing { statement, projection }) = listing else { return Ok(evidence) };
-        self.stream(spec, &statement, &mut |row| {
-            let claim = projection.claim(&mut row.to_vec()).0;
-            let owner = claim.owner.as_ref().map(|owner| owner.id.as_str());
-            projection.times_without_zone(row, &claim, now, &mut |column, at| evidence.add(owner, column, at));
-        })?;
-        let times = spec.zoneless_history();
-        for history in sql::history(spec, self.session.dialect()) {
-            self.stream(spec, &history, &mut |row| {
-                let read = |n: usize| times.get(n).copied().flatten()?.encodings.decode(row.get(n)?).at();
-                evidence.add_job(spec, std::array::from_fn(read), now);
-            })?;
+    /// The newest value of the columns that one application writes. The table is not read from end to end: a time
+    /// further ahead in an old row that is not in flight is not seen. One that cannot be read shows nothing.
+    fn newest_shown(&mut self, spec: &QueueSpec) -> Result<Option<Timestamp>, StoreError> {
+        let mut newest = None;
+        for (times, statement) in sql::newest_shown(spec, self.session.dialect()) {
+            for row in self.session.query(&statement)? {
+                for (time, cell) in times.iter().zip(&row) {
+                    match time.encodings.decode(cell) {
+                        Reading::At(at) => newest = Timestamp::newest(newest, Some(at)),
+                        Reading::Absent => {}
+                        Reading::Unfit { .. } => return Ok(None),
+                    }
+                }
+            }
         }
-        Ok(evidence)
+        Ok(newest)
     }
 
     /// The state of the queue that the database takes a stored value for, or the value itself. `known` keeps the

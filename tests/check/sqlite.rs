@@ -105,7 +105,15 @@ fn attempts_in_a_column_of_reals_are_counted() {
 fn mappings_that_leave_something_out() {
     let doctor = with_claims(&[], &[]);
     doctor.sql_in("u.db", "INSERT INTO q (id, status) VALUES (9, 'paused')");
-    finds(&doctor, 78, &["key `states`: it does not name the states of", "paused", "config.toml, mapping m"]);
+    finds(
+        &doctor,
+        78,
+        &[
+            "key `states`: 1 row of main.q is in states that m does not declare: paused",
+            "paused",
+            "config.toml, mapping m",
+        ],
+    );
     let nothing = [
         ("state = \"status\"\n", "where = \"j.status = 'working'\"\n"),
         ("attempts = { column", "# attempts = { column"),
@@ -138,7 +146,7 @@ fn states_that_are_ignored() {
         doctor.sql_in("u.db", "INSERT INTO q (id, status) VALUES (7, 'template')");
         let found = findings(&doctor, code).join("\n");
         assert_eq!(
-            found.contains("line 7, key `states`: it does not name the states of 1 row: template"),
+            found.contains("line 7, key `states`: 1 row of main.q is in states that m does not declare: template"),
             code == 78,
             "{found}"
         );

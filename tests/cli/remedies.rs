@@ -107,7 +107,7 @@ fn rows_in_states_that_a_mapping_does_not_name_are_counted_out_loud() {
         "in_flight = [\"working\"]\nignored = [\"in_progress\"]",
         "in_flight = [\"wrking\"]\ndone = [\"working\"]",
     ));
-    let warning = "nothing is in flight, but mapping background does not name the states of 2 rows of main.BackgroundTasks: \
+    let warning = "nothing is in flight, but 2 rows of main.BackgroundTasks are in states that background does not declare: \
                    in_progress; name each of them in [mapping.background.states]";
     for command in ["stale", "reclaim", "sweep"] {
         let ran = doctor.run(&[command, "--config", "c.toml", "--older", "1h"]).exits(0);
@@ -115,7 +115,10 @@ fn rows_in_states_that_a_mapping_does_not_name_are_counted_out_loud() {
         let ran = doctor.run(&[command, "--config", "c.toml", "--older", "1h", "--json"]).exits(0);
         assert!(ran.json()["warnings"][0].as_str().unwrap().contains(warning), "{command}: {}", ran.whole());
     }
-    doctor.run(&["check", "--config", "c.toml"]).exits(78).says("it does not name the states of 2 rows: in_progress");
+    doctor
+        .run(&["check", "--config", "c.toml"])
+        .exits(78)
+        .says("2 rows of main.BackgroundTasks are in states that background does not declare: in_progress");
 }
 
 #[test]

@@ -259,7 +259,7 @@ fn an_owner_of_blanks_that_was_somebody_would_be_caught() {
         let id = String::new();
         let somebody = Claim {
             owner: Some(Owner { name: id.clone(), host: Some(id.clone()), host_spelling: Default::default(), id }),
-            owner_row: OwnerRow::Missing,
+            owner_row: OwnerRow::Missing { seen: Reading::Absent },
             ..nobody.clone()
         };
         let now = look(&*lab.store()).now();

@@ -98,7 +98,7 @@ fn a_zone_that_nobody_names() {
     std::fs::write(doctor.path("c.toml"), LOCAL).unwrap();
     let said = doctor.run(&["stale", "--db", "work.db", "--config", "c.toml", "--preset", "m"]).exits(0).stdout;
     assert!(
-        said.starts_with("began may not be in UTC: 3 jobs cannot be judged; `time_zone` names its zone\n"),
+        said.starts_with("the zone of began is not known: 3 jobs cannot be judged until `time_zone` names its zone\n"),
         "{said}"
     );
 }

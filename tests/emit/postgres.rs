@@ -119,7 +119,7 @@ fn an_error_in_the_middle_leaves_nothing_half_done() {
     let some = "INSERT INTO solid_queue_jobs (id, queue_name, class_name, priority, created_at, updated_at)
             SELECT n, 'mail', 'Send', 0, now(), now() FROM generate_series(1, 2) AS n;
         INSERT INTO solid_queue_claimed_executions (job_id, process_id, created_at)
-            SELECT n, 77, now() AT TIME ZONE 'UTC' - interval '1h' FROM generate_series(1, 2) AS n;
+            SELECT n, 77, now() AT TIME ZONE 'UTC' - interval '70 min' FROM generate_series(1, 2) AS n;
         CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS
             $$ BEGIN IF NEW.job_id = 2 THEN RAISE EXCEPTION 'out of order'; END IF; RETURN NEW; END $$;
         CREATE TRIGGER no BEFORE INSERT ON solid_queue_ready_executions FOR EACH ROW EXECUTE FUNCTION no()";

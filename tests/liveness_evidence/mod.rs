@@ -1,6 +1,7 @@
 //! Evidence of liveness beyond age: a second snapshot, a saved snapshot, a live-owner list. Through the program, on both
 //! engines.
 
+mod absent;
 mod confirm;
 mod judged;
 mod list;

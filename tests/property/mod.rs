@@ -26,6 +26,7 @@ mod table;
 mod tones;
 mod unknown;
 mod values;
+mod zones;
 
 use crate::support::dice::fresh_seed;
 use proptest::test_runner::{Config as ProptestConfig, RngSeed};

@@ -48,7 +48,9 @@ fn solid_queue(jobs: u32) -> Shop {
             "INSERT INTO solid_queue_jobs (id, queue_name, class_name, priority, created_at, updated_at)
                SELECT n, 'mail', 'SendMail', 0, now(), now() FROM generate_series(1, {jobs}) AS n;
              INSERT INTO solid_queue_claimed_executions (job_id, process_id, created_at)
-               SELECT n, 99, now() - interval '1 hour' FROM generate_series(1, {jobs}) AS n"
+               SELECT n, 99, now() - interval '1 hour' FROM generate_series(1, {jobs}) AS n;
+             INSERT INTO solid_queue_processes (id, kind, name, pid, last_heartbeat_at, created_at)
+               VALUES (1, 'Worker', 'w', 7, now() AT TIME ZONE 'utc', now())"
         ),
     )
 }

@@ -75,7 +75,9 @@ fn a_table_beside_the_claims_may_be_out_of_reach() {
                VALUES (3, 'mail', 0, now() - interval '2 h');
              INSERT INTO solid_queue_claimed_executions (job_id, process_id, created_at) VALUES (1, 7, now() - interval '2 h');
              INSERT INTO solid_queue_scheduled_executions (job_id, queue_name, priority, scheduled_at, created_at)
-               VALUES (2, 'mail', 0, now() - interval '1 h', now() - interval '2 h')",
+               VALUES (2, 'mail', 0, now() - interval '1 h', now() - interval '2 h');
+             INSERT INTO solid_queue_processes (kind, name, pid, last_heartbeat_at, created_at)
+               VALUES ('Dispatcher', 'd', 7, now() AT TIME ZONE 'utc', now())",
             job(1),
             job(2),
             job(3)

@@ -14,7 +14,7 @@ fn checked(definition: &str, code: i32) -> String {
         ),
     );
     let said = shop.run(&["check"]).exits(code).whole();
-    shop.run(&["reclaim", "--apply"]).exits(code);
+    shop.run(&["reclaim", "--apply", "--option", "time_zone=utc"]).exits(code);
     said
 }
 

@@ -78,7 +78,10 @@ fn ledger(roles: &Roles, doctor: &Doctor, owner: &str) {
 }
 
 fn moved(doctor: &Doctor, url: &str, more: &[&str]) -> u64 {
-    let done = doctor.run(&[&["reclaim", "--apply", "-o", "json", "--db", url], more].concat()).exits(0).json();
+    let done = doctor
+        .run(&[&["reclaim", "--apply", "--option", "time_zone=utc", "-o", "json", "--db", url], more].concat())
+        .exits(0)
+        .json();
     done["summary"]["outcomes"]["moved"].as_u64().unwrap()
 }
 

@@ -21,7 +21,7 @@ fn where_a_claim_is_a_row_its_absence_is_no_end() {
     let some = "INSERT INTO solid_queue_jobs (id, queue_name, class_name, priority, created_at, updated_at)
             SELECT n, 'mail', 'Send', 0, now(), now() FROM generate_series(1, 2) AS n;
         INSERT INTO solid_queue_claimed_executions (job_id, process_id, created_at)
-            SELECT n, 77, now() AT TIME ZONE 'UTC' - interval '1h' FROM generate_series(1, 2) AS n";
+            SELECT n, 77, now() AT TIME ZONE 'UTC' - interval '70 min' FROM generate_series(1, 2) AS n";
     database.client().batch_execute(some).unwrap();
     let verified = verified(&database, &[], || {
         let ready = "SELECT count(*) FROM solid_queue_ready_executions";

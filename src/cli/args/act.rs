@@ -148,7 +148,8 @@ fn actions() -> Vec<Action> {
 
 /// The rules that are acted on only where the operator switches them on.
 pub fn switchable_rules() -> Vec<Rule> {
-    let switchable = |rule: &Rule| rule.proves() == Proves::Trouble && *rule != Rule::TooLong;
+    // The age of a claim is trouble where its owner shows life.
+    let switchable = |rule: &Rule| rule.proves() != Proves::Death && *rule != Rule::TooLong;
     Rule::ALL.into_iter().filter(switchable).collect()
 }
 

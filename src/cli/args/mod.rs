@@ -13,4 +13,4 @@ pub use output::{
     ColorArg, ListArgs, LogFormat, OutputArgs, TextfileArgs, TimeArg, ToneArgs, few_formats, markdown_too, metrics_too,
     text_or_json,
 };
-pub use store::{StoreArgs, TargetsArgs};
+pub use store::{StoreArgs, TargetsArgs, parse_option};

@@ -71,7 +71,7 @@ impl StoreArgs {
     }
 }
 
-fn parse_option(text: &str) -> Result<(String, String), String> {
+pub fn parse_option(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() && !value.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("must be NAME=VALUE, such as max_attempts=25".to_owned()),

@@ -3,7 +3,7 @@ use crate::cli::environment::Environment;
 use crate::cli::setting::{SETTINGS, Setting, Target};
 use crate::cli::settings::{Settings, config_places_in_words};
 use crate::cli::{CliError, Context, Exit};
-use crate::output::{Env, EnvSetting};
+use crate::output::{Env, EnvSetting, advice};
 use crate::policy::{Globs, StateLimit, Threshold};
 use crate::store::{Address, open};
 use humantime::format_duration;
@@ -51,12 +51,14 @@ fn document(settings: &Settings, environment: &Environment) -> Result<Env, CliEr
         }));
     }
     let broken = settings.catalog.broken().map(ToString::to_string);
+    let zone = settings.preset_without_zone();
+    let zone = zone.map(|preset| format!("preset {preset}: {}: {}", advice::ZONE_UNDECLARED, advice::SAY_TIME_ZONE));
     Ok(Env {
         schema: "jobdoctor.env/v1",
         engine: address.map(|address| open(address).engine().to_string()),
         database: address.map(Address::label),
         settings: list,
-        warnings: database.warnings().iter().cloned().chain(database.dropped()).chain(broken).collect(),
+        warnings: database.warnings().iter().cloned().chain(database.dropped()).chain(broken).chain(zone).collect(),
     })
 }
 

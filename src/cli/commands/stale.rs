@@ -226,6 +226,7 @@ fn note_summary(context: &Context, document: &Stale, lists: bool) {
         Some(_) => format!("{stuck}{unknown}, of {examined}{more}"),
         None => format!("{stuck} stuck{unknown}, of {examined}{due}{more}"),
     });
+    context.hint_zone("stale", &document.head.target.preset, summary.unknown_zone);
     filter.older(summary.older).iter().for_each(|older| context.ui.note(older));
     if let Some(command) = &summary.command {
         let named = filter.limit.unwrap_or(u64::MAX).min(ops::NAMED as u64);

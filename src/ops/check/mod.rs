@@ -60,23 +60,15 @@ pub fn check(
         findings.add(Severity::Ok, "superuser", detail, Some(fix));
     }
     schema::preset(&mut findings, snapshot);
-    if let Some(unfamiliar) = snapshot.unfamiliar_states()? {
-        let (rows, states, preset) = (unfamiliar.rows(), unfamiliar.states.join(", "), &snapshot.spec.preset);
-        let (severity, detail, fix) = match &snapshot.states_at {
+    if let Some(found) = snapshot.unfamiliar_states()? {
+        let (table, preset) = (&snapshot.target.table, &snapshot.spec.preset);
+        let (severity, place) = match &snapshot.states_at {
             // A mapping is the operator's own: each state of the table can be named in it.
-            Some(at) => (
-                Severity::Error,
-                format!("{at}: it does not name the states of {rows}: {states}"),
-                "name each of them there: waiting, in_flight, done, failed or cancelled; or ignored, for \
-                 those that do not belong to the queue",
-            ),
-            None => (
-                Severity::Warning,
-                format!("preset {preset} does not have the states of {rows} and never reads them: {states}"),
-                "if some of them mean that a worker holds the job, this is another preset, or a mapping is needed",
-            ),
+            Some(at) if !found.are_unasked() => (Severity::Error, format!("{at}: ")),
+            _ => (Severity::Warning, String::new()),
         };
-        findings.add(severity, "unfamiliar_states", detail, Some(fix.to_owned()));
+        let fix = (!found.are_unasked()).then(|| found.remedy(preset, snapshot.states_at.is_some()));
+        findings.add(severity, "unfamiliar_states", format!("{place}{}", found.sentence(table, preset)), fix);
     }
     // Rights first: they explain why a listing fails.
     rights::rights(&mut findings, snapshot, with_waiting);

@@ -2,7 +2,7 @@
 
 use crate::model::{Action, Step};
 use crate::output::{First, Job, LISTED, SkippedJob, StepJob};
-use crate::policy::{Digest, SkipReason, Skipped};
+use crate::policy::{Digest, Finding, SkipReason, Skipped};
 use crate::preset::QueueSpec;
 use std::collections::BTreeMap;
 
@@ -17,22 +17,27 @@ pub(in crate::ops) struct Part {
 pub(in crate::ops) struct SkippedJobs {
     first: First<SkippedJob>,
     pub(in crate::ops) by_reason: BTreeMap<SkipReason, u64>,
+    /// Those that are unknown because the zone of their times is.
+    pub(in crate::ops) unknown_zone: u64,
 }
 
 impl Default for SkippedJobs {
     fn default() -> SkippedJobs {
-        SkippedJobs { first: First::of(LISTED), by_reason: BTreeMap::new() }
+        SkippedJobs { first: First::of(LISTED), by_reason: BTreeMap::new(), unknown_zone: 0 }
     }
 }
 
 impl SkippedJobs {
     pub(in crate::ops) fn add(&mut self, order: i64, skipped: Skipped, job: impl FnOnce() -> Job) {
         *self.by_reason.entry(skipped.reason).or_default() += 1;
+        let is_unknown = skipped.reason == SkipReason::Unknown;
+        self.unknown_zone += u64::from(is_unknown && Finding::are_of_zone(&skipped.findings));
         self.first.add(order, || SkippedJob { job: job(), skipped });
     }
 
     /// Adds others behind these.
     pub(super) fn append(&mut self, other: SkippedJobs) {
+        self.unknown_zone += other.unknown_zone;
         other.by_reason.into_iter().for_each(|(reason, jobs)| *self.by_reason.entry(reason).or_default() += jobs);
         other.first.finish().0.into_iter().for_each(|job| self.first.add(i64::MAX, || job));
     }

@@ -173,6 +173,8 @@ pub struct ReclaimSummary {
     pub skipped: u64,
     /// How many of them for which reason.
     pub skipped_by_reason: BTreeMap<SkipReason, u64>,
+    /// How many of them are unknown because the zone of their times is, and for nothing else.
+    pub unknown_zone: u64,
     /// Jobs that are due and not in `steps`: beyond `--limit`, or beyond the steps that a document lists. An apply goes
     /// on to the latter, which `planned` and `outcomes` count then.
     pub beyond_limit: u64,

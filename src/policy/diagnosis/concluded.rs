@@ -19,7 +19,7 @@ pub struct Diagnosis {
     /// diagnosis at most, but for `no_claim_time`. Of unknown claims: `clock` (one is ahead), `zone` (times may not be in
     /// UTC), `unjudged` (something else is missing). Of jobs that are due: `stands_still` (workers take none), `busy`
     /// (their workers hold healthy claims), `paused`, and `not_staged` (what makes scheduled jobs available does not).
-    /// `interrupted`: jobs that their library failed because their worker died. And `locks`: a transaction that holds locks on the queue's tables for long.
+    /// `interrupted`: jobs that their library failed because their worker died. `locks`: a transaction that holds locks on the queue's tables for long. And `not_understood`: rows in states that neither preset nor mapping declares.
     #[serde(rename = "diagnosis")]
     #[schemars(with = "String")]
     pub what: DiagnosisKind,
@@ -110,6 +110,7 @@ pub enum DiagnosisKind {
     NotStaged,
     Interrupted,
     Locks,
+    NotUnderstood,
 }
 
 impl fmt::Display for DiagnosisKind {

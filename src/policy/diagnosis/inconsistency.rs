@@ -26,7 +26,7 @@ impl Inconsistency {
     pub fn is_shown_by(self, spec: &QueueSpec, claim: &Claim, judgement: &Judgement) -> bool {
         match self {
             Inconsistency::NoOwner => spec.owner.id.is_some() && claim.owner.is_none(),
-            Inconsistency::OwnerMissing => claim.owner_row == OwnerRow::Missing,
+            Inconsistency::OwnerMissing => matches!(claim.owner_row, OwnerRow::Missing { .. }),
             Inconsistency::OwnerRestarted => matches!(&judgement.verdict, Verdict::Stuck(reasons)
                 if reasons.iter().any(|reason| reason.rule == Rule::OwnerRestarted)),
             Inconsistency::NoClaimTime => {

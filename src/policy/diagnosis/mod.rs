@@ -180,8 +180,8 @@ impl<'s> Diagnoses<'s> {
     fn unjudged(&mut self, claim: &Claim, lacking: &[Finding], one: &Tally) -> Counted {
         let Some(finding) = lacking.first() else { return Counted::Alone };
         let what = match finding {
+            finding if finding.is_of_zone() => DiagnosisKind::Zone,
             Finding::Ahead(..) => DiagnosisKind::Clock,
-            Finding::IfUtc(..) => DiagnosisKind::Zone,
             _ => DiagnosisKind::Unjudged,
         };
         let owner = claim.owner.as_ref().filter(|_| what == DiagnosisKind::Clock);

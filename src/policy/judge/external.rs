@@ -107,7 +107,7 @@ impl Evaluation<'_> {
         let Some(still) = self.unchanged().and_then(|unchanged| unchanged.progress) else { return };
         // Age shows no life, and progress has been asked already.
         let owner_lives = self.liveness.is_some_and(|by| by != "age" && by != PROGRESS)
-            && self.reasons.iter().all(|reason| reason.rule.proves() == Proves::Trouble);
+            && self.reasons.iter().all(|reason| reason.proves == Proves::Trouble);
         let Some(allowed) = self.first_threshold().filter(|_| owner_lives) else { return };
         let finding = Finding::NoProgress(still, allowed);
         self.ask(Rule::NoProgress, &self.progress_columns(), Value::Span(still), still >= allowed, finding);
@@ -196,7 +196,11 @@ impl Evaluation<'_> {
             self.started_before(restart, Finding::DeclaredDead(owner.clone()))
         };
         self.must_hold_no_lock(dead);
-        self.ask(Rule::Restart, &"owner", Value::Name(owner), dead, finding);
+        let opinion = match self.beat_after(restart.began).filter(|_| dead) {
+            Some(ago) => Opinion::Contradicted(Rule::Restart, but(finding, Finding::BeatAfterSweep(ago))),
+            None => Opinion::of(dead, Rule::Restart, finding),
+        };
+        self.note(Rule::Restart.name(), &"owner", Value::Name(owner), opinion, None);
     }
 
     /// True if the claim was certainly made before the sweep began; any doubt makes the verdict unknown. Clocks count
@@ -218,6 +222,14 @@ impl Evaluation<'_> {
         };
         self.lack(why);
         false
+    }
+
+    /// How long ago the claim's own heartbeat was, if that is later than a sweep's beginning: its worker runs.
+    fn beat_after(&self, began: Timestamp) -> Option<Duration> {
+        let signs = self.spec.liveness.iter().zip(&self.claim.signs);
+        let beats = signs.filter(|(source, _)| matches!(source, Liveness::Heartbeat { .. }));
+        let mut later = beats.filter_map(|(_, sign)| sign.at.at()).filter(|at| at.is_after(began, Clocks::One));
+        later.next().map(|at| self.now.since(at))
     }
 
     /// Whether a claim that is dead by `death` was made before the instant that the operator named, if any.

@@ -5,7 +5,6 @@ use crate::model::{Clocks, FUTURE_TOLERANCE, LockSign, OwnerRow, Reading, Sign, 
 use crate::policy::finding::{Finding, Limit};
 use crate::policy::thresholds::{Allowed, is_late, own_word};
 use crate::policy::verdict::{Check, CheckResult, Judgement, Rule, Value, Verdict};
-use crate::preset::encoding::Said;
 use crate::preset::{Absence, Free, LEASE_AHEAD, Liveness, SilentAfter, silence_allowed};
 use std::fmt::Display;
 use std::time::Duration;
@@ -13,6 +12,8 @@ use std::time::Duration;
 /// What one rule or liveness source makes of a claim.
 pub(super) enum Opinion {
     Dead(Rule, Finding),
+    /// The rule fires, but the owner shows life: that is trouble.
+    Contradicted(Rule, Finding),
     Alive(Finding),
     Silent(Finding),
     Unknown(Finding),
@@ -69,7 +70,7 @@ impl Evaluation<'_> {
             match &opinion {
                 Opinion::Dead(..) => self.allowed = self.allowed(source, sign),
                 Opinion::Alive(_) => self.late = self.is_late(source, sign),
-                Opinion::Silent(_) | Opinion::Unknown(_) | Opinion::NotAsked => {}
+                Opinion::Contradicted(..) | Opinion::Silent(_) | Opinion::Unknown(_) | Opinion::NotAsked => {}
             }
             if !matches!(opinion, Opinion::Silent(_) | Opinion::NotAsked) {
                 self.liveness = Some(name);
@@ -116,7 +117,9 @@ impl Evaluation<'_> {
         }
         match (source, &sign.at) {
             (Liveness::Owner { .. }, at) => self.owner_opinion(at, allowed),
-            (Liveness::Lock { free, .. }, _) => self.lock_opinion(sign.lock, *free),
+            (Liveness::Lock { free, silent_after, .. }, _) => {
+                self.lock_opinion(sign.lock, *free, silent_after.as_ref())
+            }
             (_, Reading::Unfit { raw, why }) => Opinion::Unknown(unfit(source.column(), raw, why)),
             (_, Reading::Absent) => Opinion::Silent(Finding::Nothing),
             (Liveness::Heartbeat { .. } | Liveness::Age { .. }, _) if allowed.is_none() && by_row(source) => {
@@ -150,31 +153,48 @@ impl Evaluation<'_> {
 
     fn owner_opinion(&self, at: &Reading, allowed: Option<Allowed>) -> Opinion {
         let Some(row) = &self.spec.owner.row else { return Opinion::Silent(Finding::Nothing) };
-        let absence = |absence: Absence, rule: Rule, what: Finding| match absence {
-            Absence::Dead => self.unless_younger(rule, what, self.last_seen_at),
-            Absence::Next => Opinion::Silent(what),
-            Absence::Unknown => Opinion::Unknown(what),
+        let absence = |absence: Absence, rule: Rule, what: Finding, sign: Option<Timestamp>| match (absence, allowed) {
+            (Absence::Dead, Some(allowed)) => self.after_silence(rule, what, sign, allowed),
+            (Absence::Dead, None) => Opinion::Unknown(Finding::NoThreshold),
+            (Absence::Next, _) => Opinion::Silent(what),
+            (Absence::Unknown, _) => Opinion::Unknown(what),
         };
         match (&self.claim.owner_row, at) {
-            (OwnerRow::Missing, _) => {
+            (OwnerRow::Missing { seen }, _) => {
                 let owner = self.claim.owner.as_ref().map_or_else(String::new, |owner| owner.id.clone());
-                absence(row.missing, Rule::OwnerMissing, Finding::OwnerMissing(owner))
+                let sign = Timestamp::newest(self.last_seen_at, seen.at());
+                absence(row.missing, Rule::OwnerMissing, Finding::OwnerMissing(owner), sign)
             }
-            (OwnerRow::Unset | OwnerRow::NotAsked, _) => absence(row.unset, Rule::OwnerUnset, Finding::OwnerUnset),
+            (OwnerRow::Unset | OwnerRow::NotAsked, _) => {
+                absence(row.unset, Rule::OwnerUnset, Finding::OwnerUnset, self.last_seen_at)
+            }
             (OwnerRow::Present { .. }, Reading::Unfit { raw, why }) => {
                 Opinion::Unknown(unfit(row.heartbeat.as_ref(), raw, why))
             }
             (OwnerRow::Present { .. }, Reading::Absent) => Opinion::Silent(Finding::OwnerWithoutHeartbeat),
-            (OwnerRow::Present { .. }, Reading::At(_)) => {
+            (OwnerRow::Present { .. }, Reading::At(beat)) => {
                 let silent = Finding::OwnerSilent;
+                if let (Some(allowed), Some(claimed)) = (allowed, self.claim.claimed_at.at())
+                    && self.last_seen_at == Some(claimed)
+                    && !self.is_over(claimed, allowed.span)
+                    && claimed.is_after(beat.plus(allowed.span), Clocks::Two)
+                {
+                    // Of two clocks one is wrong, or the owner is.
+                    return Opinion::Unknown(Finding::ClaimedInSilence(claimed.since(*beat), self.limit(allowed)));
+                }
                 self.silence_opinion(Rule::OwnerSilent, self.last_seen_at, allowed, silent, Finding::Seen)
             }
         }
     }
 
-    fn lock_opinion(&self, lock: LockSign, free: Free) -> Opinion {
+    fn lock_opinion(&self, lock: LockSign, free: Free, silent_after: Option<&SilentAfter>) -> Opinion {
         let finding = Finding::Lock(lock);
+        let is_recent = match (silent_after, self.last_seen_at) {
+            (Some(SilentAfter::Span(span)), Some(seen)) => !self.is_over(seen, *span),
+            (silent_after, _) => silent_after.is_some(),
+        };
         match (lock, free) {
+            (LockSign::Free, Free::Dead) if is_recent => Opinion::Silent(finding),
             (LockSign::Held, _) => Opinion::Alive(finding),
             (LockSign::Free, Free::Dead) => self.unless_younger(Rule::LockFree, finding, self.last_seen_at),
             (LockSign::Free, Free::Next) | (LockSign::Absent, _) => Opinion::Silent(finding),
@@ -201,13 +221,18 @@ impl Evaluation<'_> {
 
     /// Dead, unless the operator asked for a longer silence than this claim's.
     pub(super) fn unless_younger(&self, rule: Rule, death: Finding, sign: Option<Timestamp>) -> Opinion {
-        match (self.older, sign) {
-            (None, _) => Opinion::Dead(rule, death),
-            (Some(older), Some(sign)) if self.is_over(sign, older.span) => Opinion::Dead(rule, death),
-            (Some(older), Some(sign)) => {
-                Opinion::Alive(but(death, Finding::SilentOnly(self.now.since(sign), self.limit(older))))
-            }
-            (Some(_), None) => Opinion::Unknown(but(death, Finding::SilenceUnknown)),
+        match self.older {
+            None => Opinion::Dead(rule, death),
+            Some(older) => self.after_silence(rule, death, sign, older),
+        }
+    }
+
+    /// Dead, once the newest sign of life is older than allowed.
+    fn after_silence(&self, rule: Rule, death: Finding, sign: Option<Timestamp>, allowed: Allowed) -> Opinion {
+        match sign {
+            Some(sign) if self.is_over(sign, allowed.span) => Opinion::Dead(rule, death),
+            Some(sign) => Opinion::Alive(but(death, Finding::SilentOnly(self.now.since(sign), self.limit(allowed)))),
+            None => Opinion::Unknown(but(death, Finding::SilenceUnknown)),
         }
     }
 
@@ -261,27 +286,28 @@ fn by_row(source: &Liveness) -> bool {
     matches!(source.silent_after(), Some(SilentAfter::Column(_)))
 }
 
-/// The judgement of a claim whose times were read as UTC, once that reading is tested: where nothing shows that it is
-/// right, a claim is stuck only if it is so in the furthest zone too, whatever rule says it.
+/// The judgement of a claim whose times are read as UTC. Where the zone of one is not known, what is healthy by that
+/// reading stays so, and a claim is stuck only if it is in every zone, whatever rule says it.
 pub(super) fn tested(evaluation: Evaluation<'_>) -> Judgement {
     let Evaluation { spec, claim, policy, now, keeps_all, .. } = evaluation;
     let mut judgement = evaluate(evaluation);
     // No death is inferred from the time of an interrupted job.
     let Some((time, said)) = spec.zone().filter(|_| spec.interrupted.is_none()) else { return judgement };
     let (mut result, mut finding) = (CheckResult::Clear, Finding::Preset(said.caution().to_owned()));
-    let owner = claim.owner.as_ref();
-    if let (Said::ByNobody, Verdict::Stuck(reasons)) = (said, &judgement.verdict)
-        && let Some(death) = reasons.first()
-        && let are_shown = spec.utc.shows(owner.map(|owner| owner.id.as_str()), now)
-        && let Some(time) = if are_shown { spec.never_shown() } else { Some(time) }
-    {
-        let mut moved = claim.clone();
-        spec.move_to_furthest_zone(&mut moved, are_shown);
-        if !matches!(evaluate(Evaluation::new(spec, &moved, policy, now)).verdict, Verdict::Stuck(_)) {
-            let (death, owner) = (Box::new(death.finding.clone()), owner.map(|owner| owner.name.clone()));
-            finding = Finding::IfUtc(death, time.column.name.clone(), owner);
-            result = CheckResult::Unusable;
-            judgement.verdict = Verdict::Unknown(vec![finding.clone()]);
+    if let (Some(time), false) = (spec.unknown_zone(), matches!(judgement.verdict, Verdict::Healthy)) {
+        let latest = spec.at_the_latest(claim, now);
+        let surely = evaluate(Evaluation::new(spec, &latest, policy, now));
+        match (&judgement.verdict, &surely.verdict) {
+            (Verdict::Unknown(lacking), Verdict::Stuck(_)) if Finding::are_of_zone(lacking) => {
+                judgement = Judgement { checks: judgement.checks, ..surely };
+            }
+            (Verdict::Stuck(reasons), Verdict::Healthy | Verdict::Unknown(_)) => {
+                let death = reasons.first().map_or(Finding::Nothing, |death| death.finding.clone());
+                finding = Finding::IfUtc(Box::new(death), time.column.name.clone());
+                result = CheckResult::Unusable;
+                judgement.verdict = Verdict::Unknown(vec![finding.clone()]);
+            }
+            _ => {}
         }
     }
     if keeps_all || result == CheckResult::Unusable {

@@ -8,10 +8,9 @@ mod trouble;
 use super::Policy;
 use super::finding::{Finding, Limit};
 use super::thresholds::Allowed;
-use super::verdict::{Check, CheckResult, Judgement, Reason, Rule, Value, Verdict};
+use super::verdict::{Check, CheckResult, Judgement, Proves, Reason, Rule, Value, Verdict};
 use crate::model::{Cell, Claim, Clocks, Reading, Timestamp};
-use crate::preset::encoding::Said;
-use crate::preset::{EARLIEST_MICROS, QueueSpec, TimeColumn};
+use crate::preset::{EARLIEST_MICROS, FURTHEST_EAST, QueueSpec, TimeColumn};
 use liveness::Opinion;
 use std::fmt::Display;
 use std::time::Duration;
@@ -142,7 +141,11 @@ impl<'a> Evaluation<'a> {
     ) {
         let (result, finding) = match opinion {
             Opinion::Dead(rule, finding) => {
-                self.reasons.push(Reason { rule, finding: finding.clone() });
+                self.reasons.push(Reason { rule, proves: rule.proves(), finding: finding.clone() });
+                (CheckResult::Fires, finding)
+            }
+            Opinion::Contradicted(rule, finding) => {
+                self.reasons.push(Reason { rule, proves: Proves::Trouble, finding: finding.clone() });
                 (CheckResult::Fires, finding)
             }
             Opinion::Alive(finding) => (CheckResult::Clear, finding),
@@ -174,8 +177,8 @@ impl<'a> Evaluation<'a> {
             (Reading::Unfit { raw, why }, _) => unfit(Some(time), raw, why),
             (Reading::At(at), _) if at.micros() < EARLIEST_MICROS => Finding::TooEarly(name(), *at),
             (Reading::At(at), Some(ahead)) if at.is_after(self.now.plus(ahead), Clocks::One) => {
-                let has_no_zone = time.encodings.said() == Said::ByNobody;
-                Finding::Ahead(name(), *at, at.since(self.now), has_no_zone)
+                let by = at.since(self.now);
+                Finding::Ahead(name(), *at, by, self.spec.has_unknown_zone(time) && by <= ahead + FURTHEST_EAST)
             }
             _ => return None,
         };

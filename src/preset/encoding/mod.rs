@@ -84,7 +84,7 @@ impl Encodings {
             match encoding {
                 Encoding::Native(None) => *encoding = Encoding::Native(Some(zone.clone())),
                 Encoding::Native(Some(unsaid)) | Encoding::Text(TextPattern { zone: unsaid, .. })
-                    if unsaid.said == Said::ByNobody =>
+                    if zone.replaces(unsaid) =>
                 {
                     *unsaid = zone.clone();
                 }
@@ -96,16 +96,7 @@ impl Encodings {
 
     /// Who says in which zone they are, at the worst.
     pub fn said(&self) -> Said {
-        let said = self.iter().map(|encoding| match encoding {
-            Encoding::Text(TextPattern { zone, .. }) | Encoding::Native(Some(zone)) => zone.said,
-            Encoding::Native(None) | Encoding::Epoch(_) | Encoding::EpochFloat => Said::Surely,
-        });
-        said.max().unwrap_or(Said::Surely)
-    }
-
-    /// True if neither the value nor its encoding says a zone, so that it would be another instant in another zone.
-    pub fn is_without_zone(&self, cell: &Cell) -> bool {
-        self.said() == Said::ByNobody && self.read(cell) != self.clone().in_zone(Some(&Zone::elsewhere())).read(cell)
+        self.iter().map(Encoding::said).max().unwrap_or(Said::Surely)
     }
 
     pub fn first(&self) -> &Encoding {
@@ -219,6 +210,14 @@ impl Encoding {
             Some(("epoch", "s float")) => Ok(Encoding::EpochFloat),
             Some(("text", pattern)) => Ok(Encoding::Text(TextPattern::parse(pattern)?)),
             _ => Err(format!("unknown encoding `{text}`; allowed are {ALLOWED}")),
+        }
+    }
+
+    /// Who says in which zone it is.
+    pub fn said(&self) -> Said {
+        match self {
+            Encoding::Text(TextPattern { zone, .. }) | Encoding::Native(Some(zone)) => zone.said,
+            Encoding::Native(None) | Encoding::Epoch(_) | Encoding::EpochFloat => Said::Surely,
         }
     }
 

@@ -4,6 +4,10 @@ use jiff::civil::DateTime;
 use jiff::{SignedDuration, tz::TimeZone};
 use std::{fmt, time::Duration};
 
+/// The zone of the session in which the database computed a time: that of the application's times where these are in
+/// UTC, and else the one that the server, the database or the role sets.
+const SESSION: &str = "session";
+
 /// A time zone and its name in the IANA database. All spellings of `UTC` are one zone.
 #[derive(Debug, Clone, PartialEq, serde::Deserialize)]
 #[serde(try_from = "String")]
@@ -20,9 +24,9 @@ pub struct Zone {
 pub enum Said {
     /// The operator, the mapping, or a library that knows no other.
     Surely,
-    /// A library that writes UTC unless its application is configured otherwise.
-    ByDefault,
-    /// Nobody: they are read as UTC, which the judge tests.
+    /// One application with one setting writes them, in UTC unless it is configured otherwise: a fresh one shows it.
+    IfShown,
+    /// Nobody: they are read as UTC, which nothing shows.
     ByNobody,
 }
 
@@ -30,12 +34,14 @@ impl Said {
     /// What an operator should know of the times.
     pub fn caution(self) -> &'static str {
         match self {
-            Said::Surely => "the zone of all times is said",
-            Said::ByDefault => {
-                "times without a zone are read as UTC, though the application can be configured otherwise"
+            Said::Surely => "the zone of all times is declared",
+            Said::IfShown => {
+                "times without a zone count as UTC while the newest is at most 10 minutes old and none lies ahead; else only \
+                 what is dead in any zone is stuck"
             }
             Said::ByNobody => {
-                "times without a zone are read as UTC, and until a fresh one shows it, death takes 14 h more"
+                "times have no zone and are read as UTC: only what is dead in any zone is stuck, and that may be unknown again for \
+                 some minutes of each quarter of an hour"
             }
         }
     }
@@ -54,24 +60,24 @@ impl Zone {
         Zone { name: "utc".to_owned(), rules: TimeZone::UTC, said: Said::Surely, doubt: Doubt::Later }
     }
 
-    /// A zone whose clocks differ from UTC.
-    pub(super) fn elsewhere() -> Zone {
-        Zone { rules: TimeZone::fixed(jiff::tz::offset(1)), ..Zone::utc() }
-    }
-
     /// The zone of that name, in any case.
     /// The error is the rest of a sentence: what is wrong, and what is allowed.
     pub fn parse(name: &str) -> Result<Zone, String> {
         match name {
-            "local" => return Ok(Zone { said: Said::ByNobody, ..Zone::utc() }),
-            "utc by default" => return Ok(Zone { said: Said::ByDefault, ..Zone::utc() }),
-            _ if name.eq_ignore_ascii_case("utc") => return Ok(Zone::utc()),
+            "local" | SESSION => return Ok(Zone { name: name.to_owned(), said: Said::ByNobody, ..Zone::utc() }),
+            "utc if shown" => return Ok(Zone { name: name.to_owned(), said: Said::IfShown, ..Zone::utc() }),
+            _ if ["utc", "etc/utc"].contains(&name.to_ascii_lowercase().as_str()) => return Ok(Zone::utc()),
             _ => {}
         }
         let rules = TimeZone::get(name).ok().filter(|rules| !rules.is_unknown());
         let rules = rules
             .ok_or_else(|| format!("unknown time zone `{name}`; use `utc`, a name like Europe/Paris, or `local`"))?;
         Ok(Zone { name: rules.iana_name().unwrap_or(name).to_owned(), rules, ..Zone::utc() })
+    }
+
+    /// True if this zone, which the operator or the document gives, is that of times whose encoding names `other`.
+    pub(super) fn replaces(&self, other: &Zone) -> bool {
+        other.said == Said::ByNobody && (other.name != SESSION || self.is_utc())
     }
 
     /// The name: `utc`, or as the IANA database writes it.
@@ -127,11 +133,7 @@ impl TryFrom<String> for Zone {
 
 impl fmt::Display for Zone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.said {
-            Said::Surely => &self.name,
-            Said::ByDefault => "utc by default",
-            Said::ByNobody => "local",
-        })
+        f.write_str(&self.name)
     }
 }
 

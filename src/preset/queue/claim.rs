@@ -121,6 +121,13 @@ pub struct StateValue {
     pub stored: Cell,
 }
 
+impl StateValue {
+    /// A state that is stored as its name.
+    pub(in crate::preset) fn plain(name: &str) -> StateValue {
+        StateValue { name: name.to_owned(), stored: Cell::Text(name.to_owned()) }
+    }
+}
+
 #[derive(Debug, Clone, Default)]
 pub struct States {
     pub waiting: Vec<StateValue>,

@@ -9,11 +9,11 @@ mod waiting;
 pub use actions::*;
 pub use claim::*;
 pub use rules::*;
-pub use utc::UtcEvidence;
+pub use utc::{FURTHEST_EAST, is_fresh};
 pub use waiting::*;
 
 pub use super::template::Column;
-use crate::model::{Action, Engine};
+use crate::model::{Action, Engine, Timestamp};
 use LedgerKind::{Instant, Json, MaybeInteger, MaybeText, Text};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,8 +60,8 @@ pub struct QueueSpec {
     pub computed: Vec<String>,
     /// The columns of the claims' own table that the database fills where a statement gives no value.
     pub filled: BTreeSet<String>,
-    /// What shows that times which nobody says the zone of are UTC. Without any, they are not believed.
-    pub utc: UtcEvidence,
+    /// What one snapshot shows.
+    pub shown: Shown,
     pub attempts: Attempts,
     pub rules: Rules,
     pub finished: Finished,
@@ -93,7 +93,22 @@ pub struct QueueSpec {
     pub no_ledger: Option<String>,
 }
 
+/// What a snapshot shows of the queue beyond the row of a claim and its owner's.
+#[derive(Debug, Clone, Default)]
+pub struct Shown {
+    /// True if a fresh value shows that the times that one application writes are in UTC.
+    pub utc: bool,
+    /// The newest claim or sign of life of each owner that has no row, where the absence of a row is death.
+    pub missing_owners: BTreeMap<String, Timestamp>,
+}
+
 impl QueueSpec {
+    /// True if that a claim's owner has no row means death.
+    pub fn judges_missing_owners(&self) -> bool {
+        let asks = self.liveness.iter().any(|source| matches!(source, Liveness::Owner { .. }));
+        asks && self.owner.row.as_ref().is_some_and(|row| row.missing == Absence::Dead)
+    }
+
     /// Adds to a preset that a mapping bends what stays of it: all that it compares before a write, and its evidence from
     /// outside the row.
     pub(super) fn keep(&mut self, preset: QueueSpec) {

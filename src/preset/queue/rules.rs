@@ -39,6 +39,8 @@ pub enum Liveness<T = TimeColumn, C = Column, Q = Template> {
         /// True while a session holds it; NULL where this claim has no such lock.
         held: Q,
         free: Free,
+        /// How long the claim and its owner must have been silent, too, before a free lock is death.
+        silent_after: Option<SilentAfter<C>>,
     },
 }
 
@@ -66,7 +68,7 @@ impl<T, C, Q> Liveness<T, C, Q> {
         }
     }
 
-    /// Its threshold; a lease and a lock have none.
+    /// Its threshold; a lease and a lock have none of which the operator could say another.
     pub fn silent_after(&self) -> Option<&SilentAfter<C>> {
         match self {
             Liveness::Lease { .. } | Liveness::Lock { .. } => None,

@@ -17,6 +17,7 @@ use super::field::{Fragment, Written};
 use super::ident::{meanings, quoted};
 use super::live::{LiveSchema, LiveTable};
 use super::node::Node;
+use super::options::IGNORED_STATES;
 use super::queue::*;
 use super::template::Template;
 use super::variant::{Ask, Chosen, choose};
@@ -87,6 +88,8 @@ fn bound(
     }
     // A caution that is called like an option asks for it.
     document.cautions.retain(|(name, _)| !place.options.contains_key(name));
+    let ignored_states = place.options.get(IGNORED_STATES).into_iter().flat_map(|names| names.split(','));
+    document.states.ignored.extend(ignored_states.map(|name| StateValue::plain(name.trim())));
     let (schema, tables) = physical_tables(&document, live, place)?;
     let within = (!schema.is_empty()).then_some(schema.as_str());
     if let Some(table) = place.table.as_deref().filter(|table| live.table_meant(within, table).is_none()) {
@@ -240,7 +243,7 @@ impl<'a> Binder<'a> {
             kept: 0,
             liveness,
             computed: Vec::new(),
-            utc: UtcEvidence::default(),
+            shown: Shown::default(),
             attempts,
             rules,
             skips: self.skips()?,

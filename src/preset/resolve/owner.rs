@@ -163,14 +163,19 @@ impl Binder<'_> {
             }
             Liveness::Age { column, .. } => time(column)?.map(|column| Liveness::Age { column, silent_after }),
             Liveness::Owner { .. } => Some(Liveness::Owner { silent_after }),
-            Liveness::Lock { held, free } => {
+            Liveness::Lock { held, free, silent_after } => {
                 let actions = self.document.actions.iter().any(|(_, doc)| doc.refused.is_none());
                 if actions && self.document.claim.guard.is_none() {
                     // No precondition covers a lock: a worker may take it after the verify without a change to the row.
                     let message = "needs a `guard` in [claim] that takes the same lock, or is refused it";
                     return Err(held.written.error(message));
                 }
-                Some(Liveness::Lock { held: self.lock_sql(held)?, free: *free })
+                let silent_after = match silent_after {
+                    None => None,
+                    Some(SilentAfter::Span(span)) => Some(SilentAfter::Span(*span)),
+                    Some(_) => return Err(held.written.error("its `silent_after` must be a duration")),
+                };
+                Some(Liveness::Lock { held: self.lock_sql(held)?, free: *free, silent_after })
             }
         })
     }

@@ -91,7 +91,7 @@ fn silent(sql: &mut Sql<'_>, spec: &QueueSpec, n: usize, cutoffs: &Cutoffs) {
             absent(sql, spec, row, |absence| absence == Absence::Dead);
             sql.push(")");
         }
-        Some(Liveness::Lock { held, free }) => {
+        Some(Liveness::Lock { held, free, .. }) => {
             // With a lock out of sight the claim is unknown.
             let also = if *free == Free::Dead { "'free', " } else { "" };
             sql.push(&format!("{} IN ({also}'out of sight')", lock_sql(spec, sql, held)));
@@ -128,8 +128,9 @@ fn decides(sql: &mut Sql<'_>, spec: &QueueSpec, source: &Liveness, cutoffs: &Cut
             absent(sql, spec, row, |absence| absence != Absence::Next);
             sql.push(")");
         }
-        Liveness::Lock { held, free } => {
-            let also = if *free == Free::Dead { "'free', " } else { "" };
+        Liveness::Lock { held, free, silent_after } => {
+            // Whether a free lock decides depends on more; the lock's own condition passes such a row.
+            let also = if *free == Free::Dead && silent_after.is_none() { "'free', " } else { "" };
             sql.push(&format!("{} IN ({also}'held', 'out of sight')", lock_sql(spec, sql, held)));
         }
     }

@@ -5,7 +5,7 @@ use super::dialect::{Dialect, Postgres};
 use super::filter::{after, before, suspect};
 use super::projection::Projection;
 use crate::model::{Cell, Engine, Key};
-use crate::preset::{Column, QueueSpec, StateSource};
+use crate::preset::{Column, QueueSpec, StateSource, TimeColumn};
 use crate::store::ids::read_by_server;
 use crate::store::{Detail, Wanted};
 use std::sync::Arc;
@@ -21,25 +21,56 @@ pub struct Listing<'s> {
     pub projection: Projection<'s>,
 }
 
-/// When the newest jobs by their key, and those in flight, were created, finished and claimed; none where that is not
-/// asked, or no index finds them.
-pub fn history(spec: &QueueSpec, dialect: &'static dyn Dialect) -> Vec<Statement> {
-    let times = spec.zoneless_history();
-    let columns = times.map(|time| time.map_or("NULL".to_owned(), |time| column_sql(&time.column)));
-    if !spec.claim.has_unique_key || times.iter().take(2).all(Option::is_none) {
-        return Vec::new();
+/// The newest value of each of these times in the claims in flight, in the newest jobs by their key, and in the owners'
+/// table.
+pub fn newest_shown<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect) -> Vec<(Vec<&'s TimeColumn>, Statement)> {
+    let [in_flight, newest, beats] = spec.shown_by();
+    let column = |time: &&TimeColumn| {
+        let column = column_sql(&time.column);
+        if time.encodings.is_text() { dialect.bytewise(&column) } else { column }
+    };
+    let maxima = |names: &[String]| names.iter().map(|name| format!("max({name})")).collect::<Vec<_>>().join(", ");
+    let mut statements = Vec::new();
+    let mut add = |times: Vec<&'s TimeColumn>, write: &dyn Fn(&mut Sql<'_>, &[String])| {
+        if !times.is_empty() {
+            let mut sql = Sql::new(dialect);
+            write(&mut sql, &times.iter().map(column).collect::<Vec<_>>());
+            statements.push((times, sql.finish()));
+        }
+    };
+    add(in_flight, &|sql, names| {
+        sql.push(&format!("SELECT {} FROM ", maxima(names)));
+        sql.claim_from(spec);
+        sql.push(" WHERE ");
+        sql.in_flight(spec, None);
+    });
+    if spec.claim.has_unique_key {
+        add(newest, &|sql, names| {
+            sql.push(&format!("SELECT {} FROM ", names.join(", ")));
+            sql.lock_table(spec);
+            let order: Vec<String> = spec.claim.key.iter().map(|key| format!("{} DESC", column_sql(key))).collect();
+            sql.push(&format!(" ORDER BY {} LIMIT 100", order.join(", ")));
+        });
     }
-    let select = format!("SELECT {} FROM ", columns.join(", "));
-    let (mut newest, mut in_flight) = (Sql::new(dialect), Sql::new(dialect));
-    newest.push(&select);
-    newest.lock_table(spec);
-    let order: Vec<String> = spec.claim.key.iter().map(|key| format!("{} DESC", column_sql(key))).collect();
-    newest.push(&format!(" ORDER BY {} LIMIT 100", order.join(", ")));
-    in_flight.push(&select);
-    in_flight.claim_from(spec);
-    in_flight.push(" WHERE ");
-    in_flight.in_flight(spec, None);
-    vec![newest.finish(), in_flight.finish()]
+    if let Some(table) = spec.owner.row.as_ref().and_then(|row| spec.tables.get(&row.table)) {
+        add(beats, &|sql, names| {
+            sql.push(&format!("SELECT {} FROM {} AS o", maxima(names), dialect.table(table)));
+        });
+    }
+    statements
+}
+
+/// The owners of claims in flight that have no row, each with the claim's own signs of life.
+pub fn missing_owners(spec: &QueueSpec, dialect: &'static dyn Dialect) -> Option<Statement> {
+    let (row, id) = spec.owner.row.as_ref().zip(spec.owner.id.as_ref())?;
+    let mut sql = Sql::new(dialect);
+    let id = sql.expr_sql(spec, id);
+    let signs = spec.own_signs().map(|time| format!(", {}", column_sql(&time.column)));
+    sql.push(&format!("SELECT {}{} FROM ", dialect.as_text(&id), signs.collect::<String>()));
+    sql.claim_from(spec);
+    sql.push(&format!(" WHERE {} IS NULL AND {id} IS NOT NULL AND ", column_sql(&row.key)));
+    sql.in_flight(spec, None);
+    Some(sql.finish())
 }
 
 /// The listing of claims: one SELECT for each in-flight state, so that a partial index serves and no planner takes a list

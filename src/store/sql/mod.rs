@@ -35,7 +35,7 @@ pub(super) use ledger::{
     ledger_inserts, ledger_last, ledger_loss, ledger_losses, ledger_row, ledger_rows, ledger_run, ledger_run_ids,
     ledger_runs,
 };
-pub(super) use listing::{Listing, canonical, find, history, listing};
+pub(super) use listing::{Listing, canonical, find, listing, missing_owners, newest_shown};
 pub(super) use lock_holders::{lock_holders, long_locks, row_locks};
 pub(super) use projection::Projection;
 pub(super) use verify::{evidence_rows, evidence_writers, guard, reread, shared_keys, verify};

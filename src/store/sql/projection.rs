@@ -172,7 +172,10 @@ impl<'s> Projection<'s> {
                     started: read(cell(Role::OwnerStarted), row.started.as_ref()),
                 },
                 (Some(_), true, None) => OwnerRow::Unset,
-                (Some(_), true, Some(_)) => OwnerRow::Missing,
+                (Some(_), true, Some(owner)) => {
+                    let seen = spec.shown.missing_owners.get(&owner.id);
+                    OwnerRow::Missing { seen: seen.map_or(Reading::Absent, |at| Reading::At(*at)) }
+                }
             },
             owner,
             claimed_at,
@@ -206,38 +209,6 @@ impl<'s> Projection<'s> {
             },
         };
         (claim, number > 0)
-    }
-}
-
-impl Projection<'_> {
-    /// Gives each time of a claim that has no zone, with the number of its column and whether it ends a lease: any
-    /// other is past unless the worker wrote it in another zone. A running lease counts as now.
-    pub fn times_without_zone(
-        &self,
-        row: &[Cell],
-        claim: &Claim,
-        now: Timestamp,
-        each: &mut dyn FnMut((usize, bool), Timestamp),
-    ) {
-        let beats = self.spec.owner.row.as_ref().and_then(|row| row.heartbeat.as_ref());
-        for (n, ((role, _), cell)) in self.items.iter().zip(row.iter().skip(1)).enumerate() {
-            let (time, reading, latest) = match (*role, &claim.owner_row) {
-                (Role::ClaimedAt, _) if !self.spec.waits => {
-                    (self.spec.claim.claimed_at.as_ref(), &claim.claimed_at, None)
-                }
-                (Role::OwnerHeartbeat, OwnerRow::Present { heartbeat, .. }) => (beats, heartbeat, None),
-                (Role::Sign(n), _) => {
-                    let (Some(source), Some(sign)) = (self.spec.liveness.get(n), claim.signs.get(n)) else { continue };
-                    (source.column(), &sign.at, matches!(source, Liveness::Lease { .. }).then_some(now))
-                }
-                _ => continue,
-            };
-            if let (Some(time), Some(at)) = (time, reading.at())
-                && time.encodings.is_without_zone(cell)
-            {
-                each((n, latest.is_some()), Timestamp::oldest(Some(at), latest).unwrap_or(at));
-            }
-        }
     }
 }
 

@@ -6,7 +6,9 @@ use super::dialect::Dialect;
 use super::filter::{after, before};
 use crate::model::{Cell, Engine, FUTURE_TOLERANCE, QueueRows, Reading, Timestamp, WaitingSide, Worker};
 use crate::preset::ident::quoted;
-use crate::preset::{Column, DueSpec, EARLIEST_MICROS, Expr, QueueSpec, Runs, TimeColumn, WaitingSpec, WorkersSpec};
+use crate::preset::{
+    Column, DueSpec, EARLIEST_MICROS, Expr, FURTHEST_EAST, QueueSpec, Runs, TimeColumn, WaitingSpec, WorkersSpec,
+};
 use std::time::Duration;
 
 /// A part of the waiting side.
@@ -19,18 +21,22 @@ pub enum Part {
     Workers,
 }
 
-/// The statements of each part that the queue tells, in the order in which they are worth reading.
+/// The statements of each part that the queue tells, in the order in which they are worth reading. In a zone that is not
+/// known, jobs are due that are in any zone, and what counts the last minutes is not asked.
 pub fn waiting(
     spec: &QueueSpec,
     told: &WaitingSpec,
     dialect: &'static dyn Dialect,
     now: Timestamp,
 ) -> Vec<(Part, Statement)> {
-    let mut parts = vec![(Part::Due, due(spec, &told.due, dialect, now))];
-    parts.extend(told.staged.iter().map(|(_, staged)| (Part::Staged, due(spec, staged, dialect, now))));
+    let until = now.plus(spec.unknown_zone_of_due().map_or(Duration::ZERO, |_| FURTHEST_EAST));
+    let mut parts = vec![(Part::Due, due(spec, &told.due, dialect, until))];
+    parts.extend(told.staged.iter().map(|(_, staged)| (Part::Staged, due(spec, staged, dialect, until))));
     parts.extend(told.paused.iter().map(|paused| (Part::Paused, super::question(spec, dialect, paused))));
-    parts.extend(told.workers.iter().map(|of| (Part::Workers, workers(spec, of, dialect))));
-    let ends = spec.finished.kept().filter(|_| told.ends_are_indexed);
+    let is_known = |time: &TimeColumn| !spec.has_unknown_zone(time);
+    let beating = told.workers.iter().filter(|of| of.heartbeat.iter().all(|(time, _)| is_known(time)));
+    parts.extend(beating.map(|of| (Part::Workers, workers(spec, of, dialect))));
+    let ends = spec.finished.kept().filter(|runs| told.ends_are_indexed && is_known(&runs.at));
     parts.extend(ends.map(|runs| (Part::Done, done(spec, runs, dialect, now))));
     parts
 }

@@ -2,9 +2,10 @@ use super::database::{Database, Row, now};
 use super::record::{image, key_of};
 use super::row::{Joined, joined};
 use jobdoctor::model::{
-    Cell, Claim, Key, LedgerRow, LedgerRun, LockHolder, Loss, Owner, RowError, RowImage, Timestamp, WaitingSide,
+    Cell, Claim, Key, LedgerRow, LedgerRun, LockHolder, Loss, Owner, OwnerRow, RowError, RowImage, Timestamp,
+    WaitingSide,
 };
-use jobdoctor::preset::{ActionSpec, Column, DueSpec, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
+use jobdoctor::preset::{ActionSpec, Column, DueSpec, LedgerSpec, LiveSchema, QueueSpec, Runs, Shown, Template};
 use jobdoctor::store::{
     Detail, FinishedRun, Found, Holders, LiveServer, Reader, Refusal, RowCount, StoreError, Wanted, WantedRuns,
 };
@@ -124,8 +125,17 @@ impl Reader for MemoryReader {
     }
 
     /// It has no times without a zone.
-    fn utc_evidence(&mut self, _: &QueueSpec) -> Result<UtcEvidence, StoreError> {
-        Ok(UtcEvidence::default())
+    fn shown(&mut self, spec: &QueueSpec) -> Result<Shown, StoreError> {
+        let mut shown = Shown::default();
+        for row in joined(spec, &self.tables).iter().filter(|row| spec.judges_missing_owners() && row.in_flight()) {
+            let claim = row.claim();
+            let newest = Timestamp::newest(claim.claimed_at.at(), claim.heartbeat.at());
+            if let (OwnerRow::Missing { .. }, Some(owner), Some(at)) = (claim.owner_row, claim.owner, newest) {
+                let seen = shown.missing_owners.entry(owner.id).or_insert(at);
+                *seen = Timestamp::newest(Some(*seen), Some(at)).unwrap();
+            }
+        }
+        Ok(shown)
     }
 
     fn due_before(&mut self, _: &QueueSpec, _: &DueSpec, _: Option<&str>, _: Timestamp) -> Result<u64, StoreError> {

@@ -185,7 +185,10 @@ impl Joined<'_> {
                     heartbeat: self.time(row.heartbeat.as_ref()),
                     started: self.time(row.started.as_ref()),
                 },
-                (Some(_), None, Some(_)) => OwnerRow::Missing,
+                (Some(_), None, Some(owner)) => {
+                    let seen = spec.shown.missing_owners.get(&owner);
+                    OwnerRow::Missing { seen: seen.map_or(Reading::Absent, |at| Reading::At(*at)) }
+                }
                 (Some(_), None, None) => OwnerRow::Unset,
             },
             claimed_at: self.time(spec.claim.claimed_at.as_ref()),

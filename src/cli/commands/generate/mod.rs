@@ -3,11 +3,12 @@
 mod host;
 mod kubernetes;
 
-use crate::cli::args::{StoreArgs, ToneArgs};
+use crate::cli::args::{StoreArgs, ToneArgs, parse_option};
 use crate::cli::secret::masked;
 use crate::cli::settings::Settings;
 use crate::cli::{CliError, Context, Exit};
 use crate::model::parse_duration;
+use crate::output::advice;
 use clap::builder::NonEmptyStringValueParser;
 use std::path::PathBuf;
 
@@ -50,6 +51,9 @@ struct SweepArgs {
     /// /etc/jobdoctor/config.toml]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// Set an option of the preset in the sweep's command, such as time_zone=utc (can be repeated)
+    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = parse_option)]
+    options: Vec<(String, String)>,
     #[command(flatten)]
     tone: ToneArgs,
 }
@@ -81,6 +85,7 @@ impl Sweep {
         let store = StoreArgs {
             target: args.target.iter().cloned().collect(),
             config: args.config.clone(),
+            options: args.options.clone(),
             ..StoreArgs::default()
         };
         let settings = Settings::resolve(&store, &context.environment)?;
@@ -89,12 +94,18 @@ impl Sweep {
                 .hint("write [target.NAME] with db = \"...\" into the config file, and name it with --target NAME")
                 .hint("`jobdoctor config path` prints where that file is"));
         };
+        if let Some(preset) = settings.preset_without_zone() {
+            return Err(CliError::usage(format!("preset {preset}: {}", advice::ZONE_UNDECLARED))
+                .hint("if they are in UTC, add --option time_zone=utc, which the unit then says")
+                .hint(format!("or write options = {{ time_zone = \"utc\" }} into [target.{target}]")));
+        }
         // Apart, a name that begins with a dash would be read as an option.
         let named = match target.starts_with('-') {
             true => vec![format!("--target={target}")],
             false => vec!["--target".to_owned(), target.clone()],
         };
-        let words = [vec!["sweep".to_owned()], named].concat();
+        let options = args.options.iter().flat_map(|(name, value)| ["--option".to_owned(), format!("{name}={value}")]);
+        let words = [vec!["sweep".to_owned()], named, options.collect()].concat();
         Ok(Sweep { name: args.name.clone().unwrap_or_else(|| unit_name(&target)), target, words, settings })
     }
 }

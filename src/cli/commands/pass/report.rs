@@ -50,6 +50,8 @@ impl Pass<'_> {
             Loudness::Report => {
                 ui.print(self.format, &done.document)?;
                 ui.messages(&sentences(&done.document, closing));
+                let Reclaim { head, summary, .. } = &done.document;
+                self.context.hint_zone(self.options.name, &head.target.preset, summary.unknown_zone);
                 Ok(())
             }
         }
