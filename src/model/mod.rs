@@ -20,6 +20,6 @@ pub use record::{
     Actor, Cause, Fingerprint, LedgerRow, LedgerRun, Loss, RowChange, RowImage, RunHead, ValueChange, Verified,
 };
 pub use remedy::Remedy;
-pub use step::{Action, AttemptsChange, Batch, BatchReport, Cost, End, Outcome, RowError, Step, Write};
+pub use step::{Action, AttemptsChange, Batch, BatchReport, Cost, End, FailCode, Outcome, RowError, Step, Write};
 pub use time::{Clocks, FUTURE_TOLERANCE, LONGEST_THRESHOLD, Timestamp, age, is_threshold, parse_duration};
 pub use waiting::{QueueRows, WaitingSide, Worker};

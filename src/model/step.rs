@@ -4,6 +4,36 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
+/// Why jobdoctor fails a job, as the code that it leaves where the queue has room for one: only what its worker's death
+/// failed is ever brought back as interrupted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FailCode {
+    /// Its worker is dead, and it has no attempt left.
+    WorkerLost,
+    /// A rule of the config file, a deadline or the stall budget fails it, whether its worker lives or not.
+    LimitExceeded,
+    /// The operator asked for it.
+    #[default]
+    ByOperator,
+    /// Another job holds the unique key that its requeue needs.
+    KeyTaken,
+}
+
+impl FailCode {
+    /// Those of a decision: what they fail stays failed.
+    pub const DECIDED: [FailCode; 3] = [FailCode::LimitExceeded, FailCode::ByOperator, FailCode::KeyTaken];
+
+    /// The text that `:fail_code` stands for in a preset.
+    pub fn name(self) -> &'static str {
+        match self {
+            FailCode::WorkerLost => "WORKER_LOST",
+            FailCode::LimitExceeded => "LIMIT_EXCEEDED",
+            FailCode::ByOperator => "BY_OPERATOR",
+            FailCode::KeyTaken => "KEY_TAKEN",
+        }
+    }
+}
+
 /// What is done to a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -124,6 +154,9 @@ pub enum Write {
         /// The owner's row, which must be unchanged too.
         #[schemars(with = "serde_json::Value")]
         evidence_row: EvidenceRow,
+        /// Why it fails; of a saved plan it is drafted anew.
+        #[serde(skip)]
+        fail_code: FailCode,
     },
     /// The values that a row had before a run, if the row is still what that run left.
     Restore(RowChange),
@@ -176,6 +209,14 @@ impl Step<Write> {
         match &self.stage {
             Write::Act { evidence_row, .. } => evidence_row,
             Write::Restore(_) => &EvidenceRow::None,
+        }
+    }
+
+    /// Why it fails, where it does.
+    pub fn fail_code(&self) -> FailCode {
+        match &self.stage {
+            Write::Act { fail_code, .. } => *fail_code,
+            Write::Restore(_) => FailCode::default(),
         }
     }
 

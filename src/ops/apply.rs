@@ -8,7 +8,7 @@ use super::progress::{UnderWay, Work};
 use super::reclaim::{ApplyOptions, Cause};
 use super::sweep_lock::apply_with_lock;
 use crate::history::Recording;
-use crate::model::{Action, Batch, Cell, End, EvidenceRow, Key, Outcome, RowError, Step};
+use crate::model::{Action, Batch, Cell, End, EvidenceRow, FailCode, Key, Outcome, RowError, Step, Write};
 use crate::output::StepJob;
 use crate::policy::{Delay, Policy};
 use crate::preset::QueueSpec;
@@ -193,7 +193,11 @@ impl Applying<'_> {
         for (n, (place, job), result) in refused {
             let Some((step, error)) = steps.get(n).zip(result.error) else { continue };
             let attempts_after = job.job.attempts.and_then(|n| fail.attempts.after(n, job.job.max_attempts));
-            let step = Step { action: Action::Fail, state_after: fail.to.name.clone(), attempts_after, ..step.clone() };
+            let mut step =
+                Step { action: Action::Fail, state_after: fail.to.name.clone(), attempts_after, ..step.clone() };
+            if let Write::Act { fail_code, .. } = &mut step.stage {
+                *fail_code = FailCode::KeyTaken;
+            }
             batch.push((step, (place, job)));
             instead.push(error);
         }

@@ -5,9 +5,9 @@ use super::batches::Waiting;
 use super::plan::{Part, Plan};
 use super::reclaim::{ApplyOptions, Cause};
 use super::session::Snapshot;
-use crate::model::{Action, Batch, Step};
+use crate::model::{Action, Batch, FailCode, Step};
 use crate::output::format::count;
-use crate::output::{Request, advice};
+use crate::output::{Request, StepJob, advice};
 use crate::preset::QueueSpec;
 use crate::store::script::{self, Heading, Place};
 use crate::store::{Limits, StoreError, StoreErrorKind};
@@ -76,7 +76,7 @@ impl ScriptWriter<'_> {
     fn part(&mut self, part: &Part) -> Result<(), OpsError> {
         let mut waiting = Waiting::new();
         for (step, job) in &part.steps {
-            let kind = (step.action, Cause::of(&part.spec, job));
+            let kind = kind(&part.spec, step, job);
             if let Some(steps) = waiting.add(kind, step.clone(), BATCH) {
                 self.batch(&part.spec, kind, &steps)?;
             }
@@ -84,7 +84,7 @@ impl ScriptWriter<'_> {
         waiting.rest().try_for_each(|(kind, steps)| self.batch(&part.spec, kind, &steps))
     }
 
-    fn batch(&mut self, spec: &QueueSpec, (action, cause): (Action, Cause), steps: &[Step]) -> Result<(), OpsError> {
+    fn batch(&mut self, spec: &QueueSpec, (action, cause, _): BatchKind, steps: &[Step]) -> Result<(), OpsError> {
         if self.limits.interrupt.is_raised() {
             return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted").into());
         }
@@ -97,16 +97,23 @@ impl ScriptWriter<'_> {
     }
 }
 
-/// How many steps of each action there are, and how many batches they make: a batch holds one part, action and cause.
+/// What the steps of a batch of one part have in common.
+type BatchKind = (Action, Cause, FailCode);
+
+fn kind(spec: &QueueSpec, step: &Step, job: &StepJob) -> BatchKind {
+    (step.action, Cause::of(spec, job), step.fail_code())
+}
+
+/// How many steps of each action there are, and how many batches they make.
 fn counts(plan: &Plan) -> (BTreeMap<Action, u64>, u64) {
     let (mut all, mut batches) = (BTreeMap::new(), 0);
     for part in plan.parts() {
-        let mut counts: BTreeMap<(Action, Cause), u64> = BTreeMap::new();
+        let mut counts: BTreeMap<BatchKind, u64> = BTreeMap::new();
         for (step, job) in &part.steps {
-            *counts.entry((step.action, Cause::of(&part.spec, job))).or_default() += 1;
+            *counts.entry(kind(&part.spec, step, job)).or_default() += 1;
         }
         batches += counts.values().map(|count| count.div_ceil(BATCH as u64)).sum::<u64>();
-        counts.into_iter().for_each(|((action, _), count)| *all.entry(action).or_default() += count);
+        counts.into_iter().for_each(|((action, ..), count)| *all.entry(action).or_default() += count);
     }
     (all, batches)
 }

@@ -129,6 +129,16 @@ impl Session<'_> {
         if named.is_none() && waits.is_none() {
             states_are_known(reader.as_mut(), &live, &spec)?;
         }
+        if waits.is_none() && !preset.built_in && spec.retries_interrupted {
+            let of_interrupted =
+                resolve::<StoreError>(preset, &live, self.place, View::Interrupted, &mut |sql| reader.ask(sql));
+            // What is wrong with it otherwise is said where interrupted jobs are asked for.
+            if let Ok(interrupted) = of_interrupted
+                && let Some(at) = reader.ends_as_interrupted(&spec, &interrupted)?
+            {
+                return Err(at.error(advice::ENDS_AS_INTERRUPTED).into());
+            }
+        }
         let spec = QueueSpec { shown: reader.shown(&spec)?, ..spec };
         let table = spec.tables.get(&spec.claim.lock_table);
         let target = Target {

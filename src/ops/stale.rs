@@ -124,6 +124,10 @@ fn list(
     let (jobs, (unknown, _)) = (jobs.finish()?, unknown.finish());
     let found_none = summary.stuck + summary.unknown == 0 && !selection.is_by_name();
     let mut warnings = caveats(snapshot, None, summary.unknown > 0, summary.in_flight)?;
+    if spec.library_command().is_some() && !ids.is_empty() {
+        // The operator runs the command without a plan that would name them.
+        warnings.extend(spec.cautions.iter().map(|(_, text)| text.clone()));
+    }
     let unmatched = if found_none { unmatched_filters(snapshot, selection)? } else { Vec::new() };
     let is_unmatched = !unmatched.is_empty();
     warnings.extend(unmatched);

@@ -180,6 +180,10 @@ pub fn refused_beforehand(constraint: &str, ids: &[String], policy: &Policy, spe
     format!("{constraint} will refuse to requeue {shown}: {what}")
 }
 
+/// What is wrong with an action after which `[interrupted]` selects a job that was ended by decision.
+pub const ENDS_AS_INTERRUPTED: &str = "`interrupted.where` may select a job that a rule or the operator ended by this action, and a retry would bring it \
+     back: set a column to :fail_code here and have `where` ask for 'WORKER_LOST', or choose a state that is not among its `states`";
+
 /// The cautions of a preset that name an option: what they say may explain why a claim is unknown.
 pub fn about_options(cautions: &[(String, String)]) -> impl Iterator<Item = &(String, String)> {
     cautions.iter().filter(|caution| is_about_option(caution))

@@ -3,7 +3,7 @@
 use super::Policy;
 use super::finding::{Finding, SkipReason, Skipped};
 use super::verdict::{Judgement, Proves, Reason, Rule, Verdict};
-use crate::model::{Action, AttemptsChange, Cell, Claim, Step, Write};
+use crate::model::{Action, AttemptsChange, Cell, Claim, FailCode, Step, Write};
 use crate::preset::{ActionSpec, Exhausted, MaxCounts, QueueSpec};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -130,16 +130,19 @@ fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Polic
         rule => policy.actions.get(&rule).copied(),
     };
     let mut lost = None;
-    let action = match (policy.to, by_rule) {
-        (Some(to), _) => to,
-        (None, _) if claim.cancel_requested && offers(spec, Action::Cancel) => Action::Cancel,
+    let (action, fail_code) = match (policy.to, by_rule) {
+        (Some(to), _) => (to, FailCode::ByOperator),
+        (None, _) if claim.cancel_requested && offers(spec, Action::Cancel) => (Action::Cancel, FailCode::ByOperator),
         // A requeue counts attempts and losses, also if a rule asks for it.
-        (None, Some(by_rule)) if by_rule != Action::Requeue => by_rule,
-        (None, None) if reason.rule == Rule::DeadlinePassed => Action::Fail,
-        (None, _) if is_exhausted(spec, claim)? => Action::Fail,
+        (None, Some(by_rule)) if by_rule != Action::Requeue => (by_rule, FailCode::LimitExceeded),
+        (None, None) if reason.rule == Rule::DeadlinePassed => (Action::Fail, FailCode::LimitExceeded),
+        (None, _) if is_exhausted(spec, claim)? => {
+            let is_lost = reasons.iter().any(|reason| reason.rule.proves() != Proves::Trouble);
+            (Action::Fail, if is_lost { FailCode::WorkerLost } else { FailCode::LimitExceeded })
+        }
         (None, _) => {
             lost = spent(claim, policy)?;
-            if lost.is_some() { Action::Fail } else { Action::Requeue }
+            (if lost.is_some() { Action::Fail } else { Action::Requeue }, FailCode::LimitExceeded)
         }
     };
     let Some(moved) = spec.actions.get(&action) else {
@@ -178,7 +181,11 @@ fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Polic
         attempts: claim.attempts.as_integer(),
         attempts_after: attempts_after(spec, claim, moved)?,
         rules: rules.map(str::to_owned).collect(),
-        stage: Write::Act { precondition: claim.precondition.clone(), evidence_row: claim.evidence_row.clone() },
+        stage: Write::Act {
+            precondition: claim.precondition.clone(),
+            evidence_row: claim.evidence_row.clone(),
+            fail_code,
+        },
     })
 }
 

@@ -73,6 +73,8 @@ pub enum Marker {
     /// The instant from which ended jobs are counted, in that column's encoding.
     Since(String),
     Reason,
+    /// Why jobdoctor fails the job: see [`FailCode`](crate::model::FailCode).
+    FailCode,
     Schema,
     /// The job's queue; in wake-ups only.
     Queue,
@@ -81,12 +83,13 @@ pub enum Marker {
 }
 
 /// The names of the markers that ask for no column's encoding.
-const MARKERS: [(&str, Marker); 8] = [
+const MARKERS: [(&str, Marker); 9] = [
     ("ids", Marker::Ids),
     ("now", Marker::Now(None)),
     ("now.rfc3339", Marker::NowRfc3339),
     ("run_at", Marker::RunAt(None)),
     ("reason", Marker::Reason),
+    ("fail_code", Marker::FailCode),
     ("schema", Marker::Schema),
     ("queue", Marker::Queue),
     ("moved", Marker::Moved),
@@ -264,7 +267,7 @@ impl Scanner<'_> {
             }
             None => Err(format!(
                 "`:{name}` is not a marker; known are :ids, :now, :now.column, :now.rfc3339, :run_at, :run_at.column, \
-                 :reason, :schema, :queue, :moved"
+                 :reason, :fail_code, :schema, :queue, :moved"
             )),
         }
     }

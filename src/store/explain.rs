@@ -4,8 +4,8 @@
 use super::StoreError;
 use super::session::{ReadSession, Session};
 use super::sql::{self, Statement};
-use crate::model::{Action, Cell, Engine, Key, RowError, Timestamp};
-use crate::preset::{ActionSpec, Assignment, QueueSpec, StepSpec, WrittenAt};
+use crate::model::{Action, Cell, Engine, FailCode, Key, RowError, Timestamp};
+use crate::preset::{ActionSpec, Assignment, Marker, QueueSpec, StepSpec, Touch, WrittenAt};
 use crate::store::StoreErrorKind;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -127,7 +127,8 @@ fn statements<S: ReadSession>(
     list.extend(spec.claim.guard.as_ref().map(|guard| sql::guard(spec, dialect, guard, &rows)));
     list.extend(spec.recorded(action).map(|columns| sql::images(spec, dialect, &columns, &keys, None)));
     list.extend(sql::left_behind(spec, dialect, moved, &keys));
-    let acts = sql::acts(spec, dialect, moved, &keys, (now, now), REASON).into_iter().map(|act| act.statement);
+    let why = (REASON, FailCode::default());
+    let acts = sql::acts(spec, dialect, moved, &keys, (now, now), why).into_iter().map(|act| act.statement);
     list.into_iter().chain(acts).collect()
 }
 
@@ -139,6 +140,51 @@ fn column_named<'m>(moved: &'m ActionSpec, error: &StoreError) -> Option<&'m Wri
         StepSpec::Sql { .. } => &[],
     });
     written.rfind(is_named).map(|assignment| &assignment.at)
+}
+
+/// The first action that leaves a job which a rule, the operator or a unique key ended as one that its worker's death
+/// ended, so that it might be brought back.
+pub(super) fn ends_as_interrupted<S: ReadSession>(
+    session: &mut S,
+    spec: &QueueSpec,
+    interrupted: &QueueSpec,
+    now: Timestamp,
+) -> Result<Option<WrittenAt>, StoreError> {
+    let table =
+        |of: &QueueSpec| of.tables.get(&of.claim.lock_table).map(|table| (table.schema.clone(), table.name.clone()));
+    let (is_own, other) = (table(spec) == table(interrupted), interrupted.claim.lock_table.as_str());
+    let ends = |action: &Action| matches!(action, Action::Fail | Action::Cancel | Action::TimeOut);
+    for (action, moved) in spec.actions.iter().chain(&spec.waiting_actions) {
+        let touches = |touch, table: &str| {
+            let mut written = moved.steps.iter().filter_map(StepSpec::sql);
+            written.any(|sql| sql.touches().contains(&(touch, table)))
+        };
+        if !ends(action) || moved.refused.is_some() || touches(Touch::Delete, &spec.claim.lock_table) && is_own {
+            continue;
+        }
+        if !is_own {
+            let fills = touches(Touch::Insert, other) || touches(Touch::Update, other);
+            if fills && !moved.asks(&|marker| matches!(marker, Marker::FailCode | Marker::Reason)) {
+                return Ok(Some(moved.at.clone()));
+            }
+            continue;
+        }
+        let codes = if moved.asks(&|marker| *marker == Marker::FailCode) {
+            &FailCode::DECIDED[..]
+        } else {
+            &[FailCode::ByOperator]
+        };
+        for code in codes {
+            for statement in
+                sql::left_as_interrupted(spec, interrupted, session.dialect(), moved, (now, (REASON, *code)))
+            {
+                if !session.query(&statement)?.is_empty() {
+                    return Ok(Some(moved.at.clone()));
+                }
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// The jobs, by their place among the keys, whose rows the action cannot write because a row that is there holds a

@@ -5,7 +5,7 @@ use crate::model::{
     Batch, BatchReport, Cell, Claim, Engine, Key, LedgerRow, LedgerRun, LockHolder, Loss, Owner, Reading, Remedy,
     RowError, RowImage, Timestamp, WaitingSide,
 };
-use crate::preset::{ActionSpec, Column, DueSpec, LedgerSpec, LiveSchema, QueueSpec, Runs, Shown, Template};
+use crate::preset::{ActionSpec, Column, DueSpec, LedgerSpec, LiveSchema, QueueSpec, Runs, Shown, Template, WrittenAt};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -175,6 +175,14 @@ pub trait Reader {
     /// What the database refuses of the queue's actions and wake-ups: it explains every statement that a writer would
     /// send, and runs none.
     fn explain_actions(&mut self, spec: &QueueSpec) -> Result<Vec<Refusal>, StoreError>;
+
+    /// Where the first action stands that leaves a job which a rule, the operator or a unique key ended so that the
+    /// condition on `interrupted` jobs may select it. Nothing is written.
+    fn ends_as_interrupted(
+        &mut self,
+        spec: &QueueSpec,
+        interrupted: &QueueSpec,
+    ) -> Result<Option<WrittenAt>, StoreError>;
 
     /// The newest runs of the ledger, newest first.
     fn ledger_runs(&mut self, ledger: &LedgerSpec, limit: u64) -> Result<Vec<LedgerRun>, StoreError>;

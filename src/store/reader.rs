@@ -1,7 +1,7 @@
 //! The reader for both engines: runs the statements of `sql` in a session and turns rows into claims.
 
 use super::batch::{images, last_sweep};
-use super::explain::{explain_actions, key_holders};
+use super::explain::{ends_as_interrupted, explain_actions, key_holders};
 use super::port::{Detail, FinishedRun, Found, Holders, LiveServer, RowCount, Wanted, WantedRuns};
 use super::session::ReadSession;
 use super::sql::{self, Statement};
@@ -10,7 +10,9 @@ use crate::model::{
     Cell, Claim, FUTURE_TOLERANCE, Key, LedgerRow, LedgerRun, LockHolder, Loss, Owner, QueueRows, Reading, RowError,
     RowImage, Timestamp, WaitingSide,
 };
-use crate::preset::{ActionSpec, Column, DueSpec, LedgerSpec, LiveSchema, QueueSpec, Runs, Shown, Template, is_fresh};
+use crate::preset::{
+    ActionSpec, Column, DueSpec, LedgerSpec, LiveSchema, QueueSpec, Runs, Shown, Template, WrittenAt, is_fresh,
+};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -230,6 +232,15 @@ impl<S: ReadSession> Reader for SqlReader<S> {
     fn explain_actions(&mut self, spec: &QueueSpec) -> Result<Vec<Refusal>, StoreError> {
         let now = self.now;
         explain_actions(&mut self.session, spec, now)
+    }
+
+    fn ends_as_interrupted(
+        &mut self,
+        spec: &QueueSpec,
+        interrupted: &QueueSpec,
+    ) -> Result<Option<WrittenAt>, StoreError> {
+        let now = self.now;
+        ends_as_interrupted(&mut self.session, spec, interrupted, now)
     }
 
     fn in_flight(&mut self, spec: &QueueSpec) -> Result<u64, StoreError> {

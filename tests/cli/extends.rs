@@ -234,6 +234,59 @@ fn an_action_of_its_own_replaces_all_steps() {
     });
 }
 
+/// Its own fail would come back. The database is asked for rows in flight, and for one of which nothing else is known.
+#[test]
+fn a_fail_that_counts_as_interrupted_is_refused() {
+    let mine = |filter: &str, set: &str| {
+        format!(
+            "[mapping.mine]\nengines = [\"sqlite\", \"postgres\"]\ntime.default = {{ sqlite = \"epoch s\", postgres = \"native\" }}\n\
+             [mapping.mine.states]\nwaiting = [\"QUEUED\"]\nin_flight = [\"RUNNING\"]\nfailed = [\"FAILED\", \"LOST\"]\n\
+             [mapping.mine.claim]\ntable = \"jobs\"\nkey = \"id\"\nstate = \"status\"\nclaimed_at = \"claimed_at\"\n\
+             liveness = [{{ by = \"age\", column = \"claimed_at\", silent_after = \"5m\" }}]\n\
+             [mapping.mine.owner]\nid = \"owner_id\"\n\
+             [mapping.mine.action.requeue]\nto = \"QUEUED\"\n[mapping.mine.action.fail]\nto = \"FAILED\"\n{set}\n\
+             [mapping.mine.interrupted]\nsince = \"finished_at\"\n{filter}\n\
+             [mapping.mine.interrupted.retry]\nto = \"QUEUED\"\n"
+        )
+    };
+    let failed = |filter: &str, set: &str| mine(&format!("states = [\"FAILED\"]\nwhere = \"{filter}\""), set);
+    let extends = |code: &str| {
+        format!(
+            "{BY_AGE}[mapping.mine.action.fail]\nto = \"FAILED\"\nset = {{ error_code = \"{code}\", error_detail = \":reason\" }}\n"
+        )
+    };
+    for (mapping, is_refused) in [
+        (extends("'WORKER_LOST'"), true),
+        (extends(":fail_code"), false),
+        (extends("'WORKER_LOST'").replace(":reason", ":fail_code"), true),
+        (extends("'STOPPED'"), false),
+        (failed("j.error_code = 'WORKER_LOST'", "set = { error_code = \":fail_code\" }"), false),
+        (failed("j.error_code = 'WORKER_LOST'", "set = { error_code = \"'WORKER_LOST'\" }"), true),
+        // Nothing that it writes decides.
+        (failed("j.error_code = 'WORKER_LOST'", "stamp = [\"finished_at\"]"), true),
+        (failed("j.owner_id IS NOT NULL", "stamp = [\"finished_at\"]"), true),
+        (failed("j.owner_id IS NOT NULL", "stamp = [\"finished_at\"]\nclear = [\"owner_id\"]"), false),
+        (failed("j.error_code IS NULL", "stamp = [\"finished_at\"]"), true),
+        (failed("j.error_detail LIKE 'jobdoctor: %'", "set = { error_detail = \":reason\" }"), true),
+        (failed("j.error_detail = 'lost'", "set = { error_detail = \":reason\" }"), false),
+        (failed("j.error_code <> 'BY_OPERATOR'", "set = { error_code = \":fail_code\" }"), true),
+        (mine("states = [\"LOST\"]\nwhere = \"true\"", "stamp = [\"finished_at\"]"), false),
+    ] {
+        on_both(|queue| {
+            with_config(queue, &mapping);
+            queue.in_flight(1, 1, "'web1:1'", 600);
+            for command in [&["check"][..], &["reclaim", "--to", "fail", "--apply"]] {
+                let ran = queue.run(&[command, &MINE].concat()).exits(if is_refused { 78 } else { 0 });
+                if is_refused {
+                    let said = ran.whole();
+                    assert!(said.contains("`interrupted.where` may select") && said.contains("action.fail"), "{said}");
+                }
+            }
+            assert_eq!(queue.rows("SELECT status FROM jobs"), [if is_refused { "RUNNING" } else { "FAILED" }]);
+        });
+    }
+}
+
 #[test]
 fn what_it_cannot_bend_is_refused() {
     for (mapping, why) in [

@@ -73,6 +73,68 @@ fn their_brake_counts_what_a_pass_has_no_room_for() {
     });
 }
 
+/// By a rule whose jobs have a living worker, by the operator, where a unique key refuses the requeue, and by the stall budget;
+/// with attempts left or not. A worker's death alone leaves its code.
+#[test]
+fn what_a_decision_failed_is_not_brought_back() {
+    let late = "rules = [{ name = \"max_runtime\", action = \"fail\" }]\nmax_runtime = \"30s\"";
+    let too_long = "[[target.shop.too_long]]\nstate = \"RUNNING\"\nafter = \"30s\"\naction = \"fail\"";
+    let word = ["reclaim", "--to", "fail", "--reason", "must not run twice: money", "--apply"];
+    let script = ["reclaim", "--to", "fail", "--emit-sql"];
+    for (keys, silent, command, code) in [
+        (late, 0, &["sweep"][..], "LIMIT_EXCEEDED"),
+        ("rules = [\"max_runtime\"]\nmax_runtime = \"30s\"", 0, &["sweep"], "LIMIT_EXCEEDED"),
+        ("rules = [\"deadline_passed\"]", 0, &["sweep"], "LIMIT_EXCEEDED"),
+        (too_long, 0, &["sweep"], "LIMIT_EXCEEDED"),
+        ("max_stalls = 0", 600, &["sweep"], "LIMIT_EXCEEDED"),
+        ("", 600, &word, "BY_OPERATOR"),
+        ("", 600, &script, "BY_OPERATOR"),
+        ("if_refused = \"fail\"", 600, &["sweep"], "KEY_TAKEN"),
+        ("", 600, &["sweep"], "WORKER_LOST"),
+    ] {
+        on_both(|queue| {
+            if command == script && !queue.is_postgres() {
+                return;
+            }
+            for (id, attempts) in [(1, 0), (2, 4)] {
+                queue.in_flight(id, id, "'web3:1'", silent);
+                queue.sql(&format!("UPDATE jobs SET attempts = {attempts} WHERE id = {id}"));
+            }
+            if keys.contains("deadline") {
+                queue.sql("UPDATE jobs SET deadline_at = {ago 5}");
+            }
+            if code == "KEY_TAKEN" {
+                queue.sql("CREATE UNIQUE INDEX one ON jobs (queue) WHERE status = 'QUEUED'");
+                queue.sql("INSERT INTO jobs (id, queue, kind, status) VALUES (3, 'mail', 'SendInvoice', 'QUEUED')");
+                queue.sql("UPDATE jobs SET attempts = 0 WHERE id = 2");
+            }
+            match command {
+                ["sweep"] => _ = sweep(queue, keys, &["--apply"], 0),
+                _ if command == script => {
+                    let text = queue.run(command).exits(0).stdout;
+                    queue.script(&text).exits(0);
+                }
+                _ => _ = queue.run(command).exits(0),
+            }
+            let failed =
+                queue.rows("SELECT error_code, count(*) FROM jobs WHERE status = 'FAILED' GROUP BY 1 ORDER BY 1");
+            let one_had_attempts_left = keys.contains("[\"max_runtime\"]") || code == "WORKER_LOST";
+            let jobs = if one_had_attempts_left { 1 } else { 2 };
+            // Without attempts left a death has failed it, whatever the budget.
+            let expected = if keys == "max_stalls = 0" {
+                vec!["LIMIT_EXCEEDED 1".to_owned(), "WORKER_LOST 1".to_owned()]
+            } else {
+                vec![format!("{code} {jobs}")]
+            };
+            assert_eq!(failed, expected, "{keys}");
+            queue.sql("UPDATE jobs SET deadline_at = NULL, finished_at = {ago 5}");
+            let listed = queue.run(&["reclaim", "--interrupted", "--json"]).exits(0).json();
+            let lost = u64::from(keys == "max_stalls = 0" || code == "WORKER_LOST");
+            assert_eq!(listed["summary"]["planned"], lost, "{keys}: {listed:#}");
+        });
+    }
+}
+
 /// What an operator fails stays failed, and what says that its deadline has passed.
 #[test]
 fn what_was_failed_by_decision_is_not_brought_back() {

@@ -1,7 +1,7 @@
 use super::claims::{claim, now};
 use super::queue::lease;
 use super::tries;
-use jobdoctor::model::{Action, Cell, EvidenceRow, Precondition, Step, Write};
+use jobdoctor::model::{Action, Cell, EvidenceRow, FailCode, Precondition, Step, Write};
 use jobdoctor::policy::{Digest, Draft, Policy, SkipReason, Verdict, draft, judge};
 use proptest::prelude::*;
 use std::time::Duration;
@@ -79,7 +79,7 @@ proptest! {
             steps.rotate_left(at);
             prop_assert_eq!(&digest(&steps), &whole);
             let other = Precondition(format!("{}x", steps[0].precondition()));
-            steps[0].stage = Write::Act { precondition: other, evidence_row: EvidenceRow::None };
+            steps[0].stage = Write::Act { precondition: other, evidence_row: EvidenceRow::None, fail_code: FailCode::default() };
             prop_assert_ne!(digest(&steps), whole);
         }
     }

@@ -10,6 +10,7 @@ mod by_hand;
 mod changes;
 mod conflict_clauses;
 mod database;
+mod decided;
 mod missing_rows;
 mod mutants;
 mod outcome;

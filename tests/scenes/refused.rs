@@ -125,11 +125,11 @@ fn refused(stages: &[Stage]) -> Vec<(&Stage, &Scene, String, String)> {
     of_claims.filter_map(|(stage, scene)| of_scene(scene).map(|(id, key)| (stage, scene, id, key))).collect()
 }
 
-fn place(scene: &Scene) -> Place {
+pub(super) fn place(scene: &Scene) -> Place {
     Place { options: scene.options.iter().cloned().collect(), ..Place::default() }
 }
 
-fn snapshot<'a>(
+pub(super) fn snapshot<'a>(
     store: &'a dyn Store,
     stage: &Stage,
     place: &'a Place,
@@ -139,7 +139,7 @@ fn snapshot<'a>(
     session.snapshot().unwrap_or_else(|error| panic!("{stage}: {error}"))
 }
 
-fn policy(scene: &Scene, fails_refused: bool) -> Policy {
+pub(super) fn policy(scene: &Scene, fails_refused: bool) -> Policy {
     let older = scene.older.as_deref().map(|older| parse_duration(older).unwrap());
     Policy { older, fails_refused: Some(fails_refused), ..Policy::default() }
 }

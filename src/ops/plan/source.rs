@@ -86,6 +86,7 @@ impl Plan {
             step.at(Write::Act {
                 precondition: Precondition(step.precondition().to_owned()),
                 evidence_row: EvidenceRow::None,
+                fail_code: step.fail_code(),
             })
         };
         SavedPlan {

@@ -143,7 +143,12 @@ impl ActionSpec {
 
     /// True if something that it writes says when the job may run again.
     pub fn says_when(&self) -> bool {
-        let asks = |sql: &Template| sql.markers().any(|marker| matches!(marker, Marker::RunAt(_)));
+        self.asks(&|marker| matches!(marker, Marker::RunAt(_)))
+    }
+
+    /// True if something that it writes asks for such a value.
+    pub fn asks(&self, wanted: &dyn Fn(&Marker) -> bool) -> bool {
+        let asks = |sql: &Template| sql.markers().any(wanted);
         self.steps.iter().any(|step| match step {
             StepSpec::Update(assignments) => assignments.iter().any(|assignment| asks(&assignment.value)),
             StepSpec::Sql { sql, .. } => asks(sql),

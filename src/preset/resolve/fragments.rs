@@ -23,11 +23,9 @@ impl Within {
         match (self, marker) {
             (_, Marker::Schema) => true,
             (Within::Snapshot, _) => false,
-            (Within::Assignment, Marker::Now(None) | Marker::RunAt(None) | Marker::NowRfc3339 | Marker::Reason) => true,
-            (
-                Within::Step,
-                Marker::Now(Some(_)) | Marker::RunAt(Some(_)) | Marker::NowRfc3339 | Marker::Reason | Marker::Ids,
-            ) => true,
+            (Within::Assignment | Within::Step, Marker::NowRfc3339 | Marker::Reason | Marker::FailCode) => true,
+            (Within::Assignment, Marker::Now(None) | Marker::RunAt(None)) => true,
+            (Within::Step, Marker::Now(Some(_)) | Marker::RunAt(Some(_)) | Marker::Ids) => true,
             (Within::Ended, Marker::Since(_)) => true,
             (Within::WakeUp, Marker::Queue | Marker::Moved) => true,
             _ => false,

@@ -24,8 +24,8 @@ pub(super) fn wait(batch: &Batch<'_>, n: usize) -> Duration {
     batch.waits.get(n).copied().unwrap_or_default()
 }
 
-/// Runs the action on some rows of a batch: its statements once for each instant at which jobs may run again, all in
-/// the batch's transaction. Checks that they moved exactly these rows; gives their images by their place where asked.
+/// Runs the action on some rows of a batch: its statements once for each instant at which jobs may run again and each
+/// reason to fail, all in the batch's transaction. Checks that they moved exactly these rows; gives their images by their place where asked.
 pub(super) fn act_on<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
@@ -34,18 +34,20 @@ pub(super) fn act_on<S: Session>(
     rows: &[usize],
     context: &ActionContext<'_>,
 ) -> Result<BTreeMap<usize, RowImage>, StoreError> {
-    let keys: Vec<&Key> = rows.iter().filter_map(|n| batch.steps.get(*n)).map(|step| &step.key).collect();
+    let (mut keys, mut alike): (Vec<&Key>, BTreeMap<_, Vec<&Key>>) = Default::default();
+    for (n, step) in rows.iter().filter_map(|n| Some((*n, batch.steps.get(*n)?))) {
+        keys.push(&step.key);
+        alike.entry((wait(batch, n), step.fail_code())).or_default().push(&step.key);
+    }
     if keys.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let mut by_wait: BTreeMap<Duration, Vec<&Key>> = BTreeMap::new();
-    rows.iter().zip(&keys).for_each(|(n, key)| by_wait.entry(wait(batch, *n)).or_default().push(key));
     let dialect = session.dialect();
     let (mut acts, mut fits) = (Vec::new(), Vec::new());
     let returning = context.recorded.and_then(|columns| sql::returning(spec, dialect, moved, columns));
-    for (wait, keys) in &by_wait {
+    for ((wait, fail_code), keys) in &alike {
         let clock = (context.now, context.now.plus(*wait));
-        for mut act in sql::acts(spec, dialect, moved, keys, clock, context.reason) {
+        for mut act in sql::acts(spec, dialect, moved, keys, clock, (context.reason, *fail_code)) {
             if context.recorded.is_some() {
                 sql::or_roll_back(spec, dialect, moved, &mut act.statement);
             }

@@ -62,7 +62,7 @@ impl Dialect for Inline {
             Marker::NowRfc3339 => Some(rfc3339()),
             Marker::Queue => Some("jobdoctor_moved.queue".to_owned()),
             Marker::Moved => Some("jobdoctor_moved.moved".to_owned()),
-            Marker::Ids | Marker::Reason | Marker::Schema | Marker::Since(_) => None,
+            Marker::Ids | Marker::Reason | Marker::FailCode | Marker::Schema | Marker::Since(_) => None,
         }
     }
 

@@ -13,7 +13,7 @@ mod inline;
 use super::postgres::SYNCHRONOUS_COMMIT;
 use super::sql::{self, Statement};
 use super::{StoreError, StoreErrorKind};
-use crate::model::{Action, Batch, Cell, EvidenceRow, Remedy, Timestamp};
+use crate::model::{Action, Batch, Cell, EvidenceRow, Remedy, Step, Timestamp};
 use crate::preset::ident::quoted;
 use crate::preset::{ActionSpec, OwnerRowSpec, QueueSpec, Rows};
 use inline::Inline;
@@ -289,7 +289,7 @@ impl Script<'_> {
             self.moved,
             &[],
             (Timestamp::EPOCH, Timestamp::EPOCH),
-            self.batch.reason,
+            (self.batch.reason, self.batch.steps.first().map(Step::fail_code).unwrap_or_default()),
         );
         let mut body =
             "DECLARE\n  wanted bigint := (SELECT count(*) FROM pg_temp.jobdoctor_steps);\n  touched bigint;\n  \

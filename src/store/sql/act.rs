@@ -3,7 +3,7 @@
 
 use super::builder::{Param, Sql, Statement, Values, column_sql, literal_sql};
 use super::dialect::Dialect;
-use crate::model::{Cell, Engine, Key, RowChange, Timestamp};
+use crate::model::{Cell, Engine, FailCode, Key, RowChange, Timestamp};
 use crate::preset::ident::{literal, quoted};
 use crate::preset::{ActionSpec, Column, QueueSpec, Rows, StateSource, StepSpec};
 
@@ -14,16 +14,16 @@ pub struct Act {
 }
 
 /// The statements of an action on these keys, with the transaction's now and the instant from which the jobs may run
-/// again.
+/// again, and why it is done.
 pub fn acts(
     spec: &QueueSpec,
     dialect: &dyn Dialect,
     action: &ActionSpec,
     keys: &[&Key],
     (now, run_at): (Timestamp, Timestamp),
-    reason: &str,
+    (reason, fail_code): (&str, FailCode),
 ) -> Vec<Act> {
-    let values = || Values { keys, now: Some(now), run_at: Some(run_at), reason, ..Values::default() };
+    let values = || Values { keys, now: Some(now), run_at: Some(run_at), reason, fail_code, ..Values::default() };
     action
         .steps
         .iter()

@@ -1,7 +1,7 @@
 //! Puts a statement together: text, bound values, and the parts that most statements about a queue share.
 
 use super::dialect::Dialect;
-use crate::model::{Cell, Engine, Key, Timestamp};
+use crate::model::{Cell, Engine, FailCode, Key, Timestamp};
 use crate::preset::encoding::Encodings;
 use crate::preset::ident::{literal, qualified, quoted};
 use crate::preset::{
@@ -50,6 +50,7 @@ pub struct Values<'a> {
     /// From when ended jobs are counted.
     pub(super) since: Option<Timestamp>,
     pub(super) reason: &'a str,
+    pub(super) fail_code: FailCode,
     pub(super) queue: Option<&'a str>,
     /// The number of moved jobs, for wake-ups.
     pub(super) moved: usize,
@@ -162,6 +163,7 @@ impl<'d> Sql<'d> {
             Marker::Since(_) => spelled(values.since),
             Marker::NowRfc3339 => values.now.map_or(Cell::Null, |now| Cell::Text(now.to_string())),
             Marker::Reason => Cell::Text(values.reason.to_owned()),
+            Marker::FailCode => Cell::Text(values.fail_code.name().to_owned()),
             Marker::Schema => Cell::Text(spec.schema.clone()),
             Marker::Queue => values.queue.map_or(Cell::Null, |queue| Cell::Text(queue.to_owned())),
             Marker::Moved => Cell::Integer(i64::try_from(values.moved).unwrap_or(i64::MAX)),

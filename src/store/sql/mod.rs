@@ -30,7 +30,7 @@ pub(super) use counts::{
     row_count, state_meant, states_in_use,
 };
 pub(super) use decode::text;
-pub(super) use key_holders::{key_holders, unique_key, unique_keys};
+pub(super) use key_holders::{key_holders, left_as_interrupted, unique_key, unique_keys};
 pub(super) use ledger::{
     ledger_inserts, ledger_last, ledger_loss, ledger_losses, ledger_row, ledger_rows, ledger_run, ledger_run_ids,
     ledger_runs,

@@ -4,7 +4,7 @@ use super::{
     Dialect, Statement, acts, count, count_by_owner, count_by_state, finished, guard, listing, notifications, question,
     verify,
 };
-use crate::model::{Action, Key, Timestamp};
+use crate::model::{Action, FailCode, Key, Timestamp};
 use crate::preset::QueueSpec;
 use crate::store::{Cutoffs, Detail, Wanted, WantedRuns};
 use std::time::Duration;
@@ -36,7 +36,9 @@ pub fn statements(
         if let Some(asked) = &spec.claim.guard {
             list.push((format!("guard for {action}"), guard(spec, dialect, asked, &rows)));
         }
-        for (n, act) in acts(spec, dialect, moved, &keys, (now, now), "reason").into_iter().enumerate() {
+        for (n, act) in
+            acts(spec, dialect, moved, &keys, (now, now), ("reason", FailCode::default())).into_iter().enumerate()
+        {
             list.push((format!("{action} {}", n + 1), act.statement));
         }
     }

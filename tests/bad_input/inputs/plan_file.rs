@@ -1,12 +1,12 @@
 //! Saved plans: what is read is what is written again, its digest covers every step, and its tokens are not shown.
 
 use super::CANARY;
-use jobdoctor::model::{EvidenceRow, Precondition, Write};
+use jobdoctor::model::{EvidenceRow, FailCode, Precondition, Write};
 use jobdoctor::output::SavedPlan;
 use jobdoctor::policy::Digest;
 
 fn precondition(text: String) -> Write {
-    Write::Act { precondition: Precondition(text), evidence_row: EvidenceRow::None }
+    Write::Act { precondition: Precondition(text), evidence_row: EvidenceRow::None, fail_code: FailCode::default() }
 }
 
 pub fn holds(bytes: &[u8]) {

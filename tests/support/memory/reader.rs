@@ -5,7 +5,9 @@ use jobdoctor::model::{
     Cell, Claim, Key, LedgerRow, LedgerRun, LockHolder, Loss, Owner, OwnerRow, RowError, RowImage, Timestamp,
     WaitingSide,
 };
-use jobdoctor::preset::{ActionSpec, Column, DueSpec, LedgerSpec, LiveSchema, QueueSpec, Runs, Shown, Template};
+use jobdoctor::preset::{
+    ActionSpec, Column, DueSpec, LedgerSpec, LiveSchema, QueueSpec, Runs, Shown, Template, WrittenAt,
+};
 use jobdoctor::store::{
     Detail, FinishedRun, Found, Holders, LiveServer, Reader, Refusal, RowCount, StoreError, Wanted, WantedRuns,
 };
@@ -88,6 +90,10 @@ impl Reader for MemoryReader {
 
     fn explain_actions(&mut self, _spec: &QueueSpec) -> Result<Vec<Refusal>, StoreError> {
         Ok(Vec::new())
+    }
+
+    fn ends_as_interrupted(&mut self, _: &QueueSpec, _: &QueueSpec) -> Result<Option<WrittenAt>, StoreError> {
+        Ok(None)
     }
 
     fn states_in_use(&mut self, spec: &QueueSpec) -> Result<Vec<Cell>, StoreError> {

@@ -2,7 +2,9 @@ use super::database::{Database, now};
 use super::expression::{Scope, evaluate};
 use super::record::{image, recorded, rows};
 use super::row::{Joined, joined, owner_image, owner_row};
-use jobdoctor::model::{Batch, BatchReport, Cell, Cost, End, EvidenceRow, Outcome, RowChange, Step, Timestamp};
+use jobdoctor::model::{
+    Batch, BatchReport, Cell, Cost, End, EvidenceRow, FailCode, Outcome, RowChange, Step, Timestamp,
+};
 use jobdoctor::preset::{ActionSpec, Assignment, Marker, QueueSpec, StepSpec};
 use jobdoctor::store::{Recorder, StoreError, StoreErrorKind, SweepLock, Writer};
 use std::sync::{Arc, Mutex};
@@ -123,7 +125,7 @@ fn apply(
         .steps
         .iter()
         .flat_map(assignments)
-        .map(|a| (a.column.name.as_str(), assigned(a, row, reason, times)))
+        .map(|a| (a.column.name.as_str(), assigned(a, row, (reason, step.fail_code()), times)))
         .collect();
     let key = row.row[database.key_of(table)].clone();
     database.put(table, &key, cells);
@@ -156,7 +158,12 @@ fn assignments(step: &StepSpec) -> &[Assignment] {
     }
 }
 
-fn assigned(assignment: &Assignment, row: &Joined<'_>, reason: &str, (now, run_at): (Timestamp, Timestamp)) -> Cell {
+fn assigned(
+    assignment: &Assignment,
+    row: &Joined<'_>,
+    (reason, fail_code): (&str, FailCode),
+    (now, run_at): (Timestamp, Timestamp),
+) -> Cell {
     let column = |alias: &str, name: &str| {
         assert_eq!(alias, "j", "an assignment reads the row itself");
         row.row[name].clone()
@@ -167,6 +174,7 @@ fn assigned(assignment: &Assignment, row: &Joined<'_>, reason: &str, (now, run_a
             encodings.encode(if matches!(marker, Marker::Now(_)) { now } else { run_at })
         }
         Marker::Reason => Cell::Text(reason.to_owned()),
+        Marker::FailCode => Cell::Text(fail_code.name().to_owned()),
         other => panic!("no value for {other:?} here"),
     };
     evaluate(&assignment.value, &Scope { column: &column, marker: &marker })
