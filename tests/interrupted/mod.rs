@@ -38,8 +38,11 @@ fn they_are_listed_by_cause_and_come_back_and_an_undo_fails_them_again() {
         lost(queue, (1, 5), "web2", 840);
         queue.sql("UPDATE jobs SET queue = 'reports' WHERE id = 5");
         done(queue, (11, 30));
-        // It raised.
-        queue.sql("INSERT INTO jobs (id, status, error_code, finished_at) VALUES (31, 'FAILED', 'RAISED', {ago 60})");
+        // 31 raised; 32 was failed with attempts left, by another's word.
+        queue.sql(
+            "INSERT INTO jobs (id, status, error_code, attempts, max_attempts, finished_at)
+             VALUES (31, 'FAILED', 'RAISED', 5, 5, {ago 60}), (32, 'FAILED', 'WORKER_LOST', 4, 5, {ago 60})",
+        );
         let before = queue.jobs();
         let cause = "workers on host web2 died: 5 jobs of kind SendInvoice (mail 4, reports 1) failed 14m";
         let listed = queue.run(&["stale", "--interrupted", "-o", "table"]).exits(0);
@@ -61,7 +64,7 @@ fn they_are_listed_by_cause_and_come_back_and_an_undo_fails_them_again() {
         let applied = reclaim(queue, &["--apply", "--expect", &expected], 0);
         assert_eq!(applied["summary"]["outcomes"]["moved"], 5);
         assert_eq!(queue.states()[..5], ["1 QUEUED 0", "2 QUEUED 0", "3 QUEUED 0", "4 QUEUED 0", "5 QUEUED 0"]);
-        assert_eq!(queue.states()[25], "31 FAILED 0");
+        assert_eq!(queue.states()[25..], ["31 FAILED 5", "32 FAILED 4"]);
         let run = applied["run_id"].as_str().unwrap();
         queue.run(&["history", run]).exits(0).shows("interrupted");
         queue.run(&["undo", run, "--apply"]).exits(0).says("reverted 5 jobs");
@@ -137,6 +140,7 @@ fn the_librarys_own_command_is_printed_where_nothing_is_written() {
     let queue = queue_of("n8n", "2.41", crashed);
     let listed = queue.run(&["stale", "--interrupted"]).exits(0);
     listed.says("/api/v1/executions/7/retry\n").says("/api/v1/executions/8/retry\n");
+    listed.says("n8n has no room for why an execution crashed");
     let command = queue.run(&["stale", "--interrupted", "--json"]).exits(0).json()["summary"]["command"].clone();
     assert_eq!(command.as_str().unwrap().lines().count(), 2, "{command}");
     let done = reclaim(&queue, &["--apply"], 0);

@@ -59,7 +59,7 @@ fn the_pages_are_short() {
     let bytes = |page: &str| text(page).len();
     assert!(bytes("README.md") <= 8_000, "README.md has {} bytes", bytes("README.md"));
     let all = PAGES.map(bytes).iter().sum::<usize>() + bytes("docs/architecture.md");
-    assert!(all <= 180 * 1024, "the pages have {all} bytes");
+    assert!(all <= 181 * 1024, "the pages have {all} bytes");
     let docs = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs")).expect("the pages");
     let names = docs.flatten().map(|file| format!("docs/{}", file.file_name().display()));
     let by_hand: BTreeSet<String> =
