@@ -191,14 +191,14 @@ fn an_upward_arrow_is_caught() {
 
 /// The most lines and files of each layer, unit tests included. A change that needs more raises the figure and says why.
 const BUDGETS: [(&str, usize, usize); 8] = [
-    ("cli", 11_340, 71),
+    ("cli", 11_385, 71),
     ("history", 915, 5),
     ("model", 1_605, 11),
-    ("ops", 11_795, 64),
-    ("output", 7_890, 44),
-    ("policy", 4_370, 23),
-    ("preset", 7_870, 34),
-    ("store", 13_455, 67),
+    ("ops", 11_820, 64),
+    ("output", 7_930, 44),
+    ("policy", 4_430, 23),
+    ("preset", 7_905, 34),
+    ("store", 13_475, 67),
 ];
 
 /// How a layer of so many lines and files exceeds its budget.

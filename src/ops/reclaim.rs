@@ -75,6 +75,8 @@ pub struct Guard<'a> {
     pub is_standby: bool,
     /// Why the live-owner list may be that of another queue; `--max-jobs` on the command line clears this.
     pub wrong_list: Option<String>,
+    /// Which hosts still show life that a restart sweep takes for dead.
+    pub living: Option<String>,
     pub overridden: Option<Override>,
 }
 
@@ -86,6 +88,7 @@ impl Guard<'_> {
             is_standby: self.is_standby,
             up: measured.up,
             interrupted: measured.interrupted,
+            living: self.living.clone(),
             overridden: self.overridden,
         };
         let steps = plan.claims.steps.len() as u64 + plan.later;

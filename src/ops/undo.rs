@@ -11,6 +11,7 @@ use crate::model::{Action, End, Outcome, Step};
 use crate::output::{Job, StepJob, Undoes, advice};
 use crate::policy::{Finding, Policy, SkipReason, Skipped};
 use crate::preset::{QueueSpec, SpecError};
+use std::collections::BTreeSet;
 
 /// Plans the undo of a run: a step restores what one of its steps changed, where the row is unchanged since. It takes
 /// in the recorded steps from that number on, as many as a plan holds.
@@ -73,6 +74,7 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str, from: u64) -> Result<P
         later,
         later_waiting: 0,
         prints: None,
+        living_hosts: BTreeSet::new(),
         not_found: Vec::new(),
         digest,
         by_action,

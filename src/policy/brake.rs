@@ -40,6 +40,8 @@ pub struct Circumstances {
     /// How long the server has been up, where there is one and the steps rest on heartbeats or leases; and how long a
     /// silence means death there.
     pub up: Option<Up>,
+    /// Which hosts still show life that a restart sweep takes for dead, where somebody can be asked.
+    pub living: Option<String>,
     /// Set where interrupted jobs are retried.
     pub interrupted: Option<Interrupted>,
     pub overridden: Option<Override>,
@@ -168,6 +170,7 @@ impl Brake {
         let judged = gauge.filter(|_| steps > FREE && !circumstances.is_scoped);
         let mut why = judged.map(|gauge| gauge.evidence(circumstances.up)).unwrap_or_default();
         why.extend(circumstances.interrupted.and_then(Interrupted::evidence));
+        why.extend(circumstances.living.clone().filter(|_| steps > 0));
         if why.is_empty() {
             return Brake { pulled: false, why, overridden_by: None };
         }

@@ -137,7 +137,7 @@ fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Polic
         (None, Some(by_rule)) if by_rule != Action::Requeue => (by_rule, FailCode::LimitExceeded),
         (None, None) if reason.rule == Rule::DeadlinePassed => (Action::Fail, FailCode::LimitExceeded),
         (None, _) if is_exhausted(spec, claim)? => {
-            let is_lost = reasons.iter().any(|reason| reason.rule.proves() != Proves::Trouble);
+            let is_lost = reasons.iter().any(|reason| reason.proves != Proves::Trouble);
             (Action::Fail, if is_lost { FailCode::WorkerLost } else { FailCode::LimitExceeded })
         }
         (None, _) => {

@@ -182,6 +182,8 @@ pub struct Judgement {
     pub allowed: Option<Allowed>,
     /// True if it shows life, but has used most of its lease or of the silence that it is allowed.
     pub late: bool,
+    /// True if a restart sweep takes it for dead although its own row or its owner's shows life.
+    pub is_declared_dead: bool,
     /// The run time that was allowed, where it was exceeded.
     pub overrun: Option<Allowed>,
     /// Each rule that was asked, in order; from [`judge`](super::judge) those alone whose value cannot be used.

@@ -29,6 +29,28 @@ fn a_scope_takes_its_own_alone() {
     }
 }
 
+/// What beats after the sweep began runs; a host that still shows life is asked about where somebody can answer.
+#[test]
+fn the_living_are_skipped_or_asked_about() {
+    on_both(|shop| {
+        shop.in_flight(1, 1, "'web1:1'", 3600);
+        shop.in_flight(2, 2, "'web1:1'", 3600);
+        shop.sql("UPDATE jobs SET heartbeat_at = {ago -20} WHERE id = 2");
+        shop.sql("UPDATE jobs SET lease_expires_at = {ago -60} WHERE id = 1");
+        let plan = shop.run(&["sweep", "--restart", "--host", "web1", "--json"]).exits(0).json();
+        let why = plan["brake"]["why"][0].as_str().unwrap_or_default();
+        assert!(why.contains("owners on host web1 still show life: is it stopped?"), "{plan:#}");
+        assert_eq!(plan["skipped"][0]["reason"], "owner_alive", "{plan:#}");
+        // A hook is not asked: leases run for a while after every stop.
+        let done = shop.run(&["sweep", "--restart", "--host", "web1", "--apply", "--json"]).exits(0).json();
+        assert_eq!(
+            (&done["summary"]["outcomes"]["moved"], &done["skipped"][0]["id"]),
+            (&1.into(), &"2".into()),
+            "{done:#}"
+        );
+    });
+}
+
 /// A host is a whole token of an owner's name, in filters and in restart sweeps: another domain is another host.
 #[test]
 fn a_host_is_no_beginning_of_another() {

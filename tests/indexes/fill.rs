@@ -70,8 +70,8 @@ fn rows_of(queue: &str) -> &'static str {
             "INSERT INTO solid_queue_processes (id, kind, name, pid, last_heartbeat_at, created_at)
             SELECT n, 'Worker', 'worker-' || n, n, timezone('UTC', now() - interval '5 hours'), timezone('UTC', now() - interval '1 day')
             FROM generate_series(1, 10) AS n;
-            INSERT INTO solid_queue_processes (kind, name, pid, last_heartbeat_at, created_at)
-            VALUES ('Worker', 'alive', 1, timezone('UTC', now()), timezone('UTC', now()));
+            INSERT INTO solid_queue_processes (id, kind, name, pid, last_heartbeat_at, created_at)
+            VALUES (99, 'Worker', 'alive', 1, timezone('UTC', now()), timezone('UTC', now()));
             INSERT INTO solid_queue_jobs (id, queue_name, class_name, arguments, finished_at, created_at, updated_at)
             SELECT n, 'mail', 'MailJob', repeat('x', 1000), timezone('UTC', now()), timezone('UTC', now()), timezone('UTC', now()) FROM :others;
             INSERT INTO solid_queue_jobs (id, queue_name, class_name, created_at, updated_at)

@@ -154,7 +154,7 @@ fn a_dead_worker_is_found_in_each_zone() {
             let is_dead =
                 |threshold, ago| matches!(judged(&spec, form, threshold, ago, zone).verdict, Verdict::Stuck(_));
             assert!(is_dead(3600, 40 * 3600), "{form:?} at {zone}");
-            let is_told = form == Form::Lease || zone <= -12 * 3600;
+            let is_told = matches!(form, Form::Lease | Form::Deadline) || zone <= -12 * 3600;
             assert!(is_told || !is_dead(3600, 3600 + 60), "{form:?} at {zone}: beyond 13 minutes only 12 h tell");
             let found = (0..900).step_by(30).filter(|more| is_dead(300, 2 * 3600 + more)).count();
             // Of 900 s the smallest silence exceeds the threshold and the tolerance for 480. A lease, an end may lie ahead.

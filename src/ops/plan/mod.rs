@@ -73,6 +73,8 @@ pub struct Plan {
     /// True if every action in it can be undone.
     pub(in crate::ops) undoable: bool,
     pub(in crate::ops) undoes: Option<Undoes>,
+    /// Hosts that a restart sweep takes for dead, of which some owner still shows life.
+    pub living_hosts: BTreeSet<String>,
 }
 
 /// A plan whose snapshot has ended. Only such a plan is executed: an open reader could keep a writer out on SQLite.
@@ -268,7 +270,7 @@ fn finish(
     counted: Option<(Gauge, &Holders)>,
     not_found: Vec<String>,
 ) -> Result<Plan, OpsError> {
-    let Drafts { spec, steps, skipped, prints, thresholds_used, troubled, .. } = drafts;
+    let Drafts { spec, steps, skipped, prints, thresholds_used, troubled, living_hosts, .. } = drafts;
     let (steps, beyond_limit) = steps.finish();
     let all = match selection.bound.left {
         None => steps.len() as u64 + beyond_limit,
@@ -322,6 +324,7 @@ fn finish(
         confirmed_after: None,
         undoable: final_actions.is_empty(),
         undoes: None,
+        living_hosts,
     })
 }
 
@@ -351,6 +354,7 @@ struct Drafts<'a> {
     thresholds_used: ThresholdsUsed,
     /// True if a step rests on trouble alone.
     troubled: bool,
+    living_hosts: BTreeSet<String>,
 }
 
 impl Drafts<'_> {
@@ -364,6 +368,7 @@ impl Drafts<'_> {
             prints: spec.claim.claimed_at.is_none().then(Hashes::default),
             thresholds_used: ThresholdsUsed::default(),
             troubled: false,
+            living_hosts: BTreeSet::new(),
         }
     }
 
@@ -386,6 +391,8 @@ impl Drafts<'_> {
                 }
                 self.thresholds_used.add(claim, judgement);
                 self.troubled |= !judgement.verdict.is_death();
+                let host = claim.owner.as_ref().and_then(|owner| owner.host.as_ref());
+                self.living_hosts.extend(host.filter(|_| judgement.is_declared_dead).cloned());
                 self.steps.add(place, || {
                     let job = StepJob::of(&step, job(Some(&step)));
                     (*step, job)

@@ -196,6 +196,13 @@ impl Evaluation<'_> {
             self.started_before(restart, Finding::DeclaredDead(owner.clone()))
         };
         self.must_hold_no_lock(dead);
+        let owner_lives = || {
+            let mut sources = self.spec.liveness.iter().zip(&self.claim.signs);
+            sources.any(|(source, sign)| {
+                matches!(source, Liveness::Owner { .. }) && matches!(self.opinion(source, sign), Opinion::Alive(_))
+            })
+        };
+        self.is_declared_dead = dead && (self.sign_of_life().is_some() || owner_lives());
         let opinion = match self.beat_after(restart.began).filter(|_| dead) {
             Some(ago) => Opinion::Contradicted(Rule::Restart, but(finding, Finding::BeatAfterSweep(ago))),
             None => Opinion::of(dead, Rule::Restart, finding),
@@ -228,7 +235,10 @@ impl Evaluation<'_> {
     fn beat_after(&self, began: Timestamp) -> Option<Duration> {
         let signs = self.spec.liveness.iter().zip(&self.claim.signs);
         let beats = signs.filter(|(source, _)| matches!(source, Liveness::Heartbeat { .. }));
-        let mut later = beats.filter_map(|(_, sign)| sign.at.at()).filter(|at| at.is_after(began, Clocks::One));
+        // One further ahead than clocks differ says nothing.
+        let latest = self.now.plus(FUTURE_TOLERANCE);
+        let is_later = |at: &Timestamp| at.is_after(began, Clocks::One) && !at.is_after(latest, Clocks::One);
+        let mut later = beats.filter_map(|(_, sign)| sign.at.at()).filter(is_later);
         later.next().map(|at| self.now.since(at))
     }
 

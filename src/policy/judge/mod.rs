@@ -64,6 +64,7 @@ struct Evaluation<'a> {
     liveness: Option<&'static str>,
     allowed: Option<Allowed>,
     late: bool,
+    is_declared_dead: bool,
     overrun: Option<Allowed>,
     reasons: Vec<Reason>,
     lacking: Vec<Finding>,
@@ -85,6 +86,7 @@ impl<'a> Evaluation<'a> {
             liveness: None,
             allowed: None,
             late: false,
+            is_declared_dead: false,
             overrun: None,
             reasons: Vec::new(),
             lacking: Vec::new(),
@@ -121,6 +123,7 @@ impl<'a> Evaluation<'a> {
             liveness: self.liveness,
             allowed: self.allowed,
             late: self.late,
+            is_declared_dead: self.is_declared_dead,
             overrun: self.overrun,
             checks: self.checks,
         }

@@ -187,7 +187,7 @@ impl fmt::Display for TextPattern {
         let fraction = spelling(&FRACTIONS, self.fraction);
         let suffix = spelling(&SUFFIXES, self.suffix);
         write!(f, "{DATE}{}{TIME}{fraction}{suffix}", self.separator)?;
-        let is_told = self.suffix != Suffix::Never || self.zone.name() == "local";
+        let is_told = self.suffix != Suffix::Never || self.zone.to_string() == "local";
         if is_told { Ok(()) } else { write!(f, " {}", self.zone) }
     }
 }

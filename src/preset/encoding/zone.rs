@@ -12,7 +12,10 @@ const SESSION: &str = "session";
 #[derive(Debug, Clone, PartialEq, serde::Deserialize)]
 #[serde(try_from = "String")]
 pub struct Zone {
+    /// Its name for SQL: that of UTC, as which it is read, where nobody declares it.
     name: String,
+    /// As a document spells it.
+    spelled: String,
     rules: TimeZone,
     pub(super) said: Said,
     /// Which instant a wall clock means that the zone shows twice or never.
@@ -57,27 +60,34 @@ pub(super) enum Doubt {
 
 impl Zone {
     pub fn utc() -> Zone {
-        Zone { name: "utc".to_owned(), rules: TimeZone::UTC, said: Said::Surely, doubt: Doubt::Later }
+        Zone {
+            name: "utc".to_owned(),
+            spelled: "utc".to_owned(),
+            rules: TimeZone::UTC,
+            said: Said::Surely,
+            doubt: Doubt::Later,
+        }
     }
 
     /// The zone of that name, in any case.
     /// The error is the rest of a sentence: what is wrong, and what is allowed.
     pub fn parse(name: &str) -> Result<Zone, String> {
         match name {
-            "local" | SESSION => return Ok(Zone { name: name.to_owned(), said: Said::ByNobody, ..Zone::utc() }),
-            "utc if shown" => return Ok(Zone { name: name.to_owned(), said: Said::IfShown, ..Zone::utc() }),
+            "local" | SESSION => return Ok(Zone { spelled: name.to_owned(), said: Said::ByNobody, ..Zone::utc() }),
+            "utc if shown" => return Ok(Zone { spelled: name.to_owned(), said: Said::IfShown, ..Zone::utc() }),
             _ if ["utc", "etc/utc"].contains(&name.to_ascii_lowercase().as_str()) => return Ok(Zone::utc()),
             _ => {}
         }
         let rules = TimeZone::get(name).ok().filter(|rules| !rules.is_unknown());
         let rules = rules
             .ok_or_else(|| format!("unknown time zone `{name}`; use `utc`, a name like Europe/Paris, or `local`"))?;
-        Ok(Zone { name: rules.iana_name().unwrap_or(name).to_owned(), rules, ..Zone::utc() })
+        let name = rules.iana_name().unwrap_or(name).to_owned();
+        Ok(Zone { spelled: name.clone(), name, rules, ..Zone::utc() })
     }
 
     /// True if this zone, which the operator or the document gives, is that of times whose encoding names `other`.
     pub(super) fn replaces(&self, other: &Zone) -> bool {
-        other.said == Said::ByNobody && (other.name != SESSION || self.is_utc())
+        other.said == Said::ByNobody && (other.spelled != SESSION || self.is_utc())
     }
 
     /// The name: `utc`, or as the IANA database writes it.
@@ -133,7 +143,7 @@ impl TryFrom<String> for Zone {
 
 impl fmt::Display for Zone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)
+        f.write_str(&self.spelled)
     }
 }
 

@@ -44,7 +44,10 @@ pub fn newest_shown<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect) -> V
         sql.push(" WHERE ");
         sql.in_flight(spec, None);
     });
-    if spec.claim.has_unique_key {
+    // Other keys are in no order of time.
+    let is_counted =
+        matches!(spec.claim.key.as_slice(), [key] if ["bigint", "integer"].contains(&key.type_name.as_str()));
+    if spec.claim.rowid.is_some() || is_counted && spec.claim.has_unique_key {
         add(newest, &|sql, names| {
             sql.push(&format!("SELECT {} FROM ", names.join(", ")));
             sql.lock_table(spec);

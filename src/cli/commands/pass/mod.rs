@@ -6,6 +6,7 @@ mod options;
 mod report;
 
 use crate::cli::args::{EvidenceArgs, OutputArgs};
+use crate::cli::environment::host;
 use crate::cli::evidence_files::EvidenceFiles;
 use crate::cli::settings::Settings;
 use crate::cli::{CliError, Context, Exit};
@@ -229,6 +230,7 @@ impl<'a> Pass<'a> {
                 is_standby: plan.is_of_standby(),
                 overridden: self.options.overridden(settings),
                 wrong_list: wrong_list.filter(|_| act.max_jobs.is_none()),
+                living: self.living_hosts(plan),
             },
             run_id,
             later: self.options.delay,
@@ -237,6 +239,18 @@ impl<'a> Pass<'a> {
             record: settings.record(self.options.name, &act.reason, &self.context.environment),
             next: None,
         }
+    }
+
+    /// Asks whether another host is stopped that still shows life. Hooks and cron are not asked: leases run for a while
+    /// after every stop.
+    fn living_hosts(&self, plan: &ReadyPlan) -> Option<String> {
+        let is_by_hand = self.context.ui.is_watched() || !self.options.act.apply;
+        let here = host();
+        let mut hosts = plan.living_hosts.iter().filter(|host| is_by_hand && Some(*host) != here.as_ref());
+        let host = hosts.next()?;
+        let more = hosts.count() as u64;
+        let more = if more > 0 { format!(" and {} more", grouped(more)) } else { String::new() };
+        Some(format!("owners on host {host}{more} still show life: is it stopped?"))
     }
 
     pub(super) fn emit(&self, plan: &ReadyPlan, apply: &ApplyOptions<'_>) -> Result<Exit, CliError> {
