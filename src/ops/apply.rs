@@ -32,12 +32,13 @@ pub(super) fn apply(
     order: &ApplyOptions<'_>,
     recording: &mut Recording,
 ) -> Result<Ended, OpsError> {
-    let mut runner = BatchRunner::begin(store, limits, recording, order.mode, order.fast)?;
+    let mut runner = BatchRunner::begin(store, limits, recording, (order.mode, order.fast), plan.spool.take())?;
     if let Some(sweep_lock) = &order.sweep_lock {
         runner.writer().use_sweep_lock(SweepLock { min_interval: sweep_lock.min_interval });
     }
-    let requeued = plan.by_action.get(&Action::Requeue).copied().unwrap_or(0) + plan.later;
-    let (progress, began, only) = (plan.progress.clone(), Some(plan.store_time), plan.prints.take());
+    let requeued = plan.by_action.get(&Action::Requeue).copied().unwrap_or(0);
+    let (progress, began) = (plan.progress.clone(), Some(plan.store_time));
+    let only = Some(Arc::new(std::mem::take(&mut plan.run)));
     let run_id = plan.undoes.as_ref().map(|undoes| undoes.run_id.clone());
     let mut applying = Applying {
         order,

@@ -2,15 +2,17 @@
 
 use super::OpsError;
 use super::passes::{Hashes, STEPS};
-use super::plan::Plan;
+use super::plan::{Plan, Spool};
 use super::progress::Pace;
 use super::reclaim::Mode;
 use crate::history::{BatchRecorder, Counts, Recording};
 use crate::model::{Action, BatchReport, Cell, End, EvidenceRow, Key, Outcome, Step};
+use crate::output::format::Lines;
 use crate::output::{Diagnosis, LISTED, StepJob};
 use crate::policy::{PlannedActions, SkipReason};
 use crate::store::{Limits, Store, StoreError, StoreErrorKind, Writer};
 use std::collections::BTreeMap;
+use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,6 +59,7 @@ pub(super) struct BatchRunner<'a> {
     batches: usize,
     passes: usize,
     tried: Arc<Hashes>,
+    spool: Option<Spool>,
     ended: Ended,
 }
 
@@ -65,6 +68,8 @@ pub(super) struct Ended {
     /// The steps of the first pass with their outcomes, in the order of the plan, and of later passes the first that
     /// were not moved.
     pub(super) steps: Vec<(usize, StepJob)>,
+    /// The others, for a list that is whole.
+    pub(super) rest: Lines<u64>,
     /// Planned steps of all passes by action, and how many of them are of jobs that wait.
     pub(super) by_action: BTreeMap<Action, u64>,
     pub(super) waiting: u64,
@@ -90,16 +95,17 @@ impl<'a> BatchRunner<'a> {
         store: &dyn Store,
         limits: &'a Limits,
         recording: &'a mut Recording,
-        mode: Mode,
-        fast: bool,
+        (mode, fast): (Mode, bool),
+        spool: Option<Spool>,
     ) -> Result<BatchRunner<'a>, OpsError> {
         let (mut writer, pace) = (store.writer(limits)?, Pace::new(store.engine(), fast));
         if mode == Mode::ServerDryRun {
             writer.roll_back();
         }
-        let tried = Arc::default();
+        let tried = Arc::new(spool.as_ref().map(|spool| spool.tried.clone()).unwrap_or_default());
         let ended = Ended::default();
-        Ok(BatchRunner { limits, recording, writer, pace, locks_owners: false, batches: 0, passes: 0, tried, ended })
+        let (locks_owners, batches, passes) = (false, 0, 0);
+        Ok(BatchRunner { limits, recording, writer, pace, locks_owners, batches, passes, tried, spool, ended })
     }
 
     /// The writer, to be prepared before the first batch.
@@ -114,9 +120,11 @@ impl<'a> BatchRunner<'a> {
             ended.causes = std::mem::take(&mut plan.diagnosed.list);
         }
         let first = usize::try_from(ended.by_action.values().sum::<u64>()).unwrap_or(usize::MAX);
-        plan.by_action.iter().for_each(|(action, steps)| *ended.by_action.entry(*action).or_default() += steps);
+        for (step, _) in plan.parts().flat_map(|part| &part.steps) {
+            *ended.by_action.entry(step.action).or_default() += 1;
+        }
         ended.waiting += plan.len_of_waiting();
-        // Each plan of an undo takes in other steps of the run; other plans skip the same jobs again.
+        // What a later plan of an undo skips was a step of the first; other plans skip the same jobs again.
         if self.passes > 0 && plan.undoes.is_some() {
             plan.skipped.by_reason.iter().for_each(|(why, jobs)| *ended.skipped.entry(*why).or_default() += jobs);
         }
@@ -205,6 +213,8 @@ impl<'a> BatchRunner<'a> {
             }
             if self.passes == 1 || (!is_moved && self.ended.steps.len() < STEPS + LISTED) {
                 self.ended.steps.push((place, job));
+            } else if let Some(spool) = &mut self.spool {
+                spool.end(&job);
             }
         }
         again
@@ -271,9 +281,20 @@ impl<'a> BatchRunner<'a> {
         if later > 0 {
             *self.ended.outcomes.entry(Outcome::NotTried).or_default() += later;
         }
+        if let Some(spool) = self.spool.take() {
+            self.ended.rest = spool.ended(&self.tried, later).unwrap_or_else(|error| {
+                self.ended.warnings.push(cut_short(&error));
+                Lines::default()
+            });
+        }
         // What was not moved comes first.
         self.ended.steps.sort_by_key(|(place, job)| (job.outcome == Some(Outcome::Moved), *place));
         self.recording.finish(&self.ended.outcomes, self.ended.stop.as_ref().map(|stop| stop.message.clone()));
         self.ended
     }
+}
+
+/// The warning about steps that could not be kept for the list.
+pub(super) fn cut_short(error: &io::Error) -> String {
+    format!("the list of steps ends early: its temporary file could not be written: {error}")
 }

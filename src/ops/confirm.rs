@@ -1,12 +1,11 @@
 //! Confirms a plan by a second snapshot: only what is unchanged in both is acted on.
 
 use super::OpsError;
-use super::passes::{Hashes, print};
-use super::plan::{Plan, PlanSource, ReadyPlan, SkippedJobs, Tally};
+use super::plan::{Plan, PlanSource, ReadyPlan, SkippedJobs, Spool};
 use super::session::Snapshot;
 use crate::model::{Claim, Key, Step};
 use crate::output::{Job, StepJob};
-use crate::policy::{Draft, Finding, Policy, SkipReason, Skipped, Verdict};
+use crate::policy::{Digest, Draft, Finding, Policy, SkipReason, Skipped, Verdict};
 use crate::store::{Limits, StoreError, StoreErrorKind};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -31,11 +30,7 @@ pub fn confirm(
 ) -> Result<ReadyPlan, OpsError> {
     let first = first.into_plan();
     let (mut snapshot, apart) = second_snapshot(next_snapshot, limits, &first, after)?;
-    let mut planned = Hashes::default();
-    for (step, _) in &first.claims.steps {
-        planned.insert(print(step));
-    }
-    let mut second = asked.only(planned).plan(&mut snapshot, policy)?;
+    let mut second = asked.only(prints(&first)).plan(&mut snapshot, policy)?;
     let mut changed: BTreeMap<String, (Step, StepJob)> =
         first.claims.steps.into_iter().map(|(step, job)| (step.key.exact(), (step, job))).collect();
     let before = second.claims.steps.len();
@@ -47,20 +42,20 @@ pub fn confirm(
     add_changed(&mut snapshot, &mut second.skipped, changed.into_values().collect(), policy, apart)?;
     if second.diagnosed.count > 0 && second.claims.steps.len() != before {
         // Rare: an evidence row or the action changed, and the claim's own row did not.
-        let mut kept = Hashes::default();
-        for (step, _) in &second.claims.steps {
-            kept.insert(print(step));
-        }
-        second.diagnosed = asked.only(kept).plan(&mut snapshot, policy)?.diagnosed;
+        second.diagnosed = asked.only(prints(&second)).plan(&mut snapshot, policy)?.diagnosed;
     }
     second.warnings = if second.is_empty() { Vec::new() } else { first.warnings };
-    (second.digest, second.by_action) = Tally::of(second.claims.steps.iter()).finish(&second.claims.spec.mapping);
     (second.filter, second.not_found) = (first.filter, first.not_found);
     (second.beyond_limit, second.measured) = (first.beyond_limit, first.measured);
     // The pause is for one plan: what it has no room for is left to the next run.
-    second.later = 0;
+    second.alone();
+    second.spool = first.spool.map(Spool::emptied);
     second.confirmed_after = Some(apart);
     Ok(second.ready(snapshot))
+}
+
+fn prints(plan: &Plan) -> Digest {
+    plan.claims.steps.iter().map(|(step, _)| Digest::print(step)).collect()
 }
 
 /// The second snapshot, and how long after the first one it is.

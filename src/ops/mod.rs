@@ -46,8 +46,8 @@ pub use interrupted::{is_bounded, why_unbounded};
 pub use owners::owners;
 pub use passes::Bound;
 pub use plan::{
-    Plan, PlanSource, ReadyPlan, UnmatchedNames, plan, plan_again, plan_interrupted, plan_waiting, unfit_for_target,
-    unmatched_names,
+    Plan, PlanSource, ReadyPlan, Spool, UnmatchedNames, plan, plan_again, plan_interrupted, plan_waiting,
+    unfit_for_target, unmatched_names,
 };
 pub use progress::{Progress, Silent, Work};
 pub use reclaim::{ApplyOptions, Guard, Mode, Reclaimed, reclaim};

@@ -1,6 +1,7 @@
 //! The passes of one run: a plan holds a bounded number of steps, and an apply goes on with a plan of the rest.
 
 use crate::model::{Claim, Clocks, Step, Timestamp};
+use crate::policy::Digest;
 use crate::preset::QueueSpec;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -24,7 +25,7 @@ pub struct Hashes {
 impl Hashes {
     /// Adds one; false if it was there.
     pub(super) fn insert(&mut self, value: impl Hash) -> bool {
-        let hash = self.hasher.hash_one(value);
+        let hash = self.hash(value);
         let alike = self.alike.entry(hash >> SHARED).or_default();
         let Err(at) = alike.binary_search(&hash) else { return false };
         alike.reserve_exact(1);
@@ -33,7 +34,14 @@ impl Hashes {
     }
 
     pub(super) fn has(&self, value: impl Hash) -> bool {
-        let hash = self.hasher.hash_one(value);
+        self.has_hash(self.hash(value))
+    }
+
+    pub(super) fn hash(&self, value: impl Hash) -> u64 {
+        self.hasher.hash_one(value)
+    }
+
+    pub(super) fn has_hash(&self, hash: u64) -> bool {
         self.alike.get(&(hash >> SHARED)).is_some_and(|alike| alike.binary_search(&hash).is_ok())
     }
 }
@@ -45,8 +53,8 @@ pub struct Bound {
     pub(super) began: Option<Timestamp>,
     /// The keys of jobs that an earlier pass has tried.
     pub(super) tried: Arc<Hashes>,
-    /// The [`print`]s of what an earlier snapshot planned: nothing else is acted on.
-    pub(super) only: Option<Arc<Hashes>>,
+    /// The steps that the first snapshot of the run planned: nothing else is acted on.
+    pub(super) only: Option<Arc<Digest>>,
     /// How many are left of the claims that the brake and `--max-jobs` have counted, and of the jobs that wait.
     pub(super) left: Option<(u64, u64)>,
     /// Passes before this one.
@@ -62,12 +70,7 @@ impl Bound {
         let is_earlier = |began: Timestamp| claim.claimed_at.at().is_none_or(|at| began.is_after(at, Clocks::One));
         // No worker holds a job that waits.
         self.began.is_none_or(|began| spec.waits || is_earlier(began))
-            && self.only.as_ref().is_none_or(|only| spec.waits || only.has(print(step)))
+            && self.only.as_ref().is_none_or(|only| only.has(step))
             && !self.tried.has(claim.key.exact())
     }
-}
-
-/// What identifies a claim: its key, and the stored values that the step rests on.
-pub(super) fn print(step: &Step) -> (String, &str) {
-    (step.key.exact(), step.precondition())
 }

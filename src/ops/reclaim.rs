@@ -2,12 +2,15 @@
 
 use super::OpsError;
 use super::apply::{NextPass, apply};
-use super::batches::Ended;
+use super::batches::{Ended, cut_short};
 use super::plan::{Plan, ReadyPlan};
 use super::sweep_lock::LockOptions;
 use crate::history::{BatchRecorder, RecordOptions, Recording};
 use crate::model::{Action, End, LockHolder, Outcome, RunHead, Step, Timestamp};
-use crate::output::{ActionCount, Outcomes, Reclaim, ReclaimHead, ReclaimSummary, Refusal, StepJob, advice, remedy};
+use crate::output::format::Lines;
+use crate::output::{
+    ActionCount, LongList, Outcomes, Reclaim, ReclaimHead, ReclaimSummary, Refusal, StepJob, advice, remedy,
+};
 use crate::policy::{Brake, Circumstances, Delay, Override, Proves};
 use crate::preset::QueueSpec;
 use crate::store::{Forbids, Limits, Recorder, Store, StoreError, StoreErrorKind};
@@ -201,7 +204,9 @@ pub fn reclaim(
         refused = refused.or_else(|| recording.refusal().filter(|_| !plan.is_empty()));
     }
     let mut is_executed = order.mode.writes() && refused.is_none();
-    let mut ended = Ended { by_action: plan.by_action.clone(), waiting: plan.len_of_waiting(), ..Ended::default() };
+    // Of the whole run.
+    let (planned, waiting) = (plan.by_action.clone(), plan.len_of_waiting() + plan.later_waiting);
+    let mut ended = Ended { by_action: planned.clone(), waiting, ..Ended::default() };
     if is_executed && !plan.is_empty() {
         ended = apply(store, limits, &mut plan, order, &mut recording)?;
         let is_untouched = ended.outcomes.keys().all(|outcome| *outcome == Outcome::NotTried);
@@ -211,6 +216,7 @@ pub fn reclaim(
                 (is_executed, refused) = (false, Some(error.message));
                 ended.steps.iter_mut().for_each(|(_, job)| job.outcome = None);
                 ended.outcomes.clear();
+                ended.rest = Lines::default();
                 ended.causes.iter_mut().for_each(|cause| cause.of.done = None);
             }
             Some(error) if is_untouched => return Err(error.into()),
@@ -218,15 +224,27 @@ pub fn reclaim(
         }
     } else {
         ended.steps = plan.take_jobs().into_iter().enumerate().collect();
+        // What was to be applied has outcomes there.
+        if let Some(spool) = plan.spool.take().filter(|_| order.mode == Mode::Plan) {
+            ended.rest = spool.planned().unwrap_or_else(|error| {
+                ended.warnings.push(cut_short(&error));
+                Lines::default()
+            });
+        }
     }
     ended.skipped.iter().for_each(|(why, jobs)| *plan.skipped.by_reason.entry(*why).or_default() += jobs);
     let applied = is_executed && order.mode == Mode::Apply;
     let locked_by = locked_by(store, limits, &plan.claims.spec, &mut ended);
-    // What was not tried has no step.
-    let total = ended.by_action.values().sum::<u64>().max(ended.outcomes.values().sum());
-    let steps: Vec<StepJob> = std::mem::take(&mut ended.steps).into_iter().map(|(_, job)| job).collect();
-    let later = if applied { plan.later + plan.later_waiting } else { 0 };
-    let beyond_limit = plan.beyond_limit - later + total - steps.len() as u64;
+    let items = std::mem::take(&mut ended.steps).into_iter().map(|(_, job)| job).collect();
+    let steps = LongList { items, rest: std::mem::take(&mut ended.rest) };
+    // What no pass came to is planned all the same.
+    let ended_so: u64 = ended.outcomes.values().sum();
+    if planned.values().sum::<u64>() == ended_so {
+        (ended.by_action, ended.waiting) = (planned, waiting);
+    }
+    let total = ended.by_action.values().sum::<u64>().max(ended_so);
+    let later = if is_executed && !applied { 0 } else { plan.later + plan.later_waiting };
+    let beyond_limit = plan.beyond_limit - later + total - steps.count() as u64;
     ended.warnings.extend(recording.warning().filter(|_| is_executed));
     let head = ReclaimHead {
         schema: order.schema,

@@ -1,6 +1,7 @@
 //! Opens a queue: the snapshot that all use cases read from.
 
 use super::OpsError;
+use super::plan::Spool;
 use super::progress::{Progress, Silent};
 use crate::model::{Cell, Claim, Engine, Remedy, Standby, Target, Timestamp};
 use crate::output::advice::{self, UnfamiliarStates};
@@ -46,6 +47,8 @@ pub struct Snapshot {
     pub(super) losses: Option<CountLosses>,
     /// Receives the progress of long reads; silent by default.
     pub progress: Rc<dyn Progress>,
+    /// Takes the steps for which its plan has no room.
+    pub spool: Option<Spool>,
 }
 
 impl Snapshot {
@@ -168,6 +171,7 @@ impl Session<'_> {
             options: preset.options.iter().map(|option| option.name.clone()).collect(),
             losses: None,
             progress: Rc::new(Silent),
+            spool: None,
         })
     }
 

@@ -2,33 +2,26 @@
 
 use super::OpsError;
 use super::diagnosis::Diagnosed;
-use super::history::{COMPARED, Records, RowNow, belongs, compared, load, undone_by};
-use super::passes::STEPS;
+use super::history::{COMPARED, Loaded, Records, RowNow, belongs, compared, load, undone_by};
+use super::passes::{Bound, STEPS};
 use super::plan::{Measured, Part, Plan, SkippedJobs, Tally, is_writable};
 use super::selection::Selection;
 use super::session::Snapshot;
 use crate::model::{Action, End, Outcome, Step};
 use crate::output::{Job, StepJob, Undoes, advice};
-use crate::policy::{Finding, Policy, SkipReason, Skipped};
+use crate::policy::{Digest, Finding, Policy, SkipReason, Skipped};
 use crate::preset::{QueueSpec, SpecError};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Plans the undo of a run: a step restores what one of its steps changed, where the row is unchanged since. It takes
-/// in the recorded steps from that number on, as many as a plan holds.
-pub fn undo_plan(records: &mut Records<'_>, prefix: &str, from: u64) -> Result<Plan, OpsError> {
+/// Plans the undo of a run: a step restores what one of its steps changed, where the row is unchanged since. Each pass
+/// takes in as many of the recorded steps as a plan holds; the first one counts the steps of all.
+pub fn undo_plan(records: &mut Records<'_>, prefix: &str, bound: &Bound) -> Result<Plan, OpsError> {
     let run_id = records.find(prefix)?;
     let loaded = load(records, &run_id)?;
-    let (mut seen, mut steps) = (0, Vec::new());
-    loaded.each(records, &mut |step| {
-        // A wake changed nothing.
-        if step.stage.may_have_moved() && step.action != Action::Wake {
-            seen += 1;
-            if seen > from && steps.len() < STEPS {
-                steps.push(step);
-            }
-        }
-    })?;
-    let later = seen.saturating_sub(from) - steps.len() as u64;
+    let mut steps = recorded(records, &loaded, bound.passes)?;
+    if let Some(only) = &bound.only {
+        steps.retain(|step| step.reverted().is_some_and(|undo| only.has(&undo)));
+    }
     let unrecorded = loaded.unrecorded();
     let mut warnings = Vec::new();
     match unrecorded {
@@ -44,9 +37,7 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str, from: u64) -> Result<P
     if !undone.is_empty() {
         warnings.push(format!("run {run_id} was reverted already, or in part: by {}", undone.join(", ")));
     }
-    let Some(snapshot) = records.snapshot.as_deref_mut() else {
-        return Err(OpsError::usage("no database is named", advice::NAME_DATABASE));
-    };
+    let Some(snapshot) = records.snapshot.as_deref_mut() else { return Err(no_database()) };
     belongs(snapshot, &run_id, &loaded.head.target)?;
     is_writable(&snapshot.spec)?;
     let columns: Vec<&str> = snapshot.spec.row.iter().map(|column| column.name.as_str()).collect();
@@ -57,13 +48,23 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str, from: u64) -> Result<P
             "the columns of table {table} that can be read here are not those of that run, so every row counts as changed"
         ));
     }
-    let mut drafts = Drafts { run_id: &run_id, steps: Vec::new(), skipped: SkippedJobs::default() };
-    for some in steps.chunks(COMPARED) {
-        drafts.add(snapshot, some)?;
+    let mut spool = snapshot.spool.take();
+    let Drafts { steps: mine, mut skipped, .. } = Drafts::of(snapshot, &run_id, &steps)?;
+    let mut tally = Tally::of(mine.iter());
+    let mut later = bound.left.map_or(0, |(left, _)| left.saturating_sub(steps.len() as u64));
+    for pass in (1..).take_while(|_| bound.only.is_none()) {
+        let steps = recorded(records, &loaded, pass)?;
+        let Some(snapshot) = records.snapshot.as_deref_mut().filter(|_| !steps.is_empty()) else { break };
+        let others = Drafts::of(snapshot, &run_id, &steps)?;
+        skipped.append(others.skipped);
+        for (step, job) in others.steps {
+            later += 1;
+            tally.add(0, &step);
+            spool.iter_mut().for_each(|spool| spool.draft(&step, job.clone()));
+        }
     }
-    let Drafts { steps, skipped, .. } = drafts;
-    let (digest, by_action) = Tally::of(steps.iter()).finish(&snapshot.spec.mapping);
-    Ok(Plan {
+    let Some(snapshot) = records.snapshot.as_deref_mut() else { return Err(no_database()) };
+    let mut plan = Plan {
         store_time: snapshot.now(),
         target: snapshot.identified()?,
         filter: Selection::default().filter(&Policy::default()),
@@ -73,22 +74,44 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str, from: u64) -> Result<P
         beyond_limit: later,
         later,
         later_waiting: 0,
-        prints: None,
         living_hosts: BTreeSet::new(),
+        run: Digest::default(),
+        spool,
         not_found: Vec::new(),
-        digest,
-        by_action,
+        digest: String::new(),
+        by_action: BTreeMap::new(),
         warnings,
         diagnosed: Diagnosed::default(),
         policy: Policy::default(),
         measured: Measured::default(),
         progress: snapshot.progress.clone(),
         confirmed_after: None,
-        undoable: !steps.is_empty(),
+        undoable: !mine.is_empty() || later > 0,
         undoes: Some(Undoes { run_id, recorded_in: loaded.source.to_owned(), unrecorded }),
-        claims: Part { spec: snapshot.spec.clone(), steps },
+        claims: Part { spec: snapshot.spec.clone(), steps: mine },
         waiting: Vec::new(),
-    })
+    };
+    plan.count(tally);
+    Ok(plan)
+}
+
+fn no_database() -> OpsError {
+    OpsError::usage("no database is named", advice::NAME_DATABASE)
+}
+
+/// The recorded steps that a pass takes in.
+fn recorded(records: &mut Records<'_>, loaded: &Loaded, pass: usize) -> Result<Vec<Step<End>>, OpsError> {
+    let (mut seen, mut steps) = (0, Vec::new());
+    loaded.each(records, &mut |step| {
+        // A wake changed nothing.
+        if step.stage.may_have_moved() && step.action != Action::Wake {
+            if seen / STEPS == pass {
+                steps.push(step);
+            }
+            seen += 1;
+        }
+    })?;
+    Ok(steps)
 }
 
 impl Plan {
@@ -107,7 +130,13 @@ struct Drafts<'a> {
     skipped: SkippedJobs,
 }
 
-impl Drafts<'_> {
+impl<'a> Drafts<'a> {
+    fn of(snapshot: &mut Snapshot, run_id: &'a str, recorded: &[Step<End>]) -> Result<Drafts<'a>, OpsError> {
+        let mut drafts = Drafts { run_id, steps: Vec::new(), skipped: SkippedJobs::default() };
+        recorded.chunks(COMPARED).try_for_each(|some| drafts.add(snapshot, some))?;
+        Ok(drafts)
+    }
+
     /// Adds the undo of recorded steps, by what their rows are now.
     fn add(&mut self, snapshot: &mut Snapshot, recorded: &[Step<End>]) -> Result<(), OpsError> {
         let now = compared(snapshot, recorded)?;

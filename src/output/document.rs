@@ -157,6 +157,11 @@ impl<'a> List<'a> {
         }
     }
 
+    /// The list with more items, which are JSON; a table leaves them out.
+    pub(super) fn and(self, more: impl Iterator<Item = io::Result<Vec<u8>>> + 'a) -> List<'a> {
+        List { items: Box::new(self.items.chain(more)), ..self }
+    }
+
     fn write(self, format: Format, out: &mut dyn Write) -> io::Result<()> {
         for item in self.items {
             if self.are_lines { out.write_all(&item?)? } else { self.shape.line(format, &item?, out)? }

@@ -35,20 +35,28 @@ impl<T> First<T> {
 
     /// Counts an item, and makes it if it may be one of the first. Equal orders stay in the order of adding.
     pub fn add(&mut self, order: i64, make: impl FnOnce() -> T) {
-        self.offered += 1;
-        if !self.wants(order) {
-            return;
-        }
-        self.items.push((order, Box::new(make())));
-        if self.items.len() > self.most.saturating_add(self.most / 4) {
-            self.shrink();
-            self.full_from = self.items.last().map(|(order, _)| *order);
-        }
+        self.displace(order, make);
     }
 
-    fn shrink(&mut self) {
+    /// Adds an item, and returns those that are no longer among the first.
+    pub fn displace(&mut self, order: i64, make: impl FnOnce() -> T) -> Vec<(i64, Box<T>)> {
+        self.offered += 1;
+        if !self.wants(order) {
+            return Vec::new();
+        }
+        self.items.push((order, Box::new(make())));
+        if self.items.len() <= self.most.saturating_add(self.most / 4) {
+            return Vec::new();
+        }
+        let others = self.shrink();
+        self.full_from = self.items.last().map(|(order, _)| *order);
+        others
+    }
+
+    /// Puts the items in order, and returns those beyond the first.
+    pub fn shrink(&mut self) -> Vec<(i64, Box<T>)> {
         self.items.sort_by_key(|(order, _)| *order);
-        self.items.truncate(self.most);
+        self.items.split_off(self.most.min(self.items.len()))
     }
 
     fn shrunk(mut self) -> Vec<(i64, Box<T>)> {
@@ -120,7 +128,7 @@ impl<T: Serialize> Collector<T> {
         }
         match &mut self.lines {
             None => self.items.add(order, make),
-            Some((lines, shape, format)) => lines.add(order, |out| match format {
+            Some((lines, shape, format)) => lines.add(order, (), |out| match format {
                 Format::Json => Ok(serde_json::to_writer(out, &make())?),
                 _ => shape.line(*format, &serde_json::to_vec(&make())?, out),
             }),
@@ -164,24 +172,54 @@ impl<T> Listing<T> {
 /// Lines are those of a JSON document then, each an element.
 impl<T: Serialize> Serialize for Listing<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let lines = match self {
-            Listing::Items(items) => return one_a_line(items, serializer),
-            Listing::Lines(lines) => lines,
-        };
-        let mut list = serializer.serialize_seq(Some(lines.count()))?;
-        for line in lines.iter() {
-            let json = String::from_utf8(line.map_err(S::Error::custom)?).map_err(S::Error::custom)?;
-            list.serialize_element(&RawValue::from_string(json).map_err(S::Error::custom)?)?;
+        match self {
+            Listing::Items(items) => one_a_line(items, serializer),
+            Listing::Lines(lines) => elements::<T, _, _>(&[], lines, serializer),
         }
-        list.end()
+    }
+}
+
+/// A list whose first items are in memory; the rest are lines of JSON.
+pub struct LongList<T> {
+    pub items: Vec<T>,
+    pub rest: Lines<u64>,
+}
+
+impl<T> Default for LongList<T> {
+    fn default() -> LongList<T> {
+        LongList { items: Vec::new(), rest: Lines::default() }
+    }
+}
+
+impl<T> LongList<T> {
+    pub fn count(&self) -> usize {
+        self.items.len() + self.rest.count()
+    }
+}
+
+impl<T: Serialize> Serialize for LongList<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        elements(&self.items, &self.rest, serializer)
     }
 }
 
 /// Serializes each item as raw JSON, so that an indented document has one item a line.
 pub(super) fn one_a_line<T: Serialize, S: Serializer>(items: &[T], serializer: S) -> Result<S::Ok, S::Error> {
+    elements(items, &<Lines>::default(), serializer)
+}
+
+fn elements<T: Serialize, M: Copy + Ord, S: Serializer>(
+    items: &[T],
+    lines: &Lines<M>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     let json = |item: &T| serde_json::value::to_raw_value(item).map_err(S::Error::custom);
-    let mut list = serializer.serialize_seq(Some(items.len()))?;
+    let mut list = serializer.serialize_seq(Some(items.len() + lines.count()))?;
     items.iter().try_for_each(|item| list.serialize_element(&json(item)?))?;
+    for line in lines.iter() {
+        let json = String::from_utf8(line.map_err(S::Error::custom)?).map_err(S::Error::custom)?;
+        list.serialize_element(&RawValue::from_string(json).map_err(S::Error::custom)?)?;
+    }
     list.end()
 }
 

@@ -50,7 +50,7 @@ pub use history::{
     HistoryUnsure,
 };
 pub use job::{Job, Reason, SkippedJob, StepJob, WhySkipped, order};
-pub use listing::{Collector, First, LISTED, Listing};
+pub use listing::{Collector, First, LISTED, Listing, LongList};
 pub use locks::{held_for_long, locked_by, out_of_sight, statements};
 pub use metrics::{Measured, MeasuredQueue, MeasuredState};
 pub use owners::{OwnerEntry, Owners, OwnersHead, OwnersSummary};

@@ -128,12 +128,12 @@ impl TryFrom<String> for Print {
     }
 }
 
-/// The fingerprint of a plan: key, precondition, action, state after and attempts after of every step, in whatever order,
-/// and the mapping that says what an action writes. No clock and no ages go into it, so the same plan drafted a minute
-/// later has the same digest.
+/// The fingerprint of all steps of a run: key, precondition, action, state after and attempts after of each, in whatever
+/// order, and the mapping that says what an action writes. No clock and no ages go into it, so the same plan drafted a
+/// minute later has the same digest.
 #[derive(Debug, Clone, Default)]
 pub struct Digest {
-    /// Of each step; prints of their own keep a long plan small.
+    /// Of each step: 16 bytes, since there may be a million.
     steps: Vec<Print>,
 }
 
@@ -141,20 +141,41 @@ impl Digest {
     /// Hexadecimal digits that people see of it: 64 bits, which no two plans of one queue will share.
     pub const SHORT: usize = 16;
 
-    pub fn add(&mut self, step: &Step) {
+    pub fn print(step: &Step) -> Print {
         let attempts = step.attempts_after.map(|n| n.to_string()).unwrap_or_default();
         let key = step.key.exact();
         let parts = [&key, step.precondition(), step.action.name(), &step.state_after, &attempts];
-        self.steps.push(print(parts.into_iter()));
+        print(parts.into_iter())
+    }
+
+    pub fn add(&mut self, print: Print) {
+        self.steps.push(print);
+    }
+
+    pub fn append(&mut self, mut other: Digest) {
+        self.steps.append(&mut other.steps);
+    }
+
+    /// True if a step goes into it, once it is in hexadecimal digits.
+    pub fn has(&self, step: &Step) -> bool {
+        self.steps.binary_search(&Digest::print(step)).is_ok()
     }
 
     /// `mapping` is the fingerprint of the mapping's text; empty for a built-in preset.
-    pub fn finish(mut self, mapping: &str) -> String {
+    pub fn hex(&mut self, mapping: &str) -> String {
         self.steps.sort_unstable();
         let mut hash = Sha256::new();
         hash.update(mapping);
         self.steps.iter().for_each(|step| hash.update(step.0.to_be_bytes()));
         hex(&hash.finalize())
+    }
+}
+
+impl FromIterator<Print> for Digest {
+    fn from_iter<I: IntoIterator<Item = Print>>(prints: I) -> Digest {
+        let mut steps: Vec<Print> = prints.into_iter().collect();
+        steps.sort_unstable();
+        Digest { steps }
     }
 }
 

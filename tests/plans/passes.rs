@@ -1,7 +1,7 @@
 //! A plan holds 5,000 steps, and an apply goes on in the same run: with one brake, one beginning, and each job tried once.
 
 use crate::cli::scene::orphans;
-use crate::support::cli::Doctor;
+use crate::support::cli::{Doctor, Ran};
 use crate::support::labs::without_server;
 use crate::support::shop::{Shop, on_both};
 use serde_json::{Value, json};
@@ -19,14 +19,14 @@ fn a_run_goes_on_to_what_a_plan_has_no_room_for() {
             let listed = document["steps"].as_array().unwrap().len();
             (listed, summary["planned"].clone(), summary["beyond_limit"].clone())
         };
-        assert_eq!(counts(&dry), (5_000, json!(5_000), json!(200)));
+        assert_eq!(counts(&dry), (JOBS as usize, json!(JOBS), json!(0)));
         let digest = dry["digest"].as_str().unwrap();
         // The brake and the bound are about all of them.
         assert_eq!(dry["brake"]["override"], "--max-jobs 5200");
         let small = ["reclaim", "--expect", digest, "--apply", "--max-jobs", "5199", "-o", "json"];
         assert!(shop.run(&small).exits(4).json()["refused"].to_string().contains("5200"));
         let done = shop.run(&[&["reclaim", "--expect", digest], &APPLY[..]].concat()).exits(0).document("reclaim");
-        assert_eq!(counts(&done), (5_000, json!(JOBS), json!(200)));
+        assert_eq!(counts(&done), (JOBS as usize, json!(JOBS), json!(0)));
         assert_eq!(done["summary"]["outcomes"]["moved"], JOBS);
         assert_eq!(done["summary"]["by_action"][0]["moved"], JOBS);
         let states = "SELECT status, attempts, count(*) FROM jobs GROUP BY 1, 2";
@@ -40,12 +40,114 @@ fn a_run_goes_on_to_what_a_plan_has_no_room_for() {
     });
 }
 
+/// The longest silent have the highest ids, so that jobs up to 200 come in the second pass.
+#[test]
+fn what_changes_beyond_the_first_pass_is_another_plan() {
+    let (doctor, apply) = (orphans(JOBS), ["--apply", "--fast", "--max-jobs", "5300", "-o", "json"]);
+    doctor.sql(
+        "INSERT INTO jobs (id, queue, kind, status, run_at) SELECT id + 50000, 'q', 'k', 'QUEUED', unixepoch() - 9000 FROM jobs LIMIT 9",
+    );
+    let config = "[target.shop]\ndb = 'queue.db'\n[[target.shop.too_long]]\nstate = 'QUEUED'\nsince = 'run_at'\nafter = '10m'\n\
+        action = 'fail'\n";
+    std::fs::write(doctor.path("config.toml"), config).unwrap();
+    let on = ["sweep", "--config", "config.toml", "--target", "shop"];
+    let lists_all = |ran: Ran, outcome: &str| {
+        let ended = ran.stdout.matches(outcome).count();
+        assert_eq!(ended, JOBS as usize + 9, "{outcome}: {}", ran.stderr);
+    };
+    let digest = || {
+        let dry = doctor.run(&[&on[..], &["--expect", "00000000", "--apply", "-o", "json"]].concat()).exits(4).json();
+        dry["digest"].as_str().unwrap().to_owned()
+    };
+    let first = digest();
+    doctor.sql("CREATE TABLE was AS SELECT * FROM jobs");
+    for change in [
+        "UPDATE jobs SET owner_id = 'web9:1' WHERE id = 3",
+        "UPDATE jobs SET attempts = 2 WHERE id = 3",
+        "UPDATE jobs SET cancel_requested_at = 1 WHERE id = 3",
+        "INSERT INTO jobs (id, queue, kind, status, owner_id, claimed_at, lease_expires_at)
+            VALUES (60000, 'q', 'k', 'RUNNING', 'web1:1', unixepoch() - 3000, unixepoch() - 3000)",
+        "DELETE FROM jobs WHERE id = 3",
+        "DELETE FROM jobs WHERE id = (SELECT max(id) FROM jobs)",
+        "UPDATE jobs SET run_at = run_at - 1 WHERE id > 50000",
+    ] {
+        doctor.sql(change);
+        let refused = doctor.run(&[&on[..], &["--expect", &first], &apply].concat()).exits(4).json();
+        assert!(
+            refused["refused"].to_string().contains("no longer the expected one"),
+            "{change}: {}",
+            refused["refused"]
+        );
+        assert_eq!(
+            doctor
+                .rows("SELECT count(*) FROM jobs WHERE attempts > 2 OR status IN ('QUEUED', 'FAILED') AND id <= 50000"),
+            ["0"]
+        );
+        doctor.sql("DELETE FROM jobs; INSERT INTO jobs SELECT * FROM was");
+        assert_eq!(digest(), first, "{change}");
+    }
+    let small = ["--apply", "--fast", "--expect", &first, "--max-jobs", "5208", "-o", "json"];
+    doctor.run(&[&on[..], &small].concat()).exits(4);
+    for (format, outcome) in [("csv", ",moved,"), ("jsonl", "\"outcome\":\"moved\""), ("name", "\n")] {
+        let whole = [
+            "--apply",
+            "--fast",
+            "--expect",
+            &first,
+            "--max-jobs",
+            "5209",
+            "-o",
+            format,
+            "--report-file",
+            "report.json",
+        ];
+        lists_all(doctor.run(&[&on[..], &whole].concat()).exits(0), outcome);
+        let report: Value = serde_json::from_slice(&std::fs::read(doctor.path("report.json")).unwrap()).unwrap();
+        assert_eq!(report["steps"].as_array().unwrap().len(), JOBS as usize + 9);
+        doctor.sql("DELETE FROM jobs; INSERT INTO jobs SELECT * FROM was");
+    }
+    for (format, outcome) in [("csv", "RUNNING"), ("name", "\n"), ("json", "\"outcome\":null")] {
+        let dry = doctor.run(&["sweep", "--config", "config.toml", "--target", "shop", "-o", format]).exits(0);
+        assert!(dry.stdout.matches(outcome).count() >= JOBS as usize, "{format}");
+    }
+}
+
+/// A revert beyond the first pass: what was changed since then is another plan.
+#[test]
+fn an_undo_is_one_plan_too() {
+    let doctor = orphans(JOBS);
+    let done = doctor.run(&[&["reclaim", "--db", "queue.db"], &APPLY[..]].concat()).exits(0).json();
+    let run = done["run_id"].as_str().unwrap();
+    let dry = doctor.on_queue(&["undo", run, "-o", "json"]).exits(0).json();
+    assert_eq!((&dry["summary"]["planned"], dry["steps"].as_array().unwrap().len()), (&json!(JOBS), JOBS as usize));
+    let digest = dry["digest"].as_str().unwrap();
+    let undo = |max: &str| {
+        doctor.on_queue(&["undo", run, "--apply", "--fast", "--expect", digest, "--max-jobs", max, "-o", "json"])
+    };
+    undo("5199").exits(4);
+    doctor.sql("UPDATE jobs SET attempts = 3 WHERE id = 7");
+    undo("5200").exits(4);
+    doctor.sql("UPDATE jobs SET attempts = 1 WHERE id = 7");
+    // Changed once the undo has begun: skipped.
+    doctor.sql("CREATE TRIGGER worker AFTER UPDATE ON jobs WHEN new.id = 2000 BEGIN UPDATE jobs SET attempts = 4 WHERE id = 7; END");
+    let undone = undo("5200").exits(3).json();
+    let summary = &undone["summary"];
+    assert_eq!((&summary["outcomes"]["moved"], &summary["skipped"]), (&json!(JOBS - 1), &json!(1)), "{summary}");
+    assert_eq!(undone["steps"].as_array().unwrap().len(), JOBS as usize - 1);
+}
+
 #[test]
 fn a_limit_is_for_all_passes() {
     let doctor = orphans(JOBS);
     let limited = [&["reclaim", "--db", "queue.db", "--limit", "5100"], &APPLY[..]].concat();
+    let dry = doctor.on_queue(&["reclaim", "--limit", "5100", "-o", "json"]).exits(0).json();
     let done = doctor.run(&limited).exits(0).json();
     assert_eq!((&done["summary"]["planned"], &done["summary"]["outcomes"]["moved"]), (&json!(5_100), &json!(5_100)));
+    for document in [&dry, &done] {
+        let listed = document["steps"].as_array().unwrap().len();
+        assert_eq!((listed, &document["summary"]["beyond_limit"]), (5_100, &json!(100)));
+    }
+    assert_eq!(dry["digest"], done["digest"]);
     let named = ["reclaim", "--id", "1", "--id", "2", "--limit", "1", "--max-jobs", "1", "--apply", "--json"];
     assert_eq!(doctor.on_queue(&named).exits(0).json()["summary"]["outcomes"]["moved"], 1);
     assert_eq!(doctor.rows("SELECT count(*) FROM jobs WHERE status = 'RUNNING'"), ["99"]);
@@ -86,13 +188,17 @@ fn claims_made_since_a_run_began_are_later() {
         "CREATE TRIGGER worker AFTER UPDATE ON jobs WHEN new.id = 2000 AND new.status = 'QUEUED' BEGIN
             INSERT INTO jobs (id, queue, kind, status, owner_id, claimed_at, deadline_at)
             VALUES (99999, 'q', 'k', 'RUNNING', 'web1:3', unixepoch() + 2, unixepoch() - 9000);
-            UPDATE jobs SET status = 'SUCCEEDED' WHERE id = 100; END",
+            UPDATE jobs SET status = 'SUCCEEDED' WHERE id = 100; UPDATE jobs SET attempts = 3 WHERE id = 99; END",
     );
     let late = ["reclaim", "--rule", "deadline_passed"];
     let done = doctor.on_queue(&[&late, &APPLY[..]].concat()).exits(0).json();
-    assert_eq!(done["summary"]["outcomes"]["moved"], JOBS - 1, "one has finished, and leaves room for another");
-    assert_eq!(doctor.rows("SELECT id FROM jobs WHERE status = 'RUNNING'"), ["99999"]);
-    assert_eq!(doctor.on_queue(&[&late[..], &["--json"]].concat()).exits(0).json()["summary"]["planned"], 1);
+    assert_eq!(
+        done["summary"]["outcomes"]["moved"],
+        JOBS - 2,
+        "one has finished and one has changed: room for another"
+    );
+    assert_eq!(doctor.rows("SELECT id FROM jobs WHERE status = 'RUNNING' ORDER BY id"), ["99", "99999"]);
+    assert_eq!(doctor.on_queue(&[&late[..], &["--json"]].concat()).exits(0).json()["summary"]["planned"], 2);
 }
 
 /// A table without a claim time: what the first snapshot planned is all that the run acts on.
@@ -129,7 +235,7 @@ fn what_is_refused_is_tried_once_and_what_is_left_is_counted() {
     let outcomes = &done["summary"]["outcomes"];
     assert_eq!((&outcomes["moved"], &outcomes["refused"]), (&json!(JOBS - 3), &json!(3)));
     let refused = done["steps"].as_array().unwrap().iter().filter(|step| step["outcome"] == "refused").count();
-    assert_eq!((refused, done["steps"].as_array().unwrap().len()), (3, 5_001), "those of later passes are listed too");
+    assert_eq!((refused, done["steps"].as_array().unwrap().len()), (3, JOBS as usize), "all passes are listed");
     doctor.sql("DROP TRIGGER no");
     let slow = ["reclaim", "--db", "queue.db", "--apply", "--max-jobs", "9", "--json"];
     doctor.run(&slow).exits(0);
@@ -138,13 +244,17 @@ fn what_is_refused_is_tried_once_and_what_is_left_is_counted() {
     let doctor = orphans(ALL);
     doctor.sql(
         "CREATE TRIGGER slow AFTER UPDATE ON jobs BEGIN SELECT count(*) FROM
-            (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000) SELECT i FROM n); END",
+            (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT i FROM n); END",
     );
-    let slow = ["reclaim", "--db", "queue.db", "--apply", "--max-jobs", "10500", "--timeout", "4s", "-o", "json"];
+    let slow = ["reclaim", "--db", "queue.db", "--apply", "--max-jobs", "10500", "--timeout", "8s", "-o", "json"];
     let document = doctor.run(&slow).exits(3).json();
     let outcomes = &document["summary"]["outcomes"];
     let [moved, not_tried] = ["moved", "not_tried"].map(|name| outcomes[name].as_u64().unwrap());
     assert!(moved > 0 && moved + not_tried == u64::from(ALL), "{outcomes}");
+    let listed =
+        |outcome: &str| document["steps"].as_array().unwrap().iter().filter(|step| step["outcome"] == outcome).count();
+    assert_eq!(["moved", "not_tried"].map(|outcome| listed(outcome) as u64), [moved, not_tried]);
+    assert_eq!(document["summary"]["planned"], ALL);
 }
 
 #[test]

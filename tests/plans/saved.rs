@@ -106,9 +106,9 @@ fn an_altered_plan_gets_no_living_job() {
 fn digest(steps: &[Value]) -> String {
     let mut digest = jobdoctor::policy::Digest::default();
     for step in steps {
-        digest.add(&serde_json::from_value(step.clone()).unwrap());
+        digest.add(jobdoctor::policy::Digest::print(&serde_json::from_value(step.clone()).unwrap()));
     }
-    digest.finish("")
+    digest.hex("")
 }
 
 #[test]

@@ -70,8 +70,8 @@ proptest! {
             .collect();
         let digest = |steps: &[Step]| {
             let mut digest = Digest::default();
-            steps.iter().for_each(|step| digest.add(step));
-            digest.finish("")
+            steps.iter().for_each(|step| digest.add(Digest::print(step)));
+            digest.hex("")
         };
         let whole = digest(&steps);
         if !steps.is_empty() {

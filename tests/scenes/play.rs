@@ -115,7 +115,7 @@ pub static FINDINGS: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 /// Counts the findings of a scene; a cause that explains one names what it is about.
 fn count_causes(document: &Reclaim) {
     let skipped = document.skipped.iter().filter(|skipped| skipped.job.verdict != Some(VerdictKind::Healthy));
-    for job in document.steps.iter().map(|step| &*step.job).chain(skipped.map(|skipped| &skipped.job)) {
+    for job in document.steps.items.iter().map(|step| &*step.job).chain(skipped.map(|skipped| &skipped.job)) {
         FINDINGS[0].fetch_add(1, Ordering::Relaxed);
         let cause = Diagnosis::of_job(&document.diagnoses, job);
         let Some(cause) = cause.and_then(|n| document.diagnoses.get(n)) else {

@@ -83,9 +83,10 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let run_id = pass.run_id(&snapshot);
     let policy = pass.source.policy(pass.policy().with_older(args.older.older))?;
     let (policy, list) = pass.with_evidence(&mut snapshot, policy, !args.list.output.format().is_machine())?;
-    let plan = pass.plan(snapshot, &policy, &list)?;
+    let mut plan = pass.plan(snapshot, &policy, &list)?;
     let save_plan = args.plan.save_plan.as_deref();
     if let Some(path) = save_plan {
+        plan.alone();
         evidence_files::write_plan(path, &plan.to_save())?;
     }
     let apply = pass.apply_options(&plan, run_id, list.wrong, None);

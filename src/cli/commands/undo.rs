@@ -3,7 +3,7 @@ use super::recorded::{ByArgs, LAST, settings_of_run};
 use crate::cli::args::{ActArgs, EvidenceArgs, FastArgs, ListArgs, ReasonArgs, markdown_too, parse_digest};
 use crate::cli::tips::no_database;
 use crate::cli::{CliError, Context, Exit};
-use crate::ops::{OddList, PlanSource};
+use crate::ops::{Bound, OddList, PlanSource};
 use crate::output::Reclaim;
 use crate::output::format::Times;
 use crate::policy::Policy;
@@ -79,7 +79,7 @@ fn undo(args: &Args, run_id: &str, context: &Context) -> Result<Exit, CliError> 
     };
     args.list.check(&Reclaim::titles(act.apply, true, Times::default()))?;
     let settings = settings_of_run(&args.list.store, run_id, context)?;
-    let source = PlanSource::Run(run_id.to_owned(), context.environment.journals(), 0);
+    let source = PlanSource::Run(run_id.to_owned(), context.environment.journals(), Bound::default());
     let evidence = EvidenceArgs::default();
     let pass = Pass::open(context, &settings, Options::of_undo(&act), (source, &evidence, &args.list.output))?;
     let snapshot = pass.snapshot()?;

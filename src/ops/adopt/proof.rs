@@ -96,7 +96,7 @@ fn tried(
     if let Some(why) = done.head.refused {
         return Ok((Severity::Warning, why));
     }
-    Ok(match done.steps.into_iter().next() {
+    Ok(match done.steps.items.into_iter().next() {
         Some(step) if step.outcome == Some(Outcome::Moved) => {
             (Severity::Ok, format!("it would be {} and no longer in flight; rolled back", step.state_after))
         }

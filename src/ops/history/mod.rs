@@ -8,7 +8,7 @@ pub use list::history;
 pub(super) use list::{last_moved, last_run};
 pub use one::history_run;
 
-pub(super) use load::load;
+pub(super) use load::{Loaded, load};
 pub(super) use one::{COMPARED, RowNow, belongs, compared, undone_by};
 
 use crate::history::{self, Directory, is_run_id};

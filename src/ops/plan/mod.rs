@@ -11,7 +11,7 @@ mod warnings;
 use super::OpsError;
 use super::diagnosis::{Diagnosed, diagnosed};
 use super::interrupted;
-use super::passes::{Bound, Hashes, STEPS, print};
+use super::passes::{Bound, STEPS};
 use super::progress::Progress;
 use super::scan::judged;
 use super::selection::Selection;
@@ -31,8 +31,8 @@ pub use source::PlanSource;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
+pub use steps::Spool;
 pub(in crate::ops) use steps::{Part, SkippedJobs, Tally};
 use thresholds_used::ThresholdsUsed;
 pub use waiting::{plan_interrupted, plan_waiting};
@@ -57,10 +57,13 @@ pub struct Plan {
     /// How many claims of those an apply goes on to in later passes, and how many jobs that wait.
     pub(in crate::ops) later: u64,
     pub(in crate::ops) later_waiting: u64,
-    /// Of all due claims, where the table has no claim time: what a later pass finds besides was claimed since.
-    pub(in crate::ops) prints: Option<Arc<Hashes>>,
+    /// The steps of the whole run: what a later pass finds besides belongs to another one.
+    pub(in crate::ops) run: Digest,
+    /// The steps of later passes, for a list that is whole.
+    pub(in crate::ops) spool: Option<Spool>,
     /// Ids that were named and name no job.
     pub not_found: Vec<String>,
+    /// Of the whole run, as the steps by action.
     pub(in crate::ops) digest: String,
     pub(in crate::ops) by_action: BTreeMap<Action, u64>,
     pub(in crate::ops) warnings: Vec<String>,
@@ -111,6 +114,11 @@ impl Plan {
         self.parts().map(|part| part.steps.len()).sum()
     }
 
+    /// How many steps are spooled.
+    fn spooled(&self) -> usize {
+        self.spool.as_ref().map_or(0, Spool::drafted)
+    }
+
     pub(in crate::ops) fn len_of_waiting(&self) -> u64 {
         self.waiting.iter().map(|part| part.steps.len() as u64).sum()
     }
@@ -128,6 +136,21 @@ impl Plan {
     pub(in crate::ops) fn take_jobs(&mut self) -> Vec<StepJob> {
         let parts = std::iter::once(&mut self.claims).chain(&mut self.waiting);
         parts.flat_map(|part| std::mem::take(&mut part.steps)).map(|(_, job)| job).collect()
+    }
+
+    /// Counts steps of the run.
+    pub(in crate::ops) fn count(&mut self, tally: Tally) {
+        let Tally { digest, by_action, .. } = tally.finish();
+        self.run.append(digest);
+        self.digest = self.run.hex(&self.claims.spec.mapping);
+        by_action.into_iter().for_each(|(action, steps)| *self.by_action.entry(action).or_default() += steps);
+    }
+
+    /// Leaves what it has no room for to another run.
+    pub fn alone(&mut self) {
+        (self.later, self.later_waiting, self.spool) = (0, 0, None);
+        (self.run, self.by_action) = (Digest::default(), BTreeMap::new());
+        self.count(Tally::of(self.parts().flat_map(|part| &part.steps)));
     }
 
     /// The beginning of the digest, which is what people copy.
@@ -169,7 +192,7 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
     let most = usize::try_from(selection.most_claims()).unwrap_or(usize::MAX);
     let most = if selection.is_by_name() { most } else { most.min(STEPS) };
     if selection.is_by_name() {
-        let mut drafts = Drafts::on(&snapshot.spec, most, &selection.bound);
+        let mut drafts = Drafts::on(&snapshot.spec, most, selection);
         selection.check(&snapshot.spec, policy)?;
         let found = snapshot.find(&selection.ids)?;
         let not_found = selection.without_job(&found);
@@ -188,7 +211,8 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
     let with_due = selection.with_due && waiting_side::is_asked_for(selection);
     let (mut side, mut stuck) = (WaitingSide::default(), StuckByQueue::new());
     let (drafts, holders) = loop {
-        let mut drafts = Drafts::on(&spec, most, &selection.bound);
+        let mut drafts = Drafts::on(&spec, most, selection);
+        drafts.spool = snapshot.spool.take().filter(|_| is_first);
         let mut room = most.max(1);
         let mut each = |spec: &QueueSpec, claim: &Claim, judgement: Judgement, is_admitted: bool| {
             waiting_side::count(&mut stuck, claim, &judgement);
@@ -250,7 +274,7 @@ pub fn plan_again(snapshot: &mut Snapshot, name: &str, saved: &SavedPlan, policy
     let ids = saved.steps.iter().map(|step| step.id.clone()).collect();
     let selection = Selection { ids, from_list: true, ..Selection::default() };
     selection.check(&snapshot.spec, policy)?;
-    let mut drafts = Drafts::on(&snapshot.spec, usize::MAX, &selection.bound);
+    let mut drafts = Drafts::on(&snapshot.spec, usize::MAX, &selection);
     let keys: Vec<Key> = saved.steps.iter().map(|step| step.key.clone()).collect();
     let found = snapshot.find_keys(&keys)?;
     let known: BTreeSet<String> = found.iter().map(|(claim, _)| claim.key.exact()).collect();
@@ -266,11 +290,12 @@ fn finish(
     snapshot: &mut Snapshot,
     selection: &Selection,
     policy: &Policy,
-    drafts: Drafts,
+    mut drafts: Drafts,
     counted: Option<(Gauge, &Holders)>,
     not_found: Vec<String>,
 ) -> Result<Plan, OpsError> {
-    let Drafts { spec, steps, skipped, prints, thresholds_used, troubled, living_hosts, .. } = drafts;
+    drafts.spool_others();
+    let Drafts { spec, steps, skipped, tally, mut spool, thresholds_used, troubled, living_hosts, .. } = drafts;
     let (steps, beyond_limit) = steps.finish();
     let all = match selection.bound.left {
         None => steps.len() as u64 + beyond_limit,
@@ -279,11 +304,11 @@ fn finish(
         Some((left, _)) => left,
     };
     let later = all.min(selection.most_claims()).saturating_sub(steps.len() as u64);
+    spool.iter_mut().for_each(|spool| spool.limit(0, later));
     let mut part = Part { spec, steps };
-    let tally = Tally::of(part.steps.iter());
+    let tally = tally.unwrap_or_default().finish();
     let lost_before = lost_before(&part.steps, policy);
-    let (digest, by_action) = tally.finish(&snapshot.spec.mapping);
-    let final_actions = final_actions(&snapshot.spec, by_action.keys());
+    let final_actions = final_actions(&snapshot.spec, tally.by_action.keys());
     let mut measured = Measured::default();
     let mut warnings: Vec<String> = Vec::new();
     // What the brake asks and people read is asked and said once in a run.
@@ -298,9 +323,9 @@ fn finish(
         warnings.extend(lost_before);
         warnings.extend(forecast);
         warnings.extend(final_actions.iter().cloned());
-        warnings.extend(cascades(snapshot, by_action.keys(), false)?);
+        warnings.extend(cascades(snapshot, tally.by_action.keys(), false)?);
     }
-    Ok(Plan {
+    let mut plan = Plan {
         claims: part,
         waiting: Vec::new(),
         store_time: snapshot.now(),
@@ -312,10 +337,11 @@ fn finish(
         beyond_limit,
         later,
         later_waiting: 0,
-        prints: prints.map(Arc::new),
+        run: Digest::default(),
+        spool,
         not_found,
-        digest,
-        by_action,
+        digest: String::new(),
+        by_action: BTreeMap::new(),
         warnings,
         diagnosed: Diagnosed::default(),
         policy: policy.clone(),
@@ -325,7 +351,9 @@ fn finish(
         undoable: final_actions.is_empty(),
         undoes: None,
         living_hosts,
-    })
+    };
+    plan.count(tally);
+    Ok(plan)
 }
 
 /// Drafts named jobs that were found. `last_word` may still skip a step.
@@ -350,7 +378,10 @@ struct Drafts<'a> {
     skipped: SkippedJobs,
     /// Which jobs may have a step.
     bound: &'a Bound,
-    prints: Option<Hashes>,
+    /// The steps of the whole run; `None` in a later pass of it.
+    tally: Option<Tally>,
+    /// Takes the steps for which there is no room.
+    spool: Option<Spool>,
     thresholds_used: ThresholdsUsed,
     /// True if a step rests on trouble alone.
     troubled: bool,
@@ -359,13 +390,15 @@ struct Drafts<'a> {
 
 impl Drafts<'_> {
     /// Drafts for that queue, none yet, of which the first `most` steps are kept.
-    fn on<'a>(spec: &QueueSpec, most: usize, bound: &'a Bound) -> Drafts<'a> {
+    fn on<'a>(spec: &QueueSpec, most: usize, selection: &'a Selection) -> Drafts<'a> {
+        let bound = &selection.bound;
         Drafts {
             spec: spec.clone(),
             steps: First::of(most),
             skipped: SkippedJobs::default(),
             bound,
-            prints: spec.claim.claimed_at.is_none().then(Hashes::default),
+            tally: bound.only.is_none().then(|| Tally::limited(selection.limit)),
+            spool: None,
             thresholds_used: ThresholdsUsed::default(),
             troubled: false,
             living_hosts: BTreeSet::new(),
@@ -386,21 +419,38 @@ impl Drafts<'_> {
         match draft {
             Draft::Skipped(why) => self.skipped.add(place, why, || job(None)),
             Draft::Step(step) if self.bound.admits(spec, claim, &step) => {
-                if let Some(prints) = &mut self.prints {
-                    prints.insert(print(&step));
-                }
+                self.tally.iter_mut().for_each(|tally| tally.add(place, &step));
                 self.thresholds_used.add(claim, judgement);
                 self.troubled |= !judgement.verdict.is_death();
                 let host = claim.owner.as_ref().and_then(|owner| owner.host.as_ref());
                 self.living_hosts.extend(host.filter(|_| judgement.is_declared_dead).cloned());
-                self.steps.add(place, || {
-                    let job = StepJob::of(&step, job(Some(&step)));
+                let job = |step: &Step| StepJob::of(step, job(Some(step)));
+                if let Some(spool) = self.spool.as_mut().filter(|_| !self.steps.wants(place)) {
+                    spool.draft(&step, job(&step));
+                }
+                let others = self.steps.displace(place, || {
+                    let job = job(&step);
                     (*step, job)
                 });
+                self.spool(others);
                 return true;
             }
             Draft::Step(_) => {}
         }
         false
+    }
+
+    /// Spools the steps for which there is no room, once all are drafted.
+    fn spool_others(&mut self) {
+        let others = self.steps.shrink();
+        self.spool(others);
+    }
+
+    fn spool(&mut self, others: Vec<(i64, Box<(Step, StepJob)>)>) {
+        let Some(spool) = &mut self.spool else { return };
+        for (_, other) in others {
+            let (step, job) = *other;
+            spool.draft(&step, job);
+        }
     }
 }

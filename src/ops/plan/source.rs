@@ -6,7 +6,7 @@ use crate::history::Directory;
 use crate::model::{EvidenceRow, Key, Precondition, Step, Target, Write};
 use crate::ops::OpsError;
 use crate::ops::history::Records;
-use crate::ops::passes::{Bound, Hashes, STEPS};
+use crate::ops::passes::Bound;
 use crate::ops::selection::Selection;
 use crate::ops::session::Snapshot;
 use crate::ops::undo::undo_plan;
@@ -22,9 +22,8 @@ pub enum PlanSource {
     Selection(Box<Selection>),
     /// The jobs of a saved plan, after what to call its file.
     Saved(String, Arc<SavedPlan>),
-    /// The steps of a run from that one on, by the beginning of its id; they are searched in the journals of this host,
-    /// and in the ledger.
-    Run(String, Option<Directory>, u64),
+    /// The steps of a run, by the beginning of its id; they are searched in the journals of this host, and in the ledger.
+    Run(String, Option<Directory>, Bound),
 }
 
 impl PlanSource {
@@ -32,14 +31,14 @@ impl PlanSource {
         match self {
             PlanSource::Selection(selection) => plan(snapshot, selection, policy),
             PlanSource::Saved(name, saved) => plan_again(snapshot, name, saved, policy),
-            PlanSource::Run(prefix, journals, from) => {
-                undo_plan(&mut Records { journals: journals.as_ref(), snapshot: Some(snapshot) }, prefix, *from)
+            PlanSource::Run(prefix, journals, bound) => {
+                undo_plan(&mut Records { journals: journals.as_ref(), snapshot: Some(snapshot) }, prefix, bound)
             }
         }
     }
 
     /// For the plan of a second snapshot: a job that is not in the first plan must not push out one that is.
-    pub(in crate::ops) fn only(&self, only: Hashes) -> PlanSource {
+    pub(in crate::ops) fn only(&self, only: Digest) -> PlanSource {
         self.bounded(|bound| bound.only = Some(Arc::new(only)))
     }
 
@@ -47,8 +46,8 @@ impl PlanSource {
     pub fn rest(&self, bound: Bound) -> PlanSource {
         match self {
             PlanSource::Run(prefix, journals, _) => {
-                let run_id = bound.run_id.unwrap_or_else(|| prefix.clone());
-                PlanSource::Run(run_id, journals.clone(), (bound.passes * STEPS) as u64)
+                let run_id = bound.run_id.clone().unwrap_or_else(|| prefix.clone());
+                PlanSource::Run(run_id, journals.clone(), bound)
             }
             _ => self.bounded(|old| *old = bound),
         }
@@ -135,9 +134,9 @@ pub(super) fn fits(name: &str, saved: &SavedPlan, here: &Target, mapping: &str) 
         if !seen.insert(step.key.exact()) {
             return broken(format!("job {} is in it twice", step.id));
         }
-        digest.add(step);
+        digest.add(Digest::print(step));
     }
-    if digest.finish(mapping) != saved.digest {
+    if digest.hex(mapping) != saved.digest {
         let changed = if mapping.is_empty() { "" } else { "the mapping has changed since, or " };
         return broken(format!(
             "its digest does not match its steps: {changed}it was altered or damaged. Make a new plan"

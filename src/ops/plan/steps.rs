@@ -1,10 +1,13 @@
 //! The steps of a plan and the jobs that are skipped, and what they come to.
 
-use crate::model::{Action, Step};
+use crate::model::{Action, Outcome, Step};
+use crate::ops::passes::Hashes;
+use crate::output::format::Lines;
 use crate::output::{First, Job, LISTED, SkippedJob, StepJob};
-use crate::policy::{Digest, Finding, SkipReason, Skipped};
+use crate::policy::{Digest, Finding, Print, SkipReason, Skipped};
 use crate::preset::QueueSpec;
 use std::collections::BTreeMap;
+use std::io;
 
 /// The steps on one queue spec, longest silent first, each with its document.
 pub(in crate::ops) struct Part {
@@ -36,7 +39,7 @@ impl SkippedJobs {
     }
 
     /// Adds others behind these.
-    pub(super) fn append(&mut self, other: SkippedJobs) {
+    pub(in crate::ops) fn append(&mut self, other: SkippedJobs) {
         self.unknown_zone += other.unknown_zone;
         other.by_reason.into_iter().for_each(|(reason, jobs)| *self.by_reason.entry(reason).or_default() += jobs);
         other.first.finish().0.into_iter().for_each(|job| self.first.add(i64::MAX, || job));
@@ -51,25 +54,111 @@ impl SkippedJobs {
     }
 }
 
-/// The digest of some steps and their number by action, from one pass over them.
+/// The prints of the steps of a run and their number by action, from one pass over them.
 #[derive(Default)]
 pub(in crate::ops) struct Tally {
-    digest: Digest,
+    pub(super) digest: Digest,
     /// Steps by action; an action without any is absent.
     pub(in crate::ops) by_action: BTreeMap<Action, u64>,
+    /// Of a run that is limited, whose first steps alone count.
+    first: Option<First<(Print, Action)>>,
 }
 
 impl Tally {
+    pub(super) fn limited(most: Option<usize>) -> Tally {
+        Tally { first: most.map(First::of), ..Tally::default() }
+    }
+
     pub(in crate::ops) fn of<'a>(steps: impl Iterator<Item = &'a (Step, StepJob)>) -> Tally {
         let mut tally = Tally::default();
-        for (step, _) in steps {
-            tally.digest.add(step);
-            *tally.by_action.entry(step.action).or_default() += 1;
-        }
+        steps.for_each(|(step, _)| tally.add(0, step));
         tally
     }
 
-    pub(in crate::ops) fn finish(self, mapping: &str) -> (String, BTreeMap<Action, u64>) {
-        (self.digest.finish(mapping), self.by_action)
+    pub(in crate::ops) fn add(&mut self, order: i64, step: &Step) {
+        let one = (Digest::print(step), step.action);
+        match &mut self.first {
+            Some(first) => first.add(order, || one),
+            None => self.count(one),
+        }
     }
+
+    fn count(&mut self, (print, action): (Print, Action)) {
+        self.digest.add(print);
+        *self.by_action.entry(action).or_default() += 1;
+    }
+
+    pub(super) fn finish(mut self) -> Tally {
+        let first = self.first.take().map(|first| first.finish().0);
+        first.into_iter().flatten().for_each(|one| self.count(one));
+        self
+    }
+}
+
+/// The steps that a plan has no room for, for a list that is whole.
+pub struct Spool {
+    /// JSON, each under the hash of its job's key.
+    lines: Lines<u64>,
+    /// How many of them are of the draft.
+    drafted: usize,
+    /// The outcome of those that no pass comes to; `None` for a dry run.
+    outcome: Option<Outcome>,
+    /// None yet: its hashes are those of the lines.
+    pub(in crate::ops) tried: Hashes,
+}
+
+impl Spool {
+    pub fn new(is_dry: bool) -> Spool {
+        let outcome = (!is_dry).then_some(Outcome::NotTried);
+        Spool { lines: Lines::default(), drafted: 0, outcome, tried: Hashes::default() }
+    }
+
+    /// For the steps of later passes alone, of which none was drafted.
+    pub(in crate::ops) fn emptied(self) -> Spool {
+        Spool { lines: Lines::default(), drafted: 0, ..self }
+    }
+
+    /// Adds a step that is drafted, and may be carried out by a later pass.
+    pub(in crate::ops) fn draft(&mut self, step: &Step, mut job: StepJob) {
+        job.outcome = self.outcome;
+        self.lines.add(job.job.order(), self.tried.hash(step.key.exact()), |out| json(out, &job));
+        self.drafted += 1;
+    }
+
+    /// Leaves out what `--limit` leaves out, of the steps that were drafted since there were so many.
+    pub(in crate::ops) fn limit(&mut self, since: usize, most: u64) {
+        self.lines.cut(since, usize::try_from(most).unwrap_or(usize::MAX));
+        self.drafted = self.lines.count();
+    }
+
+    pub(in crate::ops) fn drafted(&self) -> usize {
+        self.drafted
+    }
+
+    /// Adds a step that was carried out.
+    pub(in crate::ops) fn end(&mut self, job: &StepJob) {
+        self.lines.add(job.job.order(), 0, |out| json(out, job));
+    }
+
+    /// The lines of a plan that is only printed.
+    pub(in crate::ops) fn planned(mut self) -> io::Result<Lines<u64>> {
+        self.lines.sort(usize::MAX)?;
+        Ok(self.lines)
+    }
+
+    /// The lines of a run: of what was drafted, the steps that it did not come to, of which it knows how many.
+    pub(in crate::ops) fn ended(mut self, tried: &Hashes, not_tried: u64) -> io::Result<Lines<u64>> {
+        let (mut n, mut left) = (0, not_tried);
+        self.lines.retain(|hash| {
+            n += 1;
+            let is_left = n > self.drafted || left > 0 && !tried.has_hash(hash);
+            left -= u64::from(is_left && n <= self.drafted);
+            is_left
+        });
+        self.planned()
+    }
+}
+
+fn json(out: &mut Vec<u8>, job: &StepJob) -> io::Result<()> {
+    Ok(serde_json::to_writer(out, job)?)
 }

@@ -33,12 +33,12 @@ pub fn plan_waiting(
         // The operator's policy is about claims.
         let policy = Policy { too_long, ..Policy::default() };
         let wanted = Wanted::Before(snapshot.now().minus(shortest));
-        let (part, _) = part(&mut snapshot, selection, &policy, plan, &wanted, &mut |claim, _, draft| {
+        let (part, tally, _) = part(&mut snapshot, selection, &policy, plan, &wanted, &mut |claim, _, draft| {
             let is_here = policy.too_long.limit(claim).is_some_and(|entry| numbers.contains(&entry.number));
             let is_due = is_here && (draft.step().is_none() || seen.insert(claim.key.exact()));
             is_due.then_some(Counted::Alone)
         })?;
-        add(&mut snapshot, part, plan)?;
+        add(&mut snapshot, part, tally, plan)?;
     }
     Ok(())
 }
@@ -59,15 +59,18 @@ pub fn plan_interrupted(
     let mut found = Diagnoses::new(&spec);
     let wanted = Wanted::Since(snapshot.now().minus(since));
     let without = (plan.later_waiting, plan.beyond_limit);
-    let (part, holders) = part(&mut snapshot, selection, &policy, plan, &wanted, &mut |claim, judgement, draft| {
-        let would = PlannedActions::of(draft.step().map(|step| step.action));
-        Some(found.add(claim, judgement, true, would))
-    })?;
+    let spooled = plan.spooled();
+    let (part, tally, holders) =
+        part(&mut snapshot, selection, &policy, plan, &wanted, &mut |claim, judgement, draft| {
+            let would = PlannedActions::of(draft.step().map(|step| step.action));
+            Some(found.add(claim, judgement, true, would))
+        })?;
     let is_first = selection.bound.passes == 0;
     // All of them, and not those for which this pass has room; a later pass brings back none that the first held back.
     let interrupted = compared(&mut snapshot, holders.claims(), since)?;
     if let Some(why) = interrupted.evidence().filter(|_| !(is_overridden || is_first && plan.claims.steps.is_empty())) {
         (plan.later_waiting, plan.beyond_limit) = without;
+        plan.spool.iter_mut().for_each(|spool| spool.limit(spooled, 0));
         return Ok(Some(format!("{why}: none of them is brought back in this run")));
     }
     if is_first {
@@ -75,7 +78,7 @@ pub fn plan_interrupted(
         plan.measured.interrupted = Some(interrupted);
         plan.diagnosed.add(diagnosed(&mut snapshot, found, &holders)?);
     }
-    add(&mut snapshot, part, plan)?;
+    add(&mut snapshot, part, tally, plan)?;
     Ok(None)
 }
 
@@ -88,13 +91,17 @@ fn part(
     plan: &mut Plan,
     wanted: &Wanted,
     is_due: &mut dyn FnMut(&Claim, &Judgement, &Draft) -> Option<Counted>,
-) -> Result<(Part, Holders), OpsError> {
+) -> Result<(Part, Tally, Holders), OpsError> {
     let now = snapshot.now();
     let of_limit = selection.limit.map_or(u64::MAX, |limit| (limit as u64).saturating_sub(plan.total()));
     let waiting = plan.len_of_waiting() + plan.later_waiting;
     let room = selection.bound.left.map_or(of_limit, |(_, left)| of_limit.min(left.saturating_sub(waiting)));
     let most = STEPS.saturating_sub(plan.len()).min(usize::try_from(room).unwrap_or(usize::MAX));
-    let mut drafts = Drafts::on(&snapshot.spec, most, &selection.bound);
+    let limit = selection.limit.and(usize::try_from(of_limit).ok());
+    let limited = Selection { limit, ..selection.clone() };
+    let mut drafts = Drafts::on(&snapshot.spec, most, &limited);
+    let spooled = plan.spooled();
+    drafts.spool = plan.spool.take();
     let holders = snapshot.scan(wanted, Detail::ForAction, &mut |spec, claim| {
         let judgement = judge(spec, &claim, policy, now);
         if judgement.verdict == Verdict::Healthy || !selection.admits(&claim) {
@@ -105,28 +112,29 @@ fn part(
             drafts.add(spec, &claim, (&judgement, counted), policy, draft);
         }
     })?;
-    let Drafts { spec, steps, skipped, .. } = drafts;
+    drafts.spool_others();
+    let Drafts { spec, steps, skipped, tally, spool, .. } = drafts;
     plan.skipped.append(skipped);
     let (steps, beyond) = steps.finish();
-    plan.later_waiting += beyond.min(room.saturating_sub(steps.len() as u64));
+    let later = beyond.min(room.saturating_sub(steps.len() as u64));
+    plan.spool = spool;
+    plan.spool.iter_mut().for_each(|spool| spool.limit(spooled, later));
+    plan.later_waiting += later;
     plan.beyond_limit += beyond;
-    Ok((Part { spec, steps }, holders))
+    Ok((Part { spec, steps }, tally.unwrap_or_default().finish(), holders))
 }
 
-/// Adds a part that has steps, with what an operator should know of them.
-fn add(snapshot: &mut Snapshot, part: Part, plan: &mut Plan) -> Result<(), OpsError> {
-    if part.steps.is_empty() {
-        return Ok(());
+/// Adds a part that has steps, with what an operator should know of all that a run takes.
+fn add(snapshot: &mut Snapshot, part: Part, tally: Tally, plan: &mut Plan) -> Result<(), OpsError> {
+    warn_of_actions(snapshot, &part, &tally, plan)?;
+    plan.count(tally);
+    if !part.steps.is_empty() {
+        plan.waiting.push(part);
     }
-    warn_of_actions(snapshot, &part, plan)?;
-    plan.waiting.push(part);
-    let tally = Tally::of(plan.parts().flat_map(|part| &part.steps));
-    (plan.digest, plan.by_action) = tally.finish(&plan.claims.spec.mapping);
     Ok(())
 }
 
-fn warn_of_actions(snapshot: &mut Snapshot, part: &Part, plan: &mut Plan) -> Result<(), OpsError> {
-    let tally = Tally::of(part.steps.iter());
+fn warn_of_actions(snapshot: &mut Snapshot, part: &Part, tally: &Tally, plan: &mut Plan) -> Result<(), OpsError> {
     let final_actions = final_actions(&part.spec, tally.by_action.keys());
     plan.undoable &= final_actions.is_empty();
     let cascades = cascades(snapshot, tally.by_action.keys(), false)?;

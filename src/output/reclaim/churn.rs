@@ -18,7 +18,7 @@ pub struct WarnAbove {
 /// The warning, if more jobs were moved, or would be.
 pub(super) fn churn(document: &Reclaim, usual: Option<&WarnAbove>) -> Option<String> {
     let WarnAbove { jobs, origin } = usual?;
-    let listed = document.steps.iter().filter(|step| step.is_lost()).count() as u64;
+    let listed = document.steps.items.iter().filter(|step| step.is_lost()).count() as u64;
     let moved = document.lost.max(listed);
     (moved > *jobs)
         .then(|| format!("that is more than {jobs}: workers die often here ({origin}): {}", owners(document, moved)))
@@ -27,7 +27,7 @@ pub(super) fn churn(document: &Reclaim, usual: Option<&WarnAbove>) -> Option<Str
 /// The owners that lost most of them; their hosts, where the preset knows them.
 fn owners(document: &Reclaim, moved: u64) -> String {
     let mut lost: BTreeMap<&str, u64> = BTreeMap::new();
-    for StepJob { job, .. } in document.steps.iter().filter(|step| step.is_lost()) {
+    for StepJob { job, .. } in document.steps.items.iter().filter(|step| step.is_lost()) {
         let mut named = [&job.host, &job.owner].into_iter().flatten().filter(|name| !is_blank(name));
         *lost.entry(named.next().map_or("(no owner)", String::as_str)).or_default() += 1;
     }

@@ -105,24 +105,29 @@ fn planned(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
     if summary.planned > 0 && !closing.is_machine {
         messages.extend(when(document).map(Message::Note));
     }
-    if summary.beyond_limit > 0 {
-        let more = count(summary.beyond_limit, "more job", "more jobs");
-        let is_one_plan = closing.save_plan.is_some() || document.head.confirmed_after_seconds.is_some();
+    messages.extend(unlisted(document));
+    if document.beyond() > 0 {
+        let more = count(document.beyond(), "more job", "more jobs");
         messages.push(Message::Note(match document.is_limited() {
             true => format!("{more} beyond --limit"),
-            false if is_one_plan => format!("{more} are in no plan yet: make another one once this is applied"),
-            false => format!("{more} not listed here; --apply goes on to them in the same run"),
+            false => format!("{more} are in no plan yet: make another one once this is applied"),
         }));
     }
     if let Some(path) = closing.save_plan {
         messages.push(Message::Note(format!("the plan is in {}", path.display())));
     }
-    let is_left = summary.planned > 0 || (summary.beyond_limit > 0 && !document.is_limited());
-    if is_left && document.head.refused.is_none() && !closing.is_machine {
+    if summary.planned > 0 && document.head.refused.is_none() && !closing.is_machine {
         let when = if document.head.undoes.is_some() { "to do it" } else { "to do exactly this" };
         messages.extend(next(when, closing));
     }
     messages
+}
+
+/// How many steps a list for people leaves out.
+fn unlisted(document: &Reclaim) -> Option<Message> {
+    let (jobs, others) = (document.steps.count() as u64, document.unlisted());
+    let listed = || format!("{} are listed here; -o jsonl lists all", count(jobs, "job", "jobs"));
+    (others > 0).then(|| Message::Note(listed()))
 }
 
 /// The commands that execute the plan, after the words that say when to type them.
@@ -175,6 +180,7 @@ fn applied(document: &Reclaim, outcomes: &Outcomes, closing: &Closing<'_>) -> Ve
     }
     let mut messages = Vec::new();
     messages.push(Message::Note(done(document, outcomes, |action| action.past().to_owned())));
+    messages.extend(unlisted(document));
     if outcomes.moved > 0 {
         messages.extend(when(document).map(Message::Note));
     }
@@ -237,7 +243,7 @@ pub(super) fn refusals(document: &Reclaim) -> Vec<String> {
     {
         return Vec::new();
     }
-    for step in &document.steps {
+    for step in &document.steps.items {
         let Some((error, outcome)) = step.error.as_ref().zip(step.outcome) else { continue };
         let (what, left) = match outcome {
             Outcome::Refused if error.is_of_unique_key() && step.job.action == Some(Action::Requeue) => {

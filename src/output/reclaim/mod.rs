@@ -13,7 +13,7 @@ use crate::output::document::{Document, List};
 use crate::output::findings::Wording;
 use crate::output::format::{Cell, Format, Page, Screen, Times, Tone, count, first_few, grouped};
 use crate::output::listing::one_a_line;
-use crate::output::{Causes, Diagnosis, Filter, Row, SkippedJob, StepJob, diagnoses};
+use crate::output::{Causes, Diagnosis, Filter, LongList, Row, SkippedJob, StepJob, diagnoses};
 use crate::policy::{self, Override, SkipReason};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,10 +34,9 @@ pub struct Reclaim {
     /// What is likely to have happened to the jobs of the steps, most jobs first; none where jobs were named, and for a
     /// restart sweep, whose scope says who is dead.
     pub diagnoses: Vec<Diagnosis>,
-    /// What is done, longest silent first. A plan of more than 5,000 steps lists the first; after an apply it lists
-    /// them and, of the others, those that were not moved.
-    #[serde(serialize_with = "one_a_line")]
-    pub steps: Vec<StepJob>,
+    /// What is done, longest silent first; after an apply with what was not moved before the rest.
+    #[schemars(with = "Vec<StepJob>")]
+    pub steps: LongList<StepJob>,
     /// The first thousand of what was examined and is skipped.
     #[serde(serialize_with = "one_a_line")]
     pub skipped: Vec<SkippedJob>,
@@ -175,8 +174,8 @@ pub struct ReclaimSummary {
     pub skipped_by_reason: BTreeMap<SkipReason, u64>,
     /// How many of them are unknown because the zone of their times is, and for nothing else.
     pub unknown_zone: u64,
-    /// Jobs that are due and not in `steps`: beyond `--limit`, or beyond the steps that a document lists. An apply goes
-    /// on to the latter, which `planned` and `outcomes` count then.
+    /// Jobs that are due and not in `steps`: beyond `--limit`, or beyond the 5,000 of a plan that is saved,
+    /// confirmed, refused or tried on the server.
     pub beyond_limit: u64,
     /// How many diagnoses there are; `diagnoses` holds the first thousand.
     pub diagnoses: u64,
@@ -246,7 +245,7 @@ impl Document for Reclaim {
         let heading = if self.head.undoes.is_some() { "Not reverted:\n" } else { "Skipped:\n" };
         vec![
             List::of("diagnosis", &self.diagnoses, Columns::new()),
-            List::of("step", &self.steps, steps(self.shown(times))),
+            List::of("step", &self.steps.items, steps(self.shown(times))).and(self.steps.rest.iter()),
             List::of("skipped", &self.skipped, skipped(self.head.store_time, times)).under(heading),
         ]
     }
@@ -276,7 +275,7 @@ impl Reclaim {
             Some(error) => Cell::new(error.message.as_str(), Tone::Bad),
             None => columns::reasons(&step.job, now, screen.times),
         };
-        let steps = self.steps.iter().map(|one| Row { job: &one.job, why: step(one), mark: "" });
+        let steps = self.steps.items.iter().map(|one| Row { job: &one.job, why: step(one), mark: "" });
         let wording = Wording { times: Some((now, screen.times)), is_short: true, silence: None };
         let skipped = self.skipped.iter().map(|SkippedJob { job, skipped }| {
             let why = wording.skipped(skipped.reason, &skipped.findings);
@@ -292,7 +291,7 @@ impl Reclaim {
     fn result(&self, screen: &Screen) -> Page {
         let is_left = |step: &&StepJob| step.outcome != Some(Outcome::Moved);
         let mut page = Page::default();
-        let left = steps(self.shown(screen.times)).table(self.steps.iter().filter(is_left));
+        let left = steps(self.shown(screen.times)).table(self.steps.items.iter().filter(is_left));
         if !left.rows.is_empty() {
             page.table("Not moved:\n", &left, screen);
             page.push("\n");
@@ -311,9 +310,19 @@ impl Reclaim {
         Shown { is_undo, ended, rolled_back: self.head.rolled_back, now: self.head.store_time, times }
     }
 
+    /// Steps that are planned and not in the list, which is for people or was not executed.
+    fn unlisted(&self) -> u64 {
+        self.summary.planned.saturating_sub(self.steps.count() as u64)
+    }
+
+    /// Jobs that are left to another run.
+    fn beyond(&self) -> u64 {
+        self.summary.beyond_limit.saturating_sub(self.unlisted())
+    }
+
     /// True if `--limit` leaves jobs to another run.
     fn is_limited(&self) -> bool {
-        self.head.filter.limit.is_some_and(|limit| limit <= self.steps.len() as u64)
+        self.head.filter.limit.is_some_and(|limit| limit <= self.summary.planned)
     }
 
     /// The titles of its table, of a plan or of what became of it.

@@ -27,8 +27,8 @@ pub fn paragraph(document: &Reclaim, host: Option<&str>, is_recorded: bool, clos
     lines.extend(lost_commit(outcomes).map(|text| format!("{}.", capital(&text))));
     lines.extend(closing.stop.as_ref().map(|stop| format!("Stopped early: {stop}.")));
     lines.extend(skipped_by_reason(document));
-    if summary.beyond_limit > 0 && document.is_limited() {
-        lines.push(format!("{} beyond --limit.", count(summary.beyond_limit, "more job", "more jobs")));
+    if document.beyond() > 0 && document.is_limited() {
+        lines.push(format!("{} beyond --limit.", count(document.beyond(), "more job", "more jobs")));
     }
     lines.extend(when(document).filter(|_| outcomes.moved > 0).map(|when| format!("{}.", capital(&when))));
     lines.extend(churn(document, closing.warn_above).map(|churn| format!("{}.", capital(&churn))));

@@ -18,9 +18,9 @@ pub fn holds(bytes: &[u8]) {
     let digest = |plan: &SavedPlan| {
         let mut digest = Digest::default();
         for step in &plan.steps {
-            digest.add(step);
+            digest.add(Digest::print(step));
         }
-        digest.finish("")
+        digest.hex("")
     };
     let whole = digest(&plan);
     let mut turned = plan.clone();

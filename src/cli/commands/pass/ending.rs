@@ -176,7 +176,7 @@ impl<'a> FollowUp<'a> {
         let limits = || settings.limits(options.name, READING, &context.interrupt, true);
         let mut redraw = |verified: &Verified| context.ui.redraw(&format!("watching: {}", verified.sentence()));
         let verified =
-            ops::follow(store.as_ref(), &limits, &watch, &done.document.steps, &self.policy, time, &mut redraw);
+            ops::follow(store.as_ref(), &limits, &watch, &done.document.steps.items, &self.policy, time, &mut redraw);
         context.ui.redraw("");
         match verified {
             Ok(verified) => {

@@ -13,6 +13,7 @@ use crate::cli::{CliError, Context, Exit};
 use crate::model::age;
 use crate::ops::{
     self, ApplyOptions, Bound, Guard, LockOptions, Mode, OddList, OpsError, PlanSource, ReadyPlan, Reclaimed, Snapshot,
+    Spool,
 };
 use crate::output::format::{Format, count, grouped};
 use crate::output::{Closing, WarnAbove, no_such_job};
@@ -82,11 +83,18 @@ impl<'a> Pass<'a> {
             snapshot.must_have_scripts()?;
         }
         snapshot.progress = self.context.progress(self.options.is_restart);
+        snapshot.spool = self.is_whole().then(|| Spool::new(self.options.act.mode() == Mode::Plan));
         snapshot.return_later(&self.options.delay)?;
         match self.options.max_stalls {
             Some(_) => snapshot.counting_losses(),
             None => Ok(snapshot),
         }
+    }
+
+    /// True if a program reads the list of what becomes of the steps.
+    fn is_whole(&self) -> bool {
+        let is_list = matches!(self.format, Format::Json | Format::Jsonl | Format::Csv | Format::Name);
+        (is_list || self.options.has_report_file) && self.options.act.mode() != Mode::ServerDryRun
     }
 
     /// Names the run after the database's time, with a random suffix.
@@ -318,7 +326,7 @@ impl<'a> Pass<'a> {
         let outcomes = done.document.summary.outcomes.as_ref();
         let is_news = outcomes.map_or(done.document.head.refused.is_some(), |ended| ended.moved + ended.refused > 0);
         if is_news && self.options.act.mode() == Mode::Apply {
-            (done.document.steps, done.document.skipped) = (Vec::new(), Vec::new());
+            (done.document.steps, done.document.skipped) = Default::default();
             on_run::report(&self.settings.target.on_run, &done.document, self.context);
         }
         ended

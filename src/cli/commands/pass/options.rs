@@ -19,6 +19,8 @@ pub(in crate::cli::commands) struct Options<'a> {
     pub(super) confirm_after: Option<Duration>,
     /// How long the run may take, unless the operator says.
     pub(super) time: Duration,
+    /// Whether the document goes to a file too.
+    pub(in crate::cli::commands) has_report_file: bool,
     /// True for a restart sweep: workers start after it, and jobs of theirs that stay where they are wait for a person.
     pub(in crate::cli::commands) is_restart: bool,
     /// Whether jobs that wait for too long are planned too.
@@ -85,6 +87,7 @@ impl<'a> Options<'a> {
             max_stalls: None,
             confirm_after: None,
             time: if act.mode().writes() { APPLYING } else { READING },
+            has_report_file: false,
             is_restart: false,
             with_waiting: false,
             interrupted: None,

@@ -9,8 +9,8 @@ use crate::model::Outcome;
 use crate::ops::{self, Mode, Reclaimed, Records};
 use crate::output::format::{Format, count, inert, json};
 use crate::output::{
-    Closing, FileMode, HistoryOne, Reclaim, SkippedJob, StepJob, WhySkipped, closing as sentences, left_behind,
-    paragraph, place, skipped_by_reason, statements,
+    Closing, FileMode, HistoryOne, Reclaim, SkippedJob, WhySkipped, closing as sentences, left_behind, paragraph,
+    place, skipped_by_reason, statements,
 };
 use crate::policy::SkipReason;
 use serde::Serialize;
@@ -64,14 +64,17 @@ impl Pass<'_> {
             return Loudness::Report;
         }
         let is_mail = !self.is_format_said && self.options.act.mode() == Mode::Apply;
-        let is_news = |step: &StepJob| match step.outcome {
-            _ if step.is_wake_up() => false,
-            Some(Outcome::Changed | Outcome::Gone) => false,
-            Some(Outcome::Locked) => !is_mail,
+        let is_news = |outcome: &Outcome| match outcome {
+            Outcome::Changed | Outcome::Gone => false,
+            Outcome::Locked => !is_mail,
             _ => true,
         };
         let document = &done.document;
-        let has_news = document.head.refused.is_some() || !done.after.is_empty() || document.steps.iter().any(is_news);
+        let has_steps = match &document.summary.outcomes {
+            Some(_) => document.by_queue.keys().any(|(.., outcome)| is_news(outcome)),
+            None => document.steps.items.iter().any(|step| !step.is_wake_up()),
+        };
+        let has_news = document.head.refused.is_some() || !done.after.is_empty() || has_steps;
         match (has_news, is_mail) {
             (true, true) => Loudness::Paragraph,
             (true, false) => Loudness::Report,

@@ -7,9 +7,9 @@ use crate::cli::monitor::Metrics;
 use crate::cli::settings::Settings;
 use crate::cli::{CliError, Context, Exit};
 use crate::history::{JournalError, LockFile, Locked};
-use crate::model::age;
+use crate::model::{Outcome, age};
 use crate::ops::{self, LockOptions, Mode, Reclaimed, Snapshot};
-use crate::output::{StepJob, advice};
+use crate::output::advice;
 use crate::store::{Limits, StoreError, StoreErrorKind, too_soon};
 use std::time::{Duration, Instant};
 
@@ -102,7 +102,7 @@ impl LockRequest {
 impl HeldLock {
     /// Records the time of a sweep that moved jobs, for the minimum interval.
     pub(super) fn record_sweep(&mut self, context: &Context, done: &Reclaimed) {
-        let moved = done.document.steps.iter().any(StepJob::was_moved);
+        let moved = done.document.by_queue.keys().any(|(.., outcome)| *outcome == Outcome::Moved);
         let Some(file) = self.file.as_mut().filter(|_| moved) else { return };
         if let Err(error) = file.swept(done.document.head.store_time) {
             context.ui.detail(&format!(

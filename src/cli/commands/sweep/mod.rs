@@ -138,6 +138,7 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
     let name = ("sweep", "jobdoctor.sweep/v1");
     let mut options = Options::resolve(name, &args.act, &args.confirm, &settings, lock.wait)?;
     options.is_restart = args.restart;
+    options.has_report_file = report.is_some();
     // A restart sweep is about owners, and waiting jobs have none.
     options.with_waiting = !args.restart;
     options.with_interrupted = settings.target.interrupted && !args.restart;
