@@ -1,9 +1,9 @@
 //! `--best-effort`: a sweep before workers start neither fails nor delays their start.
 
-use super::signal::Caught;
 use super::ui::Ui;
 use super::{Context, Exit};
 use crate::model::age;
+use crate::output::format::{count, grouped};
 use crate::store::Interrupt;
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -22,19 +22,40 @@ pub fn run(longest: Duration, context: &Context, sweep: impl FnOnce() -> Exit) -
     let (interrupt, ui) = (context.interrupt.clone(), context.ui.clone());
     std::thread::spawn(move || end_after(longest, &interrupt, &ui));
     let exit = std::panic::catch_unwind(AssertUnwindSafe(sweep)).unwrap_or(Exit::Internal);
-    end(exit, &context.caught, &context.ui)
+    end(exit, context)
 }
 
-fn end(exit: Exit, caught: &Caught, ui: &Ui) -> Exit {
+fn end(exit: Exit, context: &Context) -> Exit {
     let exit = match exit {
         Exit::Usage => return exit,
-        _ if caught.signal().is_some() => return exit,
+        _ if context.caught.signal().is_some() => return exit,
         // No signal came: the time was over.
-        Exit::Signal(_) => Exit::TryAgain,
+        Exit::Signal(_) => when_time_is_over(&context.interrupt),
         _ => exit,
     };
-    ui.insist(&would_have_ended(exit));
+    context.ui.insist(&would_have_ended(exit));
     Exit::Done
+}
+
+/// The end of a run that has no report, by what was committed.
+fn when_time_is_over(interrupt: &Interrupt) -> Exit {
+    match (interrupt.unknown(), interrupt.moved()) {
+        (0, 0) => Exit::TryAgain,
+        (0, _) => Exit::Partial,
+        _ => Exit::Unknown,
+    }
+}
+
+/// What a run without a report did: `; run R moved 3,000 jobs, and 20 are of unknown outcome`.
+fn committed(interrupt: &Interrupt, run: Option<&str>) -> String {
+    let (moved, unknown) = (interrupt.moved() as u64, interrupt.unknown() as u64);
+    if moved + unknown == 0 {
+        return String::new();
+    }
+    let run = run.map_or_else(|| "it".to_owned(), |run| format!("run {run}"));
+    let unknown =
+        if unknown == 0 { String::new() } else { format!(", and {} are of unknown outcome", grouped(unknown)) };
+    format!("; {run} moved {}{unknown}", count(moved, "job", "jobs"))
 }
 
 fn would_have_ended(exit: Exit) -> String {
@@ -51,10 +72,29 @@ fn end_after(longest: Duration, interrupt: &Interrupt, ui: &Ui) {
     part(0.05);
     interrupt.roll_back();
     part(0.05);
-    let exit = if interrupt.in_hand() > 0 { Exit::Unknown } else { Exit::TryAgain };
-    let (ui, text) = (ui.clone(), format!("ended after {}; {}", age(longest), would_have_ended(exit)));
+    let (what, exit) = (committed(interrupt, ui.run().as_deref()), when_time_is_over(interrupt));
+    let (ui, text) = (ui.clone(), format!("ended after {}{what}; {}", age(longest), would_have_ended(exit)));
     // A stderr that takes nothing must not hold it up either.
     std::thread::spawn(move || ui.insist(&text));
     std::thread::sleep(Duration::from_millis(100));
     std::process::exit(Exit::Done.code().into());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_committed_decides_how_it_ends() {
+        let interrupt = Interrupt::default();
+        let said = || (when_time_is_over(&interrupt), committed(&interrupt, Some("r")));
+        assert_eq!(said(), (Exit::TryAgain, String::new()));
+        let in_hand = interrupt.begin_batch(20);
+        assert_eq!(said(), (Exit::Unknown, "; run r moved 0 jobs, and 20 are of unknown outcome".to_owned()));
+        interrupt.end_batch(20, 0);
+        drop(in_hand);
+        assert_eq!(said(), (Exit::Partial, "; run r moved 20 jobs".to_owned()));
+        interrupt.end_batch(0, 5);
+        assert_eq!(said(), (Exit::Unknown, "; run r moved 20 jobs, and 5 are of unknown outcome".to_owned()));
+    }
 }

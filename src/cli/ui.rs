@@ -117,6 +117,10 @@ impl Ui {
         self.run.lock().unwrap_or_else(PoisonError::into_inner).replace(run.to_owned());
     }
 
+    pub fn run(&self) -> Option<String> {
+        self.run.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Writes the report. A closed pipe is no error: its reader has what it wanted.
     pub fn report(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
         self.report_part(write).map(drop)
@@ -265,7 +269,7 @@ impl Ui {
             level,
             message: masked(text),
             target: self.target.clone(),
-            run: self.run.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            run: self.run(),
             code: None,
             kind: None,
             hints: Vec::new(),

@@ -54,6 +54,7 @@ pub(super) struct BatchRunner<'a> {
     recording: &'a mut Recording,
     writer: Box<dyn Writer>,
     pace: Pace,
+    commits: bool,
     /// Whether the batch in hand locks the rows of owners.
     locks_owners: bool,
     batches: usize,
@@ -104,8 +105,8 @@ impl<'a> BatchRunner<'a> {
         }
         let tried = Arc::new(spool.as_ref().map(|spool| spool.tried.clone()).unwrap_or_default());
         let ended = Ended::default();
-        let (locks_owners, batches, passes) = (false, 0, 0);
-        Ok(BatchRunner { limits, recording, writer, pace, locks_owners, batches, passes, tried, spool, ended })
+        let (commits, locks_owners, batches, passes) = (mode == Mode::Apply, false, 0, 0);
+        Ok(BatchRunner { limits, recording, writer, pace, commits, locks_owners, batches, passes, tried, spool, ended })
     }
 
     /// The writer, to be prepared before the first batch.
@@ -239,6 +240,10 @@ impl<'a> BatchRunner<'a> {
         let in_batch = steps.get(range.clone()).unwrap_or_default();
         let mut recorder = self.recording.batch(in_batch.first().map(|step| step.action));
         let done = act(&mut *self.writer, range.clone(), &mut recorder);
+        if self.commits && !done.is_to_be_split() {
+            let ended = |as_this| done.results.iter().filter(|end| end.outcome == as_this).count();
+            self.limits.interrupt.end_batch(ended(Outcome::Moved), ended(Outcome::Unknown));
+        }
         drop(in_hand);
         let is_to_be_split = done.is_to_be_split();
         recorder.ended(in_batch, &done.results, &|end| is_to_be_split || tried_again(end));

@@ -55,6 +55,9 @@ pub struct Interrupt {
     rolls_back: Arc<AtomicBool>,
     /// Jobs in the batches in hand; several targets may be at work.
     in_hand: Arc<AtomicUsize>,
+    /// Jobs that committed batches moved, and those whose commit was not answered.
+    moved: Arc<AtomicUsize>,
+    unknown: Arc<AtomicUsize>,
     has_begun: Arc<AtomicBool>,
     cancels: Arc<Mutex<Vec<Registered>>>,
 }
@@ -104,6 +107,21 @@ impl Interrupt {
         self.in_hand.fetch_add(jobs, Ordering::SeqCst);
         self.has_begun.store(true, Ordering::SeqCst);
         BatchInHand { interrupt: self.clone(), jobs }
+    }
+
+    /// Counts what became of the jobs of a batch in hand, for an end that has no report.
+    pub fn end_batch(&self, moved: usize, unknown: usize) {
+        self.moved.fetch_add(moved, Ordering::SeqCst);
+        self.unknown.fetch_add(unknown, Ordering::SeqCst);
+    }
+
+    pub fn moved(&self) -> usize {
+        self.moved.load(Ordering::SeqCst)
+    }
+
+    /// Jobs of which it is not known whether they were moved: those in hand included.
+    pub fn unknown(&self) -> usize {
+        self.unknown.load(Ordering::SeqCst) + self.in_hand()
     }
 
     /// Jobs in the batches in hand.
