@@ -1,9 +1,10 @@
 //! The only place that reads environment variables, and what follows from them and the system: user, host and state
 //! directory.
 
+use super::CliError;
 use crate::history::Directory;
 use crate::model::Actor;
-use crate::store::{Interrupt, Surroundings, Variables};
+use crate::store::{Interrupt, Surroundings, Variables, may_hold_password};
 use nix::unistd::{User, geteuid};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -90,6 +91,21 @@ impl Environment {
             (!value.is_empty()).then_some((*name, value))
         });
         Environment { variables: known.collect(), ..Environment::default() }
+    }
+
+    /// Refuses a variable that holds an address where none belongs: what it names would be shown.
+    pub fn refuse_misplaced_passwords(&self) -> Result<(), CliError> {
+        let is_ours = |name: &str| name.starts_with("PG") || name.starts_with("JOBDOCTOR_");
+        let may_have_one = |name: &str| ["JOBDOCTOR_DB", "PGPASSWORD"].contains(&name);
+        let misplaced =
+            |(name, value): &(&&str, &String)| is_ours(name) && !may_have_one(name) && may_hold_password(value);
+        match self.variables.iter().find(misplaced) {
+            Some((name, _)) => {
+                let message = format!("{name} looks like an address with a password (it is not shown)");
+                Err(CliError::usage(message).hint("an address belongs in JOBDOCTOR_DB or DATABASE_URL"))
+            }
+            None => Ok(()),
+        }
     }
 
     /// The value of a variable that is listed.

@@ -1,10 +1,10 @@
 //! Passwords in texts from elsewhere, such as a value of the config file or a message of clap.
 
-/// True if a text may be an address with a password in it: `user:password@`, or the word `password`.
+use crate::store::{self, is_password_key};
+
+/// True if a text may be an address with a password in it, or has the word `password`.
 pub(super) fn may_hold_password(text: &str) -> bool {
-    let after_scheme = text.split_once("://").map_or(text, |(_, rest)| rest);
-    after_scheme.rsplit_once('@').is_some_and(|(user_info, _)| user_info.contains(':'))
-        || text.to_ascii_lowercase().contains("password")
+    store::may_hold_password(text) || text.to_ascii_lowercase().contains("password")
 }
 
 /// True if a misplaced word may hold a password: there any `word=` may be a mistyped `password=`.
@@ -39,19 +39,17 @@ pub(super) fn masked(text: &str) -> String {
 
 /// Hides the values of `password=` as libpq reads it: in any case, with or without blanks around the sign.
 fn mask_pairs(text: &str) -> String {
-    const KEY: &str = "password";
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
-    // Lower case by ASCII keeps every byte offset.
-    while let Some(at) = rest.to_ascii_lowercase().find(KEY) {
-        let (before, after) = rest.split_at(at + KEY.len());
-        shown.push_str(before);
-        let Some(value) = after.trim_start().strip_prefix('=') else {
-            rest = after;
+    while let Some((before, value)) = rest.split_once('=') {
+        let key = before.trim_end();
+        if !key.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().is_some_and(is_password_key) {
+            shown.extend([before, "="]);
+            rest = value;
             continue;
-        };
+        }
         let value = value.trim_start();
-        shown.push_str("=(hidden)");
+        shown.extend([key, "=(hidden)"]);
         let end = match value.strip_prefix('\'') {
             Some(quoted) => closing_quote(quoted).map_or(value.len(), |end| end + 2),
             None => value.find(|c: char| c.is_whitespace() || "'\"`&".contains(c)).unwrap_or(value.len()),
@@ -105,6 +103,7 @@ mod tests {
             ("http://h/x?password=secret&y=1", "http://h/x?password=(hidden)&y=1"),
             ("PASSWORD = secret x", "PASSWORD=(hidden) x"),
             (r"password='se\'cret' user=u", "password=(hidden) user=u"),
+            ("host=h pw=secret pasword = 'a b' passfile=p", "host=h pw=(hidden) pasword=(hidden) passfile=p"),
             ("the password, is it?", "the password, is it?"),
             ("nothing here", "nothing here"),
         ];

@@ -7,8 +7,10 @@ use super::args::{
 };
 use crate::history::Keep;
 use crate::model::{Action, parse_duration};
+use crate::output::format::count;
 use crate::policy::{Globs, Rule, StateLimit, Threshold};
 use crate::preset::{Field, SpecError, Value, Written};
+use crate::store::may_hold_password;
 use Kind::{Count, Other, Span, Switch, Tables, Text, Truth, Word};
 use clap::{Arg, Args, Command};
 use std::time::Duration;
@@ -132,7 +134,7 @@ pub static SETTINGS: [Setting; 30] = [
     )
     .or("on")
     .help("on, off or required; required refuses a run without a journal"),
-    of("on_run", "", Other(read_command, |target| (!target.on_run.is_empty()).then(|| target.on_run.join(" "))))
+    of("on_run", "", Other(read_command, command_in_words))
         .help("A program and its arguments; a run that moved or was refused something gives it the summary as JSON"),
 ];
 
@@ -154,7 +156,7 @@ impl Setting {
     /// Reads the value of the key into its field.
     pub fn read(&self, field: &Field<'_>, target: &mut Target) -> Result<(), SpecError> {
         match self.kind {
-            Text(slot) => *slot(target) = Some(field.read()?),
+            Text(slot) => *slot(target) = Some(if self.key == "db" { field.read()? } else { name(field)? }),
             Span(parse, slot) => *slot(target) = Some(span(field, parse)?),
             Count(slot) => *slot(target) = Some(field.read()?),
             Switch(slot) => *slot(target) = field.read()?,
@@ -215,6 +217,13 @@ pub fn explained() -> Vec<(String, String)> {
     SETTINGS.iter().map(|setting| setting.explained(&options)).collect()
 }
 
+/// Reads the name of something, which is shown.
+fn name(field: &Field<'_>) -> Result<String, SpecError> {
+    let text: String = field.read()?;
+    let is_address = may_hold_password(&text);
+    if is_address { Err(field.error("looks like an address with a password (it is not shown)")) } else { Ok(text) }
+}
+
 /// Reads `options`, whose values the preset checks.
 fn read_options(field: &Field<'_>, target: &mut Target) -> Result<(), SpecError> {
     for (name, field) in field.entries()? {
@@ -229,6 +238,13 @@ fn read_command(field: &Field<'_>, target: &mut Target) -> Result<(), SpecError>
         Some(program) if program.starts_with('/') => Ok(()),
         _ => Err(field.error("must begin with the absolute path of a program, as in [\"/usr/local/bin/tell-ops\"]")),
     }
+}
+
+/// The program; its arguments may be secrets, such as the URL of a webhook.
+fn command_in_words(target: &Target) -> Option<String> {
+    let (program, arguments) = target.on_run.split_first()?;
+    let hidden = count(arguments.len() as u64, "argument", "arguments");
+    Some(if arguments.is_empty() { program.clone() } else { format!("{program} ({hidden}, not shown)") })
 }
 
 /// `name=value` of each option, if there is any.

@@ -59,6 +59,7 @@ impl Settings {
     }
 
     pub fn resolve(args: &StoreArgs, environment: &Environment) -> Result<Settings, CliError> {
+        environment.refuse_misplaced_passwords()?;
         if args.target.len() > 1 {
             return Err(CliError::usage("this command takes one --target").hint("run it once for each"));
         }
@@ -125,6 +126,7 @@ impl Settings {
     /// The named targets, or all if none is named, in the order of the config file, each once; and what is wrong with
     /// mappings.
     pub fn targets(args: &StoreArgs, environment: &Environment) -> Result<(Vec<String>, Vec<SpecError>), CliError> {
+        environment.refuse_misplaced_passwords()?;
         let path = config_path(args, environment).map(|(path, _)| path);
         let Some(file) = &path else {
             return Err(CliError::usage("several targets need a config file, but there is none").hint(

@@ -23,7 +23,8 @@ pub use address::{Address, open};
 pub use batch::{Recorder, SweepLock, fingerprint, too_soon};
 pub use conninfo::{
     AddressError, Author, FRAMEWORK_WORDS, Origin, Password, PostgresAddress, Root, Server, ServerPlace, SslMode,
-    Surroundings, TargetAttributes, Tcp, TlsFile, TlsSettings, TlsVersion, Variables, variables,
+    Surroundings, TargetAttributes, Tcp, TlsFile, TlsSettings, TlsVersion, Variables, is_password_key,
+    may_hold_password, variables,
 };
 pub use error::{StoreError, StoreErrorKind};
 pub use explain::Refusal;

@@ -286,6 +286,46 @@ fn of_an_address_that_is_taken_for_a_path() {
     }
 }
 
+/// An address where no address belongs: in libpq's variables, in those of jobdoctor, in a service and in the config file.
+#[test]
+fn of_an_address_where_none_belongs() {
+    let variables: Vec<&str> =
+        jobdoctor::store::variables().map(|(name, _)| name).filter(|name| *name != "PGPASSWORD").collect();
+    let own = ["JOBDOCTOR_CONFIG", "JOBDOCTOR_TARGET", "JOBDOCTOR_PASSWORD_FILE", "JOBDOCTOR_STATE_DIR"];
+    let files = ["PGSERVICEFILE", "PGSYSCONFDIR"];
+    for address in ["postgres://u:SECRET@h/d", "host=h password=SECRET", "u:SECRET@h/d", "pasword='SECRET' host=h"] {
+        let address = address.replace("SECRET", CANARY);
+        for name in variables.iter().copied().chain(own).chain(files) {
+            for arguments in [&["env"][..], &["env", "--json"], &["stale", "-v"]] {
+                let doctor = Doctor::new().env("PGHOST", "127.0.0.1").env("PGPORT", "1").env(name, &address);
+                let ran = says_nothing(&doctor, arguments);
+                let is_a_name =
+                    ["PGDATABASE", "PGUSER", "PGHOST", "PGAPPNAME", "PGOPTIONS", "PGSERVICE"].contains(&name);
+                assert!(!is_a_name || ran.code == 2, "{name}: {ran:#?}");
+            }
+        }
+        for key in ["password_file", "preset", "schema", "table"] {
+            let doctor = Doctor::new();
+            private(&doctor, "config.toml", &format!("[target.app]\ndb = \"q.db\"\n{key} = \"{address}\"\n"));
+            for command in ["env", "check"] {
+                says_nothing(&doctor, &[command, "--config", "config.toml", "--json"]);
+            }
+        }
+        let doctor = Doctor::new().env("PGSERVICEFILE", "services").env("PGSERVICE", "app");
+        private(&doctor, "services", &format!("[app]\nhost=127.0.0.1\ndbname={address}\n"));
+        says_nothing(&doctor, &["env"]).exits(78);
+    }
+    let doctor = Doctor::new();
+    let on_run = format!("db = \"q.db\"\non_run = [\"/bin/true\", \"-d\", \"https://hooks.example/T0/{CANARY}\"]\n");
+    private(&doctor, "config.toml", &format!("[target.app]\n{on_run}"));
+    for more in [&[][..], &["--json"]] {
+        says_nothing(&doctor, &[&["env", "--config", "config.toml"], more].concat())
+            .exits(0)
+            .shows("/bin/true (2 arguments");
+        says_nothing(&doctor, &[&["config", "check", "--config", "config.toml"], more].concat()).exits(0);
+    }
+}
+
 /// There is no flag for a password, and who thinks there is shall not see it again.
 #[test]
 fn of_a_flag_that_does_not_exist() {

@@ -26,12 +26,18 @@ impl Expected {
     }
 }
 
-/// What is refused before it is tried: an address or a name that no host can have, a time that is none, a name or
+/// What is refused before it is tried: a name with a password in it, or that no host can have, a time that is none, a name or
 /// password that is not UTF-8. libpq finds out when it gets there, or goes on to the next host.
 pub fn is_refused_early(message: &str) -> bool {
-    ["has a character in it that no host name has", "is an IP address", "is a whole number", "not by UTF-8"]
-        .iter()
-        .any(|words| message.contains(words))
+    [
+        "has a character in it that no host name has",
+        "is an IP address",
+        "is a whole number",
+        "not by UTF-8",
+        "looks like",
+    ]
+    .iter()
+    .any(|words| message.contains(words))
 }
 
 use Expected::{Gave, Reached, Refused, Unreachable};

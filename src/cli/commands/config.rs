@@ -53,6 +53,7 @@ fn store_args(how: &How) -> StoreArgs {
 }
 
 fn path(args: &StoreArgs, context: &Context) -> Result<Exit, CliError> {
+    context.environment.refuse_misplaced_passwords()?;
     let found = config_path(args, &context.environment).map(|(path, _)| path);
     let path = found.or_else(|| config_places(&context.environment).into_iter().next()).unwrap_or_default();
     if !path.exists() {
@@ -63,6 +64,7 @@ fn path(args: &StoreArgs, context: &Context) -> Result<Exit, CliError> {
 }
 
 fn check(how: &How, context: &Context) -> Result<Exit, CliError> {
+    context.environment.refuse_misplaced_passwords()?;
     let args = store_args(how);
     let Some((path, _)) = config_path(&args, &context.environment) else {
         let places = config_places_in_words(&context.environment);

@@ -1,5 +1,6 @@
 use crate::cli::args::{OutputArgs, StoreArgs, few_formats};
 use crate::cli::environment::Environment;
+use crate::cli::secret::masked;
 use crate::cli::setting::{SETTINGS, Setting, Target};
 use crate::cli::settings::{Settings, config_places_in_words};
 use crate::cli::{CliError, Context, Exit};
@@ -46,8 +47,8 @@ fn document(settings: &Settings, environment: &Environment) -> Result<Env, CliEr
     if let Some(Address::Postgres(address)) = address {
         list.extend(address.settings.iter().map(|(name, value, origin)| EnvSetting {
             name: format!("postgres.{name}"),
-            value: Some(value.clone().unwrap_or_else(|| "(hidden)".to_owned())),
-            origin: origin.to_string(),
+            value: Some(value.as_deref().map_or_else(|| "(hidden)".to_owned(), masked)),
+            origin: masked(&origin.to_string()),
         }));
     }
     let broken = settings.catalog.broken().map(ToString::to_string);
@@ -56,9 +57,17 @@ fn document(settings: &Settings, environment: &Environment) -> Result<Env, CliEr
     Ok(Env {
         schema: "jobdoctor.env/v1",
         engine: address.map(|address| open(address).engine().to_string()),
-        database: address.map(Address::label),
+        database: address.map(|address| masked(&address.label())),
         settings: list,
-        warnings: database.warnings().iter().cloned().chain(database.dropped()).chain(broken).chain(zone).collect(),
+        warnings: database
+            .warnings()
+            .iter()
+            .cloned()
+            .chain(database.dropped())
+            .chain(broken)
+            .chain(zone)
+            .map(|text| masked(&text))
+            .collect(),
     })
 }
 
@@ -134,5 +143,5 @@ fn file(named: Option<&(PathBuf, &'static str)>) -> (Option<String>, &'static st
 }
 
 fn setting(name: &str, value: Option<String>, origin: impl Into<String>) -> EnvSetting {
-    EnvSetting { name: name.to_owned(), value, origin: origin.into() }
+    EnvSetting { name: name.to_owned(), value: value.as_deref().map(masked), origin: masked(&origin.into()) }
 }

@@ -98,6 +98,24 @@ pub(super) fn is_key_value(text: &str) -> bool {
     text.split_once('=').is_some_and(|(key, _)| settings::find(key.trim()).is_some())
 }
 
+/// True if a key is `password`, or what people write for it.
+pub fn is_password_key(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    let is_like_it = key.starts_with("pas") && !key.contains('_') && key != "passfile";
+    key.ends_with("password") || is_like_it || key == "pw" || key == "pwd"
+}
+
+/// True if a text may be an address with a password in it: `user:password@`, or `password=`.
+pub fn may_hold_password(text: &str) -> bool {
+    let after_scheme = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let last_word = |text: &str| {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        text.trim_end().rsplit(|c| !is_part(c)).next().is_some_and(is_password_key)
+    };
+    after_scheme.rsplit_once('@').is_some_and(|(user_info, _)| user_info.contains(':'))
+        || text.match_indices('=').any(|(at, _)| text.get(..at).is_some_and(last_word))
+}
+
 /// Whether a text is a Postgres URL, to libpq or to the author's framework.
 pub(super) fn is_url(text: &str, author: Author) -> bool {
     text.starts_with("postgres:")

@@ -2,7 +2,7 @@
 //! frameworks add to `DATABASE_URL`.
 
 use super::parse::{URL_SCHEMES, key_value_pairs, url_pairs};
-use super::{AddressError, Surroundings, service};
+use super::{AddressError, Surroundings, is_password_key, may_hold_password, service};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -231,8 +231,11 @@ impl Settings {
             // In an address the last one counts.
             settings.set.insert(key.name, (value, Origin::Address(surroundings.source.clone())));
         }
-        let named = settings.text("service").map(str::to_owned);
-        if let Some(name) = named.or_else(|| surroundings.get("PGSERVICE").map(str::to_owned)) {
+        if let Some(name) = surroundings.get("PGSERVICE") {
+            settings.default("service", name.to_owned(), Origin::Variable("PGSERVICE"));
+        }
+        settings.refuse_passwords()?;
+        if let Some(name) = settings.text("service").map(str::to_owned) {
             let (file, entries) = service::find(&name, surroundings)?;
             for entry in entries {
                 // In a service the first one counts.
@@ -248,6 +251,7 @@ impl Settings {
         if surroundings.get("PGREQUIRESSL").is_some_and(|value| value.starts_with('1')) {
             settings.default("sslmode", "require".to_owned(), Origin::Variable("PGREQUIRESSL"));
         }
+        settings.refuse_passwords()?;
         settings.refuse_what_cannot_be_honoured()?;
         Ok(settings)
     }
@@ -293,6 +297,18 @@ impl Settings {
         match origin {
             Origin::Line(..) => AddressError::in_a_file(message),
             _ => AddressError::new(message),
+        }
+    }
+
+    /// Refuses a password that would show as the name of something.
+    fn refuse_passwords(&self) -> Result<(), AddressError> {
+        let hides = |name: &str, value: &str| !is_password_key(name) && may_hold_password(value);
+        match self.iter().find(|(name, value, _)| hides(name, value)) {
+            Some((name, ..)) => Err(self.error(
+                name,
+                "looks like an address with a password (it is not shown): give each part a key or a variable of its own",
+            )),
+            None => Ok(()),
         }
     }
 
