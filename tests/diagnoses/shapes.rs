@@ -230,3 +230,18 @@ fn a_queue_without_owners() {
     doctor.sql_in("shop.db", "INSERT INTO orders (status, topic, started) SELECT 'on', 'a', unixepoch() + 867600");
     assert_snapshot!("no_owners_some_silent", said(&doctor));
 }
+
+/// Three owners whose jobs are old may be busy with long ones.
+#[test]
+fn age_alone_is_no_common_fault() {
+    for owner in ["[mapping.shop.owner]\nid = 'worker'\n", ""] {
+        let doctor = shop("{ by = 'age', column = 'started', silent_after = '30m' }", owner);
+        doctor.sql_in(
+            "shop.db",
+            "DELETE FROM orders; INSERT INTO orders (status, topic, worker, started)
+             SELECT 'on', 'a', 'w' || value, unixepoch() - 7200 - value FROM json_each('[1, 2, 3, 4]')",
+        );
+        let said = said(&doctor);
+        assert!(said.contains("4 jobs") && !said.contains("went silent"), "{said}");
+    }
+}

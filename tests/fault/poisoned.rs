@@ -86,3 +86,14 @@ fn a_foreign_key() {
         figures::add(1, "faults survived");
     });
 }
+
+/// Each takes the whole transaction back: what was left out before stays out when it begins again.
+#[test]
+fn two_that_end_the_transaction() {
+    let shop = Shop::empty_on_sqlite();
+    shop.in_flight(1, 10, "'web1:' || n", 900);
+    shop.sql("CREATE TRIGGER no BEFORE UPDATE ON jobs WHEN old.id IN (3, 7) BEGIN SELECT RAISE(ROLLBACK, 'no'); END");
+    let document = shop.run(&["reclaim", "--apply", "--timeout", "20s", "--json"]).exits(3).json();
+    assert_eq!(ended(&document, "refused"), [3, 7]);
+    assert_eq!(ended(&document, "moved"), [1, 2, 4, 5, 6, 8, 9, 10]);
+}

@@ -29,6 +29,8 @@ fn what_was_found_and_what_was_done() {
         incident(shop);
         let dry = swept(shop, &[], 0);
         assert_eq!((sum(&dry, "stuck_jobs"), sum(&dry, "reclaimed_jobs_total")), (6.0, 0.0));
+        let tried = swept(shop, &["--dry-run=server"], 0);
+        assert_eq!(sum(&tried, "reclaimed_jobs_total"), 0.0, "all was rolled back");
         let narrow = swept(shop, &["--queue", "calm"], 0);
         assert_eq!(sum(&narrow, "owners"), 1.0, "of the claims that were asked about");
         let first = swept(shop, &["--apply"], 0);
