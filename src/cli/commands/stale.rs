@@ -94,7 +94,9 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         Some(wait) => wait_for_none(wait, context, || snapshot(args, &settings, &selection, context))?,
         None => snapshot(args, &settings, &selection, context)?,
     };
-    context.warn_of_caveats(&document.head.warnings, !has_findings(&document));
+    // What the library's own command does not heed must be known before it is run.
+    let is_needed = !has_findings(&document) || document.summary.command.is_some();
+    context.warn_of_caveats(&document.head.warnings, is_needed);
     let missing = missing(&document.head.target, &document.head.not_found);
     if let Some(error) = missing.as_ref().filter(|_| document.head.not_found.len() == selection.ids.len()) {
         return Err(error.clone());
