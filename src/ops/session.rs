@@ -132,7 +132,7 @@ impl Session<'_> {
         if named.is_none() && waits.is_none() {
             states_are_known(reader.as_mut(), &live, &spec)?;
         }
-        if waits.is_none() && !preset.built_in && spec.retries_interrupted {
+        if waits.is_none() && preset.has_actions_of_its_own() && spec.retries_interrupted {
             let of_interrupted =
                 resolve::<StoreError>(preset, &live, self.place, View::Interrupted, &mut |sql| reader.ask(sql));
             // What is wrong with it otherwise is said where interrupted jobs are asked for.

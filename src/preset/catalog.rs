@@ -153,6 +153,13 @@ impl Preset {
         error
     }
 
+    /// True for a mapping that says itself what an action does.
+    pub fn has_actions_of_its_own(&self) -> bool {
+        let is_of_action =
+            |(key, _): &(String, usize)| key.starts_with("action.") || key.starts_with("waiting.action.");
+        !self.built_in && self.extends.as_ref().is_none_or(|(_, bent)| bent.iter().any(is_of_action))
+    }
+
     /// Where a table of it stands, or would.
     pub fn at(&self, key: &str) -> WrittenAt {
         let line = self.node.get(key).unwrap_or(&self.node).line;

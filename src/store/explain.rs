@@ -9,6 +9,7 @@ use crate::preset::{ActionSpec, Assignment, Marker, QueueSpec, StepSpec, Touch, 
 use crate::store::StoreErrorKind;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::time::Duration;
 
 /// Something that the database refuses of an action.
 #[derive(Debug, Clone)]
@@ -50,6 +51,9 @@ pub(super) fn explain_actions<S: ReadSession>(
 
 /// What a run writes with each job: as long as in earnest, for columns that limit a text.
 const REASON: &str = "jobdoctor: worker presumed dead (run 20260101000000-000000)";
+
+/// How long one question about what an action leaves may take.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 struct Explaining<'a, S> {
     session: &'a mut S,
@@ -175,11 +179,19 @@ pub(super) fn ends_as_interrupted<S: ReadSession>(
             &[FailCode::ByOperator]
         };
         for code in codes {
-            for statement in
-                sql::left_as_interrupted(spec, interrupted, session.dialect(), moved, (now, (REASON, *code)))
-            {
-                if !session.query(&statement)?.is_empty() {
-                    return Ok(Some(moved.at.clone()));
+            let why = (now, (REASON, *code));
+            for (statement, is_of_rows) in sql::left_as_interrupted(spec, interrupted, session.dialect(), moved, why) {
+                session.begin_short(PATIENCE)?;
+                let selected = session.query(&statement);
+                session.end_short()?;
+                match selected {
+                    // A row with a value that cannot be read must not hide the others: its own write would fail.
+                    Err(error) if is_of_rows && !error.spoils_the_snapshot() => {}
+                    selected => {
+                        if !selected?.is_empty() {
+                            return Ok(Some(moved.at.clone()));
+                        }
+                    }
                 }
             }
         }

@@ -142,14 +142,14 @@ pub fn key_holders(
 /// Asks for rows that an action would leave and that the condition on interrupted jobs may select: of those in flight, and
 /// of two of which no more is known than what the action writes. What is not known is NULL; in the second, numbers are
 /// alike, so that attempts have reached their maximum. The condition must be false of them, or of the second where the
-/// action leaves a code.
+/// action leaves a code. With each, whether it reads rows of the table.
 pub fn left_as_interrupted(
     spec: &QueueSpec,
     interrupted: &QueueSpec,
     dialect: &dyn Dialect,
     action: &ActionSpec,
     why: (Timestamp, (&str, FailCode)),
-) -> Vec<Statement> {
+) -> Vec<(Statement, bool)> {
     let one = |row: &str, is_selected: &str| {
         let mut sql = Sql::new(dialect);
         sql.push("WITH jobdoctor_left AS (SELECT ");
@@ -173,7 +173,7 @@ pub fn left_as_interrupted(
         sql.push(" WHERE (");
         sql.in_flight(&left, None);
         sql.push(&format!(") {is_selected} LIMIT 1"));
-        sql.finish()
+        (sql.finish(), row.is_empty())
     };
     let made = |number: &str| {
         let value = |column: &Column| {
