@@ -191,14 +191,14 @@ fn an_upward_arrow_is_caught() {
 
 /// The most lines and files of each layer, unit tests included. A change that needs more raises the figure and says why.
 const BUDGETS: [(&str, usize, usize); 8] = [
-    ("cli", 11_500, 71),
+    ("cli", 11_505, 71),
     ("history", 915, 5),
     ("model", 1_605, 11),
     ("ops", 12_055, 64),
     ("output", 8_005, 44),
     ("policy", 4_470, 23),
-    ("preset", 7_915, 34),
-    ("store", 13_530, 67),
+    ("preset", 7_920, 34),
+    ("store", 13_540, 67),
 ];
 
 /// How a layer of so many lines and files exceeds its budget.

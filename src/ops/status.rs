@@ -41,7 +41,7 @@ pub fn status(
     }
     match snapshot.unfamiliar_states() {
         Ok(Some(found)) if found.are_unasked() => {
-            warnings.push(found.sentence(&head.target.table, &head.target.preset))
+            warnings.push(found.sentence(&head.target.table, &head.target.preset));
         }
         Ok(Some(found)) => {
             summary.diagnoses += 1;

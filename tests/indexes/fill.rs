@@ -89,6 +89,7 @@ fn rows_of(queue: &str) -> &'static str {
             "INSERT INTO good_job_processes (id, created_at, updated_at)
             SELECT ('00000000-0000-4000-8000-00000000000' || n)::uuid, timezone('UTC', now()), timezone('UTC', now() - interval '5 hours')
             FROM generate_series(1, 9) AS n;
+            INSERT INTO good_job_processes (created_at, updated_at) VALUES (timezone('UTC', now()), timezone('UTC', now()));
             INSERT INTO good_jobs (active_job_id, queue_name, job_class, created_at, updated_at, performed_at, finished_at)
             SELECT gen_random_uuid(), 'mail', 'MailJob', timezone('UTC', now()), timezone('UTC', now()), timezone('UTC', now()),
                    timezone('UTC', now()) FROM :others;

@@ -120,6 +120,8 @@ fn an_undo_is_one_plan_too() {
     let run = done["run_id"].as_str().unwrap();
     let dry = doctor.on_queue(&["undo", run, "-o", "json"]).exits(0).json();
     assert_eq!((&dry["summary"]["planned"], dry["steps"].as_array().unwrap().len()), (&json!(JOBS), JOBS as usize));
+    let table = doctor.on_queue(&["undo", run]).exits(0);
+    table.says("5,200 jobs to revert").says("200 more jobs not listed here; -o jsonl lists all");
     let digest = dry["digest"].as_str().unwrap();
     let undo = |max: &str| {
         doctor.on_queue(&["undo", run, "--apply", "--fast", "--expect", digest, "--max-jobs", max, "-o", "json"])

@@ -89,8 +89,8 @@ fn judged(spec: &QueueSpec, form: Form, threshold: u64, ago: i64, zone: i64) -> 
         },
         heartbeat: if matches!(form, Form::Heartbeat | Form::Owner) { at.clone() } else { Reading::Absent },
         owner_row: match form {
-            Form::Missing => OwnerRow::Missing { seen: at.clone() },
-            _ => OwnerRow::Present { heartbeat: at.clone(), started: Reading::Absent },
+            Form::Missing => OwnerRow::Missing { seen: at },
+            _ => OwnerRow::Present { heartbeat: at, started: Reading::Absent },
         },
         deadline,
         max_runtime: (form == Form::MaxRuntime).then_some(Duration::from_secs(threshold)),

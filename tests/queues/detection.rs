@@ -141,7 +141,7 @@ fn rows_in_states_that_a_mapping_does_not_name_are_counted_whatever_their_type()
         );
         std::fs::write(shop.doctor.path("c.toml"), mapping).unwrap();
         let ran = shop.run(&["stale", "--config", "c.toml", "--preset", "m"]);
-        let warning = format!("does not name the states of 3 rows of public.tasks: {state};");
+        let warning = format!("3 rows of public.tasks are in states that m does not declare: {state};");
         ran.says(&warning);
     }
 }

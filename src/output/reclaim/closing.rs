@@ -105,7 +105,7 @@ fn planned(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
     if summary.planned > 0 && !closing.is_machine {
         messages.extend(when(document).map(Message::Note));
     }
-    messages.extend(unlisted(document));
+    messages.extend(unlisted(document, closing));
     if document.beyond() > 0 {
         let more = count(document.beyond(), "more job", "more jobs");
         messages.push(Message::Note(match document.is_limited() {
@@ -124,10 +124,9 @@ fn planned(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
 }
 
 /// How many steps a list for people leaves out.
-fn unlisted(document: &Reclaim) -> Option<Message> {
-    let (jobs, others) = (document.steps.count() as u64, document.unlisted());
-    let listed = || format!("{} are listed here; -o jsonl lists all", count(jobs, "job", "jobs"));
-    (others > 0).then(|| Message::Note(listed()))
+fn unlisted(document: &Reclaim, closing: &Closing<'_>) -> Option<Message> {
+    let others = Some(document.unlisted()).filter(|others| *others > 0 && !closing.is_machine)?;
+    Some(Message::Note(format!("{} not listed here; -o jsonl lists all", count(others, "more job", "more jobs"))))
 }
 
 /// The commands that execute the plan, after the words that say when to type them.
@@ -180,7 +179,7 @@ fn applied(document: &Reclaim, outcomes: &Outcomes, closing: &Closing<'_>) -> Ve
     }
     let mut messages = Vec::new();
     messages.push(Message::Note(done(document, outcomes, |action| action.past().to_owned())));
-    messages.extend(unlisted(document));
+    messages.extend(unlisted(document, closing));
     if outcomes.moved > 0 {
         messages.extend(when(document).map(Message::Note));
     }
