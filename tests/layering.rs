@@ -198,7 +198,7 @@ const BUDGETS: [(&str, usize, usize); 8] = [
     ("output", 8_005, 44),
     ("policy", 4_470, 23),
     ("preset", 7_920, 34),
-    ("store", 13_540, 67),
+    ("store", 13_545, 67),
 ];
 
 /// How a layer of so many lines and files exceeds its budget.
