@@ -100,15 +100,15 @@ fn jobs_whose_worker_the_library_has_forgotten_run_again_too() {
     told.say("worker C has started and deleted the row of A; its jobs name no worker any more");
     let untouched = row(&mut client, &slow);
 
-    let found = until_stuck(&app, &["stale"], 2);
+    let found = until_stuck(&app, &["stale", "--older", "5s"], 2);
     assert_eq!(ids(&found["jobs"]), mail);
     assert_eq!(found["summary"]["unknown"], 0);
     assert!(rules(&found["jobs"]).iter().all(|rule| *rule == "owner_unset"), "{found}");
-    told.say("jobdoctor sees them stuck at once, without a threshold");
-    told.quote(&app.told(&["stale"]));
+    told.say("jobdoctor sees them stuck: the library itself allows 30 s");
+    told.quote(&app.told(&["stale", "--older", "5s"]));
     until_listening(&mut client, 2, &[]);
 
-    let done = app.document(&["reclaim", "--apply"]);
+    let done = app.document(&["reclaim", "--older", "5s", "--apply"]);
     assert_eq!(ids(&done["steps"]), mail);
     assert_eq!(done["summary"]["outcomes"]["moved"], 2, "{done}");
     told.say("jobdoctor reclaim --apply: 2 moved");
