@@ -12,7 +12,6 @@ use super::ui::Ui;
 use crate::model::age;
 use crate::ops::{OpsError, Progress, Session, Snapshot};
 use crate::output::format::Format;
-use crate::preset::Catalog;
 use crate::store::{Interrupt, Store};
 use std::ffi::OsString;
 use std::rc::Rc;
@@ -159,19 +158,17 @@ impl Context {
         }
     }
 
-    /// What to type where claims are unknown because the zone of their times is: the zone is for the operator to say.
-    pub fn zone_command(&self, command: &str, preset: &str) -> String {
-        match Catalog::built_in().find(preset) {
-            Ok(_) => self.next_command(command, &["--option", "time_zone=utc"]),
-            Err(_) => format!("time_zone = \"utc\" in [mapping.{preset}]"),
-        }
+    /// The command that declares UTC, where claims of that preset are unknown because the zone of their times is. `None` for
+    /// a mapping, which declares it itself, and where the operator has declared a zone.
+    pub fn zone_command(&self, settings: &Settings, command: &str, preset: &str, unknown: u64) -> Option<String> {
+        let is_asked = unknown > 0 && settings.lacks_zone(preset);
+        is_asked.then(|| self.next_command(command, &["--option", "time_zone=utc"]))
     }
 
-    /// Prints [`Context::zone_command`], if there are such claims.
-    pub fn hint_zone(&self, command: &str, preset: &str, unknown: u64) {
-        if unknown > 0 {
-            self.ui.hint(&format!("if these times are in UTC: {}", self.zone_command(command, preset)));
-        }
+    /// Prints [`Context::zone_command`], if there is one.
+    pub fn hint_zone(&self, settings: &Settings, command: &str, preset: &str, unknown: u64) {
+        let command = self.zone_command(settings, command, preset, unknown);
+        command.iter().for_each(|command| self.ui.hint(&format!("if these times are in UTC: {command}")));
     }
 
     /// A command line that goes on from this one, on the same queue and selection, with more words.

@@ -201,9 +201,14 @@ impl Settings {
 
     /// The named preset, if its times have no zone of their own and the operator declares none.
     pub fn preset_without_zone(&self) -> Option<&str> {
-        let preset = self.catalog.find(self.preset.as_deref()?).ok()?;
-        let asks = preset.options.iter().any(|option| option.name == "time_zone");
-        (asks && !self.place.options.contains_key("time_zone")).then_some(preset.name.as_str())
+        self.preset.as_deref().filter(|preset| self.lacks_zone(preset))
+    }
+
+    /// True if a preset has an option for the zone of its times, and the operator has not set it.
+    pub fn lacks_zone(&self, preset: &str) -> bool {
+        let preset = self.catalog.find(preset).ok();
+        preset.into_iter().flat_map(|preset| &preset.options).any(|option| option.name == "time_zone")
+            && !self.place.options.contains_key("time_zone")
     }
 
     /// How long a command may take, if the operator says.

@@ -40,7 +40,7 @@ pub struct Circumstances {
     /// How long the server has been up, where there is one and the steps rest on heartbeats or leases; and how long a
     /// silence means death there.
     pub up: Option<Up>,
-    /// Which hosts still show life that a restart sweep takes for dead, where somebody can be asked.
+    /// Which hosts still show life that a restart sweep takes for dead, where the operator can be asked.
     pub living: Option<String>,
     /// Set where interrupted jobs are retried.
     pub interrupted: Option<Interrupted>,

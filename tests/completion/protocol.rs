@@ -33,7 +33,7 @@ fn every_source_is_asked() {
     let (doctor, run) = scene();
     let cases: &[(&str, &[&str])] = &[
         ("reclaim --to ", &["requeue", "fail", "cancel", "time_out"]),
-        ("reclaim --rule ", &["deadline_passed", "max_runtime", "no_progress"]),
+        ("reclaim --rule ", &["claim_age", "deadline_passed", "max_runtime", "no_progress"]),
         ("stale -o j", &["json", "jsonl"]),
         ("completions z", &["zsh"]),
         ("help ex", &["exit-codes"]),

@@ -36,8 +36,8 @@ use std::time::Duration;
 /// Finds jobs that a database says are running although the worker behind them is dead, shows why, and puts them back
 /// without hurting one that is alive.
 ///
-/// Nothing is written without --apply. A claim with a running lease or a fresh heartbeat is never touched, but by
-/// `sweep --restart`, which is told that its worker is dead.
+/// Nothing is written without --apply. A claim with a running lease or a fresh heartbeat is never touched, unless the
+/// operator of `sweep --restart` declares its worker dead.
 #[derive(Debug, Parser)]
 #[command(name = "jobdoctor", version, about, after_help = AFTER_HELP, max_term_width = 100)]
 #[command(infer_subcommands = false, propagate_version = true, disable_help_subcommand = true)]

@@ -108,6 +108,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     context.ui.print(format, &document)?;
     if !format.is_machine() {
         note_summary(context, &document, !args.summary && args.by.is_none());
+        let Stale { head, summary, .. } = &document;
+        context.hint_zone(&settings, "stale", &head.target.preset, summary.unknown_zone);
     }
     if let Some(error) = missing {
         return Ok(context.ui.error_after_report(&error));
@@ -228,7 +230,6 @@ fn note_summary(context: &Context, document: &Stale, lists: bool) {
         Some(_) => format!("{stuck}{unknown}, of {examined}{more}"),
         None => format!("{stuck} stuck{unknown}, of {examined}{due}{more}"),
     });
-    context.hint_zone("stale", &document.head.target.preset, summary.unknown_zone);
     filter.older(summary.older).iter().for_each(|older| context.ui.note(older));
     if let Some(command) = &summary.command {
         let named = filter.limit.unwrap_or(u64::MAX).min(ops::NAMED as u64);

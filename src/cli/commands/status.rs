@@ -82,7 +82,7 @@ fn situation(settings: &Settings, store: &dyn Store, policy: &Policy, context: &
     context.report_queue(&snapshot);
     let mut status = ops::status(&session, &mut snapshot, policy, context.environment.journals().as_ref())?;
     let counts = &status.summary.counts;
-    let zone = (counts.unknown_zone > 0).then(|| context.zone_command("status", &status.head.target.preset));
+    let zone = context.zone_command(settings, "status", &status.head.target.preset, counts.unknown_zone);
     let next = match () {
         () if counts.stuck > 0 => Some(("reclaim", &[][..])),
         // No claim is stuck, so what would be requeued are interrupted jobs.

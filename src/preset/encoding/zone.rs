@@ -12,7 +12,7 @@ const SESSION: &str = "session";
 #[derive(Debug, Clone, PartialEq, serde::Deserialize)]
 #[serde(try_from = "String")]
 pub struct Zone {
-    /// Its name for SQL: that of UTC, as which it is read, where nobody declares it.
+    /// Its name for SQL: `utc` for a zone that is not declared, since its times are read as UTC.
     name: String,
     /// As a document spells it.
     spelled: String,

@@ -51,7 +51,7 @@ impl Pass<'_> {
                 ui.print(self.format, &done.document)?;
                 ui.messages(&sentences(&done.document, closing));
                 let Reclaim { head, summary, .. } = &done.document;
-                self.context.hint_zone(self.options.name, &head.target.preset, summary.unknown_zone);
+                self.context.hint_zone(self.settings, self.options.name, &head.target.preset, summary.unknown_zone);
                 Ok(())
             }
         }
