@@ -43,7 +43,12 @@ const OF_ZONES: [Mutant; 6] = [
         "Liveness::Lease { .. }) { latest_end }",
         "Liveness::Lease { .. }) { latest_past }",
     ),
-    ("clocks are right", "preset/queue/utc.rs", "Some(latest.plus(FUTURE_TOLERANCE))", "Some(latest.plus(Duration::ZERO))"),
+    (
+        "clocks are right",
+        "preset/queue/utc.rs",
+        "Some(latest.plus(FUTURE_TOLERANCE))",
+        "Some(latest.plus(Duration::ZERO))",
+    ),
     (
         "a deadline is believed",
         "preset/queue/utc.rs",
