@@ -193,12 +193,12 @@ fn an_upward_arrow_is_caught() {
 const BUDGETS: [(&str, usize, usize); 8] = [
     ("cli", 11_505, 71),
     ("history", 915, 5),
-    ("model", 1_605, 11),
-    ("ops", 12_055, 64),
-    ("output", 8_005, 44),
+    ("model", 1_610, 11),
+    ("ops", 12_085, 64),
+    ("output", 8_015, 44),
     ("policy", 4_470, 23),
-    ("preset", 7_920, 34),
-    ("store", 13_545, 67),
+    ("preset", 8_135, 34),
+    ("store", 13_815, 68),
 ];
 
 /// How a layer of so many lines and files exceeds its budget.

@@ -10,7 +10,7 @@ use std::process::Command;
 type Mutant = (&'static str, &'static str, &'static str, &'static str);
 
 /// Which tests must notice which mutants of the files below which folder.
-const GROUPS: [(&str, &str, &[Mutant]); 14] = [
+const GROUPS: [(&str, &str, &[Mutant]); 15] = [
     ("adopt::", "src/ops/adopt", &OF_ADOPT),
     ("conformance::", "src/store", &OF_STORE),
     ("preset::catalog", "", &OF_PRESETS),
@@ -25,6 +25,31 @@ const GROUPS: [(&str, &str, &[Mutant]); 14] = [
     ("metrics::", "src", &OF_METRICS),
     ("property::zones", "src", &OF_ZONES),
     ("liveness_evidence::absent", "src", &OF_ABSENCE),
+    ("cli::leads", "src", &OF_LEADING),
+];
+
+/// An action that is not asked where it leads, before or after.
+const OF_LEADING: [Mutant; 5] = [
+    ("a plan does not ask", "ops/plan/mod.rs", "claim.astray.contains(&step.action)", "claim.astray.len() > 9"),
+    (
+        "any place will do",
+        "store/sql/left.rs",
+        "waits.map(|waits| format!(\"(({waits}) IS NOT TRUE)\"))",
+        "waits.filter(|_| false)",
+    ),
+    (
+        "what is gone waits",
+        "store/batch/execute.rs",
+        "if moved.requeues {",
+        "if moved.requeues && moved.steps.is_empty() {",
+    ),
+    ("check asks only rows that are there", "store/explain.rs", "(!is_made_up || astray == asked)", "!is_made_up"),
+    (
+        "what is in flight is due",
+        "preset/resolve/waiting.rs",
+        "(?) AND (?) IS NOT TRUE",
+        "(?) AND ((?) IS NOT TRUE OR true)",
+    ),
 ];
 
 /// A judge that concludes a zone, and what keeps a living worker alive in each.

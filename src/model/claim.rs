@@ -1,6 +1,6 @@
 //! A claim, with everything that one snapshot read about it.
 
-use super::{Cell, Key, Timestamp, is_blank};
+use super::{Action, Cell, Key, Timestamp, is_blank};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -41,6 +41,8 @@ pub struct Claim {
     pub progress: Option<Precondition>,
     /// The values that must be unchanged when the job is moved.
     pub precondition: Precondition,
+    /// The actions that would leave the row elsewhere than they say, where that is asked.
+    pub astray: Vec<Action>,
     /// The owner's row, which must be unchanged, too.
     pub evidence_row: EvidenceRow,
 }

@@ -7,8 +7,8 @@ use crate::model::{Cell, Claim, Engine, Remedy, Standby, Target, Timestamp};
 use crate::output::advice::{self, UnfamiliarStates};
 use crate::preset::ident::qualified;
 use crate::preset::{
-    Catalog, LEDGER, LiveColumn, LiveIndex, LiveSchema, LiveTable, Place, Preset, QueueSpec, ResolveError, SpecError,
-    Table, TableInError, View, Waits, WrittenAt, detect, did_you_mean, near_miss, resolve, telling_columns,
+    Catalog, LEDGER, LiveColumn, LiveIndex, LiveSchema, LiveTable, Place, Preset, QueueSpec, ResolveError, Shown,
+    SpecError, Table, TableInError, View, Waits, WrittenAt, detect, did_you_mean, near_miss, resolve, telling_columns,
 };
 use crate::store::{Caution, Limits, Reader, Store, StoreError, catalog};
 use std::collections::BTreeSet;
@@ -142,7 +142,8 @@ impl Session<'_> {
                 return Err(at.error(advice::ENDS_AS_INTERRUPTED).into());
             }
         }
-        let spec = QueueSpec { shown: reader.shown(&spec)?, ..spec };
+        let actions_asked_at = preset.has_bent_actions(&self.place.options).then(|| reader.now());
+        let spec = QueueSpec { shown: Shown { actions_asked_at, ..reader.shown(&spec)? }, ..spec };
         let table = spec.tables.get(&spec.claim.lock_table);
         let target = Target {
             engine: engine.to_string(),
@@ -159,7 +160,8 @@ impl Session<'_> {
             table: table.map_or_else(String::new, |table| format!("{}.{}", table.schema, table.name)),
         };
         let at = |key: &str| (!preset.built_in).then(|| preset.at(key));
-        let (caution, mapping, states_at) = (self.store.caution(), at("action"), at("states"));
+        let (caution, mapping, states_at) =
+            (self.store.caution(), at("action"), at(if spec.conditions.ended.is_some() { "ended" } else { "states" }));
         Ok(Snapshot {
             reader,
             spec,
@@ -197,11 +199,11 @@ impl Snapshot {
             return Ok(Some(UnfamiliarStates::default()));
         }
         let states = unfamiliar_states(self.reader.as_mut(), &self.live, &self.spec)?;
-        if states.is_empty() {
+        if states.is_empty() && self.spec.conditions.ended.is_none() {
             return Ok(None);
         }
         let rows = self.reader.count_in_states(&self.spec, &states, UnfamiliarStates::MOST)?;
-        Ok(Some(UnfamiliarStates { states, rows }))
+        Ok((rows > 0 || !states.is_empty()).then_some(UnfamiliarStates { states, rows }))
     }
 }
 
@@ -252,7 +254,10 @@ fn states_are_known(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpec
 
 /// False if only a look at each of many rows would tell which states they are in.
 fn finds_states(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpec) -> Result<bool, StoreError> {
-    let Some((live_table, column)) = state_column(live, spec) else { return Ok(true) };
+    let Some((live_table, column)) = state_column(live, spec) else {
+        let asked = spec.tables.get(&spec.claim.lock_table).filter(|_| spec.conditions.ended.is_some());
+        return asked.map_or(Ok(true), |table| has_many_rows(reader, table).map(|are_many| !are_many));
+    };
     let leads = |index: &LiveIndex| index.condition.is_none() && index.columns.first() == Some(&column.name);
     let is_told = !column.readable || has_known_labels(live, spec, column) || live_table.indexes.iter().any(leads);
     let table = spec.tables.get(&spec.claim.lock_table).filter(|_| !is_told);

@@ -96,7 +96,7 @@ impl UnfamiliarStates {
 
     /// True if it is not known whether there are any.
     pub fn are_unasked(&self) -> bool {
-        self.states.is_empty()
+        self.states.is_empty() && self.rows == 0
     }
 
     pub fn rows(&self) -> String {
@@ -111,16 +111,22 @@ impl UnfamiliarStates {
     pub fn sentence(&self, table: &str, preset: &str) -> String {
         if self.are_unasked() {
             return format!(
-                "rows of {table} in states that {preset} does not declare are not counted: no index leads with the state"
+                "rows of {table} that {preset} does not declare are not counted: no index leads to them, and there are many"
             );
         }
         let are = if self.rows == 1 { "is" } else { "are" };
+        if self.states.is_empty() {
+            return format!("{} of {table} {are} neither in flight nor waiting nor ended by {preset}", self.rows());
+        }
         format!("{} of {table} {are} in states that {preset} does not declare: {}", self.rows(), self.states.join(", "))
     }
 
     /// How to declare them.
     pub fn remedy(&self, preset: &str, is_mapping: bool) -> String {
         match is_mapping {
+            true if self.states.is_empty() => {
+                format!("widen `is` in [mapping.{preset}.waiting], or `where` in [mapping.{preset}.ended]")
+            }
             true => format!("name each of them in [mapping.{preset}.states], or under `ignored` there"),
             false => format!(
                 "if none of them means that a worker holds the job: --option ignored_states={}",

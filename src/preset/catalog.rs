@@ -153,6 +153,22 @@ impl Preset {
         error
     }
 
+    /// True for a mapping that bends no preset.
+    pub fn says_all_itself(&self) -> bool {
+        !self.built_in && self.extends.is_none()
+    }
+
+    /// True where no scene proves what the actions do: a mapping says it, or one of these options.
+    pub fn has_bent_actions(&self, options: &BTreeMap<String, String>) -> bool {
+        let is_bent = |option: &PresetOption| {
+            let value = options
+                .get(&option.name)
+                .filter(|value| option.default.as_ref().map(Value::to_string).as_ref() != Some(value));
+            value.is_some() && self.bends_actions(&option.name)
+        };
+        self.has_actions_of_its_own() || self.options.iter().any(is_bent)
+    }
+
     /// True for a mapping that says itself what an action does.
     pub fn has_actions_of_its_own(&self) -> bool {
         let is_of_action =

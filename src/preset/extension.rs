@@ -66,6 +66,16 @@ impl Preset {
         Ok(bent)
     }
 
+    /// True if what an action does depends on that option.
+    pub(super) fn bends_actions(&self, option: &str) -> bool {
+        let actions = self.node.all_at(&["action"]).into_iter().chain(self.node.all_at(&["waiting", "action"]));
+        let variants = self.node.get("variant").map_or(&[][..], Node::items).iter();
+        let asks =
+            |variant: &&Node| variant.at(&["when", "option", option]).is_some() && variant.get("action").is_some();
+        actions.into_iter().any(|action| action.names_option(option))
+            || variants.into_iter().any(|variant| asks(&variant))
+    }
+
     /// Refuses keys that this preset does not have, and those that stay; collects the others, with their lines in it.
     /// What is for one engine is what it is for both.
     fn admits(
@@ -174,6 +184,16 @@ impl Node {
             Value::Text(text) => text.contains(&format!("{{{table}}}")) || text == table,
             Value::Array(items) => items.iter().any(|item| item.names(table)),
             Value::Table(entries) => entries.iter().any(|(key, node)| key != "tables" && node.names(table)),
+            _ => false,
+        }
+    }
+
+    /// True if some text here has the value of that option.
+    fn names_option(&self, option: &str) -> bool {
+        match &self.value {
+            Value::Text(text) => text.contains(&format!("option {option}")),
+            Value::Array(items) => items.iter().any(|item| item.names_option(option)),
+            Value::Table(entries) => entries.iter().any(|(_, node)| node.names_option(option)),
             _ => false,
         }
     }

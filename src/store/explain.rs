@@ -69,7 +69,31 @@ impl<S: ReadSession> Explaining<'_, S> {
             return Ok(());
         }
         let statements = statements(self.spec, self.session, action, moved, self.now);
-        statements.iter().try_for_each(|statement| self.explain(Some((action, moved)), &moved.at, statement))
+        statements.iter().try_for_each(|statement| self.explain(Some((action, moved)), &moved.at, statement))?;
+        if self.spec.shown.actions_asked_at.is_some() { self.lead(action, moved) } else { Ok(()) }
+    }
+
+    /// Refuses an action that leads a row in flight elsewhere than it says, or each of those that are made up.
+    fn lead(&mut self, action: Action, moved: &ActionSpec) -> Result<(), StoreError> {
+        let statements = sql::led_astray(self.spec, self.session.dialect(), moved, self.now);
+        for (statement, is_made_up) in statements.iter().zip([false, true]) {
+            self.session.begin_short(PATIENCE)?;
+            let counted = self.session.query(statement);
+            self.session.end_short()?;
+            let counted = match counted {
+                Err(error) if error.spoils_the_snapshot() => return Err(error),
+                // A value that cannot be read is told by the listing; a value that is made up need not fit.
+                Err(_) => continue,
+                Ok(rows) => rows.into_iter().flatten().map(|count| count.as_count().unwrap_or(0)).collect::<Vec<_>>(),
+            };
+            let [asked, astray] = counted.as_slice() else { continue };
+            if *astray > 0 && (!is_made_up || astray == asked) {
+                let error = StoreError::new(StoreErrorKind::Unfit, moved.astray(None));
+                self.refusals.push(Refusal { action: Some(action), at: moved.at.clone(), error });
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn wake_ups(&mut self) -> Result<(), StoreError> {

@@ -93,6 +93,7 @@ fn a_state_that_several_flags_tell() {
         );
         let mapping = format!(
             "[mapping.m]\n{TIME}\nclaim = {{ table = 'q', key = 'id', where = 'j.locked AND NOT j.done', {AGE} }}
+             waiting.is = 'NOT j.locked AND NOT j.done'
              action.requeue = {{ to = 'waiting', set = {{ locked = false }} }}"
         );
         let queue = Queue::new(shop, &mapping);

@@ -17,6 +17,7 @@ mod habits;
 mod help;
 mod inert;
 mod init;
+mod leads;
 mod mapping_shapes;
 mod mapping_tables;
 mod mistakes;

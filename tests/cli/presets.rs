@@ -34,7 +34,7 @@ fn pages_act_on_no_terminal() {
     let doctor = Doctor::new();
     let hostile = "gone\\u001b[2J\\u202e\\nFAKE  ROW";
     let mapping = format!(
-        "[mapping.evil]\ntitle = \"{hostile}\"\nstates = {{ in_flight = [\"{hostile}\"] }}\n\
+        "[mapping.evil]\ntitle = \"{hostile}\"\nstates = {{ in_flight = [\"held\"], waiting = [\"{hostile}\"] }}\n\
          claim = {{ table = \"jobs\", key = \"id\", state = \"state\" }}\n\
          action.requeue = {{ to = \"{hostile}\", set = {{ note = \"upper('x')\" }} }}\n\
          caution = {{ late = \"{hostile}\" }}\nadvice = {{ text = \"{hostile}\" }}\n"

@@ -4,7 +4,7 @@ use super::record::{Tape, restores};
 use crate::support::doctor::{Unrecorded, apply, limits, look, mapping, outcomes, planned, try_resolve};
 use crate::support::labs::{SqlLab, for_each_sql_store};
 use jobdoctor::model::{Action, Batch, BatchReport, Cell, Engine, Key, Outcome, Step};
-use jobdoctor::preset::{Place, QueueSpec};
+use jobdoctor::preset::{Conditions, Place, QueueSpec};
 use jobdoctor::store::StoreError;
 
 const REFUSED: Outcome = Outcome::Refused;
@@ -66,8 +66,9 @@ fn ends(lab: &dyn SqlLab, spec: &QueueSpec, steps: &[Step]) -> (Vec<Outcome>, St
 /// The place alone tells that a job is in flight, and the action does not touch what tells the place.
 #[test]
 fn a_row_that_the_action_leaves_in_flight_is_refused() {
-    let text =
-        MAPPING.replace(r#""status""#, r#""'busy'""#).replace("[owner]", "where = \"j.started IS NOT NULL\"\n[owner]");
+    let text = MAPPING
+        .replace(r#""status""#, r#""'busy'""#)
+        .replace("[owner]", "where = \"j.started IS NOT NULL\"\n[waiting]\nis = \"j.started IS NULL\"\n[owner]");
     let text = text.replace(r#"["worker", "started"]"#, r#"["worker"]"#);
     for_each_sql_store(|lab| {
         set_up(lab, &[(1, "a"), (2, "b")]);
@@ -78,7 +79,7 @@ fn a_row_that_the_action_leaves_in_flight_is_refused() {
         assert!(said.contains("still in flight after the action"), "{}: {said}", lab.name());
         assert_eq!(lab.image("q"), before, "{}", lab.name());
         // A mutant that does not look again says `moved`.
-        let mutant = QueueSpec { waits: true, ..spec };
+        let mutant = QueueSpec { waits: true, conditions: Conditions::default(), ..spec };
         assert_eq!(ends(lab, &mutant, &steps).0, [MOVED, MOVED], "{}", lab.name());
     });
 }

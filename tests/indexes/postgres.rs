@@ -296,7 +296,7 @@ impl<'a> Stage<'a> {
         let (spec, now) = (&snapshot.spec, snapshot.now());
         let keys = [Key(vec![Cell::Null; spec.claim.key.len()])];
         let names = named(spec, &PostgresDialect, &keys, now);
-        names.into_iter().map(|(name, sql)| (name, without_limit(&sql).to_owned())).collect()
+        names.into_iter().map(|(name, sql)| (name, without_limit(&sql))).collect()
     }
 
     /// The names of large tables, and of indexes that have as many rows with the first column that a condition must name in each.
@@ -345,15 +345,16 @@ impl<'a> Stage<'a> {
             collect(&logged["Plan"], large, &mut whole);
             let bare = sql.strip_prefix(EXPLAIN).unwrap_or(sql);
             let hops = bare.starts_with("WITH RECURSIVE hop(s)");
-            ran.push(Ran { sql: if hops { "states in use" } else { without_limit(bare) }.to_owned(), whole });
+            ran.push(Ran { sql: if hops { "states in use".to_owned() } else { without_limit(bare) }, whole });
         }
         ran
     }
 }
 
-/// The statement without a number of rows at its end, in which the commands differ.
-fn without_limit(sql: &str) -> &str {
-    sql.rsplit_once(" LIMIT ").filter(|(_, rows)| rows.parse::<u32>().is_ok()).map_or(sql, |(rest, _)| rest)
+/// The statement without a number of rows at its end and without the instant in it, in which the commands differ.
+fn without_limit(sql: &str) -> String {
+    let bare = sql.rsplit_once(" LIMIT ").filter(|(_, rows)| rows.parse::<u32>().is_ok()).map_or(sql, |(rest, _)| rest);
+    regex_lite::Regex::new("'20[0-9]{2}-[^']*Z'").unwrap().replace_all(bare, "'now'").into_owned()
 }
 
 /// The large tables and indexes that a plan reads from end to end.

@@ -136,8 +136,7 @@ fn rows_in_states_that_a_mapping_does_not_name_are_counted_whatever_their_type()
              INSERT INTO tasks SELECT n, '{state}' FROM generate_series(1, 3) AS n"
         ));
         let mapping = format!(
-            "[mapping.m]\nstates = {{ in_flight = [\"{running}\"] }}\nclaim = {{ table = \"tasks\", key = \"id\", state = \"state\" }}\n\
-             [mapping.m.action.fail]\nto = \"{running}\"\n"
+            "[mapping.m]\nstates = {{ in_flight = [\"{running}\"] }}\nclaim = {{ table = \"tasks\", key = \"id\", state = \"state\" }}\n"
         );
         std::fs::write(shop.doctor.path("c.toml"), mapping).unwrap();
         let ran = shop.run(&["stale", "--config", "c.toml", "--preset", "m"]);

@@ -171,7 +171,9 @@ impl Written<'_> {
 /// That text in the place of the queue's preset, and no other.
 pub fn catalog_of(queue: &str, preset: &str) -> Catalog {
     let mut catalog = Catalog::default();
-    catalog.add(Preset::parse("mutant", queue, preset).unwrap()).unwrap();
+    let mut mutant = Preset::parse("mutant", queue, preset).unwrap();
+    mutant.built_in = true;
+    catalog.add(mutant).unwrap();
     catalog
 }
 
@@ -201,7 +203,10 @@ fn presets() -> (Catalog, BTreeMap<String, String>) {
         let name = super::name(&path);
         let text = std::fs::read_to_string(&path).unwrap();
         match Preset::parse(&format!("preset {name}"), &name, &text) {
-            Ok(preset) => catalog.add(preset).unwrap(),
+            Ok(mut preset) => {
+                preset.built_in = true;
+                catalog.add(preset).unwrap();
+            }
             Err(error) => drop(broken.insert(name, error.to_string())),
         }
     }

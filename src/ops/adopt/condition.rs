@@ -115,6 +115,14 @@ pub(super) fn proposal(sampler: &Sampler<'_>, all: &Rows, status: Option<&(Strin
     (parts.join(" AND "), is_supported)
 }
 
+/// What waits where no state says it: nothing but the operator does.
+pub(super) fn waits(facts: &Facts<'_>) -> Vec<Finding> {
+    match facts.shape {
+        Shape::Where { .. } => vec![Finding::open("", "CONDITION", Vec::new())],
+        Shape::Column { .. } => Vec::new(),
+    }
+}
+
 /// Which rows are jobs in flight: where no column alone tells, and where a state has rows that may be none any more.
 pub(super) fn condition(facts: &Facts<'_>) -> Vec<Finding> {
     let subject = facts.subject;

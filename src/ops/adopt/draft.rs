@@ -52,7 +52,7 @@ const KEYS: &str = "schema fencing \
     states.waiting states.in_flight states.done states.failed states.cancelled states.ignored \
     claim.table claim.key claim.state claim.where claim.queue claim.kind claim.claimed_at claim.liveness claim.payload \
     claim.last_error claim.precondition \
-    waiting.due waiting.since \
+    waiting.is waiting.due waiting.since \
     owner.id owner.name owner.host owner.table owner.heartbeat owner.started owner.rows owner.missing owner.unset \
     attempts.column attempts.max attempts.counted attempts.direction attempts.exhausted attempts.max_counts \
     action.requeue.to action.requeue.clear action.requeue.stamp action.fail.to action.fail.clear action.fail.stamp \

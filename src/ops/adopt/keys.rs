@@ -65,7 +65,7 @@ const fn asks(
     Entry { key, find, asks: Some((question, harm)) }
 }
 
-const KEYS: [Entry; 28] = [
+const KEYS: [Entry; 29] = [
     told("claim.table", |facts| vec![Finding::new(&facts.subject.written, Support::Shown, "the catalog has it")]),
     asks(
         "claim.key",
@@ -152,6 +152,12 @@ const KEYS: [Entry; 28] = [
         "a lost run costs two attempts or none",
     ),
     told("attempts.exhausted", attempts::exhausted),
+    asks(
+        "waiting.is",
+        condition::waits,
+        "which rows does a worker take, now or later?",
+        "a requeue leaves jobs where no worker takes them, and what has ended counts as due",
+    ),
     told("action.requeue.to", actions::requeue_to),
     asks(
         "action.requeue.clear",

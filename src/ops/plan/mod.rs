@@ -20,7 +20,7 @@ use super::waiting::{self as waiting_side, StuckByQueue};
 use crate::model::{Action, Claim, Key, Step, Target, Timestamp, WaitingSide};
 use crate::output::{Filter, First, Job, SavedPlan, StepJob, Undoes, order};
 use crate::policy::{Counted, Diagnoses, Digest, Draft, Gauge, Judgement, PlannedActions, Policy, draft};
-use crate::preset::QueueSpec;
+use crate::preset::{QueueSpec, SpecError};
 use crate::store::{Detail, Holders};
 pub(in crate::ops) use gauge::Measured;
 use gauge::measured;
@@ -294,7 +294,7 @@ fn finish(
     counted: Option<(Gauge, &Holders)>,
     not_found: Vec<String>,
 ) -> Result<Plan, OpsError> {
-    drafts.spool_others();
+    drafts.end()?;
     let Drafts { spec, steps, skipped, tally, mut spool, thresholds_used, troubled, living_hosts, .. } = drafts;
     let (steps, beyond_limit) = steps.finish();
     let all = match selection.bound.left {
@@ -386,6 +386,8 @@ struct Drafts<'a> {
     /// True if a step rests on trouble alone.
     troubled: bool,
     living_hosts: BTreeSet<String>,
+    /// The first step that would leave its job elsewhere than it says.
+    astray: Option<SpecError>,
 }
 
 impl Drafts<'_> {
@@ -402,6 +404,7 @@ impl Drafts<'_> {
             thresholds_used: ThresholdsUsed::default(),
             troubled: false,
             living_hosts: BTreeSet::new(),
+            astray: None,
         }
     }
 
@@ -419,6 +422,9 @@ impl Drafts<'_> {
         match draft {
             Draft::Skipped(why) => self.skipped.add(place, why, || job(None)),
             Draft::Step(step) if self.bound.admits(spec, claim, &step) => {
+                if let Some(action) = spec.actions.get(&step.action).filter(|_| claim.astray.contains(&step.action)) {
+                    self.astray.get_or_insert_with(|| action.at.error(action.astray(Some(&step.id))));
+                }
                 self.tally.iter_mut().for_each(|tally| tally.add(place, &step));
                 self.thresholds_used.add(claim, judgement);
                 self.troubled |= !judgement.verdict.is_death();
@@ -440,10 +446,11 @@ impl Drafts<'_> {
         false
     }
 
-    /// Spools the steps for which there is no room, once all are drafted.
-    fn spool_others(&mut self) {
+    /// Spools the steps for which there is no room, once all are drafted, unless one leads elsewhere than it says.
+    fn end(&mut self) -> Result<(), SpecError> {
         let others = self.steps.shrink();
         self.spool(others);
+        self.astray.take().map_or(Ok(()), Err)
     }
 
     fn spool(&mut self, others: Vec<(i64, Box<(Step, StepJob)>)>) {

@@ -112,7 +112,7 @@ fn part(
             drafts.add(spec, &claim, (&judgement, counted), policy, draft);
         }
     })?;
-    drafts.spool_others();
+    drafts.end()?;
     let Drafts { spec, steps, skipped, tally, spool, .. } = drafts;
     plan.skipped.append(skipped);
     let (steps, beyond) = steps.finish();

@@ -88,6 +88,7 @@ impl Document {
         // Known all the same: a retry may lead there.
         self.states.waiting.append(&mut self.states.in_flight);
         self.states.in_flight = turned;
+        let is_own = doc.from.is_none();
         let claim = &mut self.claim;
         if let Some(from) = doc.from {
             (claim.table, claim.from, claim.lock, claim.key) = (None, from, None, doc.key);
@@ -120,7 +121,10 @@ impl Document {
         (self.rules.max_runtime, self.finished) = (None, None);
         (self.attempts.exhausted, self.attempts.stalls) = (Exhausted::Leave, doc.stalls);
         self.actions = doc.retry.into_iter().map(|retry| (Action::Requeue, retry)).collect();
-        self.waiting = WaitingDoc { tables: std::mem::take(&mut self.waiting.tables), ..WaitingDoc::default() };
+        let waiting = std::mem::take(&mut self.waiting);
+        // Where its row is a claim's own, a retry leads to what waits there.
+        let is = waiting.is.filter(|_| is_own && waiting.from.is_none());
+        self.waiting = WaitingDoc { tables: waiting.tables, is, ..WaitingDoc::default() };
         (self.skips, self.cautions) = (doc.skips, doc.cautions);
         self.places.clear();
         self.checks.clear();

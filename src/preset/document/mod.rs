@@ -7,7 +7,7 @@ mod waiting;
 
 pub(crate) use actions::{ActionDoc, StepDoc};
 pub(crate) use interrupted::InterruptedDoc;
-pub(crate) use waiting::{PlaceDoc, WaitingDoc, WorkersDoc};
+pub(crate) use waiting::{EndedDoc, PlaceDoc, WaitingDoc, WorkersDoc};
 
 use super::encoding::{Encoding, Encodings, Zone};
 use super::field::{Field, Fragment, Written, complete_when_read, named};
@@ -51,6 +51,7 @@ pub(crate) struct Document {
     #[serde(rename = "action", deserialize_with = "actions")]
     pub(crate) actions: Vec<(Action, ActionDoc)>,
     pub(crate) waiting: WaitingDoc,
+    pub(crate) ended: EndedDoc,
     pub(crate) interrupted: InterruptedDoc,
     #[serde(rename = "place", deserialize_with = "named")]
     pub(crate) places: Vec<(String, PlaceDoc)>,
@@ -186,10 +187,35 @@ impl Document {
         if let Some(both) = read.states.in_flight.iter().find(|state| read.states.waiting.contains(state)) {
             return Err(root.error(format!("[states]: `{}` is in flight and waiting at once", both.name)));
         }
+        read.actions_lead_where_they_say()?;
         if let Some(finished) = &mut read.finished {
             finished.find_states(&read.states)?;
         }
         Ok(read)
+    }
+
+    /// Refuses a requeue to a state that does not wait, and an end that is none.
+    fn actions_lead_where_they_say(&self) -> Result<(), SpecError> {
+        let retry = self.interrupted.retry.iter().map(|retry| (Action::Requeue, retry));
+        let all = self.actions.iter().chain(&self.waiting.actions).map(|(action, doc)| (*action, doc));
+        for (action, doc) in all.chain(retry) {
+            for to in doc.to.iter().chain(doc.delayed.iter().filter_map(|delayed| delayed.to.as_ref())) {
+                let is = |states: &[StateValue]| states.iter().any(|state| state.name == to.text);
+                let waits = is(&self.states.waiting);
+                if action == Action::Requeue && !waits && self.states.all().any(|state| state.name == to.text) {
+                    return Err(to.error(format!(
+                        "no job waits in state `{}`: a requeue leads to one of states.waiting",
+                        to.text
+                    )));
+                }
+                if action != Action::Requeue && (waits || is(&self.states.in_flight)) {
+                    return Err(
+                        to.error(format!("a job in state `{}` has not ended: a {action} leads to an end", to.text))
+                    );
+                }
+            }
+        }
+        Ok(())
     }
 
     /// A table's name in the database.

@@ -17,6 +17,8 @@ pub(crate) struct WaitingDoc {
     pub(crate) tables: Vec<(String, String)>,
     pub(crate) from: Option<Fragment>,
     pub(crate) states: Option<Vec<Written>>,
+    /// What makes a row wait where no state says it.
+    pub(crate) is: Option<Fragment>,
     #[serde(rename = "where")]
     pub(crate) filter: Option<Fragment>,
     pub(crate) due: Option<Written>,
@@ -44,6 +46,15 @@ pub(crate) struct WorkersDoc {
     pub(crate) queues: Option<Written>,
     pub(crate) heartbeat: Option<Written>,
     pub(crate) silent_after: Option<SilentAfter<Written>>,
+}
+
+/// `[ended]`.
+#[derive(Debug, Clone, Default, serde::Deserialize)]
+#[serde(default)]
+pub(crate) struct EndedDoc {
+    /// What makes a row one that has ended, where no state says it; without it, all that is neither in flight nor waits.
+    #[serde(rename = "where")]
+    pub(crate) filter: Option<Fragment>,
 }
 
 /// `[place.NAME]`: a further table where a job may stand.
@@ -82,7 +93,7 @@ impl WaitingDoc {
     }
 
     fn is_more_than_rows(&self) -> bool {
-        let has_parts = self.paused.is_some() || self.workers.is_some() || self.staged.is_some();
+        let has_parts = self.is.is_some() || self.paused.is_some() || self.workers.is_some() || self.staged.is_some();
         has_parts || self.untold.is_some() || !self.tables.is_empty() || !self.actions.is_empty()
     }
 }

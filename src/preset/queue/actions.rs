@@ -21,6 +21,8 @@ pub struct ActionSpec {
     pub locks_for_update: bool,
     /// What is done instead where the job is to run later, if that is not the same.
     pub delayed: Option<Box<ActionSpec>>,
+    /// True if its jobs are to wait for a worker again; else they have ended.
+    pub requeues: bool,
     /// True for a requeue whose jobs are failed where a unique key refuses it.
     pub fails_refused: bool,
     pub at: WrittenAt,
@@ -139,6 +141,23 @@ impl ActionSpec {
     /// True if it does no more than one UPDATE of the claim's own table.
     pub fn is_one_update(&self) -> bool {
         matches!(self.steps.as_slice(), [StepSpec::Update(_)])
+    }
+
+    /// What is wrong with it if it leaves a job elsewhere than it says: that one, or any.
+    pub fn astray(&self, id: Option<&str>) -> String {
+        let job = id.map_or_else(|| "a job".to_owned(), |id| format!("job {id}"));
+        let (where_to, columns) = if self.requeues {
+            (
+                "where no worker takes it: still in flight (`claim.where`), or not waiting (`waiting.is`)",
+                "makes a row wait",
+            )
+        } else {
+            (
+                "where it has not ended: in flight (`claim.where`), waiting (`waiting.is`), or outside `ended.where`",
+                "ends a job",
+            )
+        };
+        format!("would leave {job} {where_to}. Set here what {columns}, or mend the condition")
     }
 
     /// True if something that it writes says when the job may run again.

@@ -71,6 +71,7 @@ pub struct QueueSpec {
     pub waiting_actions: BTreeMap<Action, ActionSpec>,
     /// How an interrupted job comes back that is a row of the claims' own table.
     pub retry: Option<ActionSpec>,
+    pub conditions: Conditions,
     /// What the tables tell of jobs that wait, or why they tell nothing.
     pub waiting: Result<Box<WaitingSpec>, String>,
     /// The tables that only say what waits, by their logical names.
@@ -100,6 +101,8 @@ pub struct Shown {
     pub utc: bool,
     /// The newest claim or sign of life of each owner that has no row, where the absence of a row is death.
     pub missing_owners: BTreeMap<String, Timestamp>,
+    /// Its time, where each row is also asked what the actions would make of it: nobody has proven where they lead.
+    pub actions_asked_at: Option<Timestamp>,
 }
 
 impl QueueSpec {

@@ -1,7 +1,8 @@
 //! The waiting side of a queue: which jobs are due, and what shows that workers take them.
 
 use super::{
-    Attempts, ClaimSpec, Expr, Finished, OwnerSpec, QueueSpec, Rules, StateSource, StateValue, States, TimeColumn,
+    Attempts, ClaimSpec, Expr, Finished, OwnerSpec, QueueSpec, Rules, Shown, StateSource, StateValue, States,
+    TimeColumn,
 };
 use crate::preset::template::{Column, Piece, Template};
 use std::time::Duration;
@@ -17,6 +18,17 @@ pub struct WaitingSpec {
     pub workers: Option<WorkersSpec>,
     /// True if an index leads to the runs that ended last.
     pub ends_are_indexed: bool,
+}
+
+/// What makes a row wait for a worker, now or later, or have ended, where no state says it. A row that is in flight is
+/// neither.
+#[derive(Debug, Clone, Default)]
+pub struct Conditions {
+    pub waiting: Option<Template>,
+    /// Where such a row stands, under its key, if not in the claims' own table.
+    pub waiting_in: Option<(Template, Vec<Column>)>,
+    /// `None` if all has ended that is neither in flight nor waits.
+    pub ended: Option<Template>,
 }
 
 /// Which rows are jobs that a worker could take now.
@@ -134,6 +146,7 @@ impl QueueSpec {
             attempts: Attempts { column: None, left: None, max: None, stalls: None, ..self.attempts.clone() },
             rules: NO_RULES,
             finished: Finished::Untold(String::new()),
+            shown: Shown { actions_asked_at: None, ..self.shown.clone() },
             skips: Vec::new(),
             show: says.map(|says| (String::new(), says)).into_iter().collect(),
             ..self.clone()

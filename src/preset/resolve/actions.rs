@@ -19,8 +19,10 @@ impl Binder<'_> {
         attempts: &Attempts,
     ) -> Result<BTreeMap<Action, ActionSpec>, SpecError> {
         let of_one = |(action, doc): &(Action, ActionDoc)| {
-            let delayed = self.delayed(*action, doc, claim, attempts)?.map(Box::new);
-            Ok((*action, ActionSpec { delayed, ..self.action_named(doc, claim, attempts)? }))
+            let requeues = *action == Action::Requeue;
+            let delayed = self.delayed(*action, doc, claim, attempts)?;
+            let delayed = delayed.map(|delayed| Box::new(ActionSpec { requeues, ..delayed }));
+            Ok((*action, ActionSpec { delayed, requeues, ..self.action_named(doc, claim, attempts)? }))
         };
         docs.iter().map(of_one).collect()
     }
@@ -114,7 +116,17 @@ impl Binder<'_> {
             }
         }
         let (refused, fails_refused, at) = (doc.refused.clone(), doc.if_refused.is_some(), doc.at.clone());
-        Ok(ActionSpec { to, attempts: change, steps, refused, locks_for_update, delayed: None, fails_refused, at })
+        Ok(ActionSpec {
+            to,
+            attempts: change,
+            steps,
+            refused,
+            locks_for_update,
+            delayed: None,
+            requeues: false,
+            fails_refused,
+            at,
+        })
     }
 
     /// The state and the attempts, which authors do not write out.

@@ -96,13 +96,33 @@ fn bound(
         return Err(missing_table(&preset.document, table, live, &schema));
     }
     let binder = Binder::new(&preset.document, &document, live, schema, tables.clone())?;
-    let spec = binder.bind(variants.to_vec(), ignored.clone())?;
+    let mut spec = binder.bind(variants.to_vec(), ignored.clone())?;
+    if preset.says_all_itself() && matches!(view, View::Claims) {
+        spec.needs_what_waits()?;
+    }
     preset.columns_are_there(&document, &tables)?;
     Ok(match view {
         View::Claims => spec,
         View::Waits(_) => Waits::complete(spec),
         View::Interrupted => QueueSpec { interrupted: Some(binder.interrupted()?), ..spec },
     })
+}
+
+impl QueueSpec {
+    /// Of a mapping: without a state column, nothing but its own condition says which rows wait.
+    fn needs_what_waits(&mut self) -> Result<(), SpecError> {
+        if matches!(self.claim.state, StateSource::Column(_)) || self.conditions.waiting.is_some() {
+            return Ok(());
+        }
+        let requeue = self.actions.get(&Action::Requeue).filter(|requeue| requeue.refused.is_none());
+        let needs = "without a state column, needs `is` in [waiting]: the condition that makes a row one that a worker takes, \
+                     now or later";
+        if let Some(requeue) = requeue {
+            return Err(requeue.at.error(format!("a requeue, {needs}")));
+        }
+        self.waiting = self.waiting.as_ref().map_err(Clone::clone).and(Err(format!("what is due, {needs}")));
+        Ok(())
+    }
 }
 
 struct Binder<'a> {
@@ -228,6 +248,7 @@ impl<'a> Binder<'a> {
             actions,
             waiting_actions: self.actions(&document.waiting.actions, &claim, &attempts)?,
             retry: self.retry(&claim, &attempts),
+            conditions: self.conditions(&claim)?,
             waiting: self.waiting(&claim, &finished),
             finished,
             beside: document.waiting.tables.iter().map(|(logical, _)| logical.clone()).collect(),
@@ -386,6 +407,7 @@ impl Waits {
                 refused: None,
                 locks_for_update: false,
                 delayed: None,
+                requeues: false,
                 fails_refused: false,
                 at: WrittenAt::default(),
             };

@@ -3,6 +3,7 @@
 
 use super::Binder;
 use crate::preset::document::{PlaceDoc, WaitingDoc, WorkersDoc};
+use crate::preset::field::Fragment;
 use crate::preset::ident::quoted;
 use crate::preset::live::LiveIndex;
 use crate::preset::queue::*;
@@ -34,6 +35,74 @@ impl Binder<'_> {
         }))
     }
 
+    pub(super) fn conditions(&self, claim: &ClaimSpec) -> Result<Conditions, SpecError> {
+        let doc = &self.document.waiting;
+        let said = doc.is.iter().chain(&self.document.ended.filter).next();
+        if let (StateSource::Column(column), Some(said)) = (&claim.state, said) {
+            let why = format!("is for a queue without a state column: here `{}` says it, by [states]", column.name);
+            return Err(said.written.error(why));
+        }
+        let sql = |written: &Option<Fragment>| written.as_ref().map(|sql| self.read_sql(sql)).transpose();
+        let alias = self.alias_of(doc);
+        let waiting_in = match (&doc.from, &doc.is) {
+            (Some(_), Some(is)) if !self.is_own(&alias) && doc.key.is_empty() => {
+                return Err(is
+                    .written
+                    .error("is about another table, and needs `key`: its columns with the job's key"));
+            }
+            (Some(from), Some(_)) if !self.is_own(&alias) => Some((self.read_sql(from)?, self.key_of(doc, &alias)?)),
+            _ => None,
+        };
+        Ok(Conditions { waiting: sql(&doc.is)?, waiting_in, ended: sql(&self.document.ended.filter)? })
+    }
+
+    /// The alias of the table where jobs wait.
+    fn alias_of(&self, doc: &WaitingDoc) -> String {
+        let first = doc.from.as_ref().and_then(|from| super::aliases_of(&from.sql).into_iter().next());
+        first.map_or_else(|| self.lock.clone(), |(alias, _)| alias)
+    }
+
+    /// True for the alias of the claims' own table.
+    fn is_own(&self, alias: &str) -> bool {
+        alias == self.lock && self.table_of(alias).is_some_and(|table| std::ptr::eq(table, self.own))
+    }
+
+    fn key_of(&self, doc: &WaitingDoc, alias: &str) -> Result<Vec<Column>, SpecError> {
+        doc.key.iter().map(|part| self.column(part, alias)).filter_map(Result::transpose).collect()
+    }
+
+    /// What makes a row of that table a job that is due, whatever its time: what waits and is not in flight.
+    fn is_due(
+        &self,
+        doc: &WaitingDoc,
+        claim: &ClaimSpec,
+        key: Option<&[Column]>,
+    ) -> Result<Option<Template>, SpecError> {
+        let narrowed = doc.filter.as_ref().map(|filter| self.read_sql(filter)).transpose()?;
+        let (Some(is), Some(in_flight)) = (&doc.is, &claim.filter) else { return Ok(narrowed) };
+        let is = self.read_sql(is)?;
+        let said = self.document.claim.filter.as_ref().map_or("", |filter| filter.written.text.as_str());
+        let mut joined = self.aliases.keys().filter(|alias| **alias != self.lock);
+        let asks_joined = joined.any(|alias| said.contains(&format!("{alias}.")));
+        let waits = if self.is_own(&self.alias_of(doc)) && !asks_joined {
+            Template::around("(?) AND (?) IS NOT TRUE", &[&is.0, &in_flight.0])
+        } else {
+            let columns = |key: &[Column]| {
+                let one = |column: &Column| [Piece::Column(column.clone()), Piece::Text(", ".to_owned())];
+                let mut pieces: Vec<Piece> = key.iter().flat_map(one).collect();
+                pieces.pop();
+                pieces
+            };
+            let (key, own) = (columns(key.unwrap_or_default()), columns(&claim.key));
+            let not_held = "(?) AND (?) NOT IN (SELECT ? FROM ? WHERE (?))";
+            Template::around(not_held, &[&is.0, &key, &own, &claim.from.0, &in_flight.0])
+        };
+        Ok(Some(match narrowed {
+            Some(narrowed) => Template::around("? AND (?)", &[&waits.0, &narrowed.0]),
+            None => waits,
+        }))
+    }
+
     fn due(&self, doc: &WaitingDoc, claim: &ClaimSpec) -> Result<DueSpec, SpecError> {
         let from = match &doc.from {
             Some(from) => self.read_sql(from)?,
@@ -56,8 +125,7 @@ impl Binder<'_> {
             (None, StateSource::Column(_)) if doc.from.is_none() => all.clone(),
             _ => Vec::new(),
         };
-        let first = doc.from.as_ref().and_then(|from| super::aliases_of(&from.sql).into_iter().next());
-        let alias = first.map_or_else(|| self.lock.clone(), |(alias, _)| alias);
+        let alias = self.alias_of(doc);
         let at = self.optional_time(&doc.due, &alias)?;
         let since = match (&doc.since, &at, &claim.created_at) {
             (Some(since), ..) => self.time(since, &alias)?,
@@ -76,9 +144,16 @@ impl Binder<'_> {
         let at_may_be_null = at.as_ref().is_some_and(|at| {
             !self.table_of(&at.column.alias).is_some_and(|live| live.not_null.contains(&at.column.name))
         });
+        let key = if doc.key.is_empty() {
+            // The claim's own rows have its key.
+            self.is_own(&alias).then(|| claim.key.clone())
+        } else {
+            let key = self.key_of(doc, &alias)?;
+            (key.len() == claim.key.len()).then_some(key)
+        };
         Ok(DueSpec {
             from,
-            filter: doc.filter.as_ref().map(|filter| self.read_sql(filter)).transpose()?,
+            filter: self.is_due(doc, claim, key.as_deref())?,
             is_ordered: !at_may_be_null && at.as_ref() == Some(&since) && self.leads_to(claim, &since, &states),
             at,
             at_may_be_null,
@@ -87,15 +162,7 @@ impl Binder<'_> {
                 Some(queue) => self.expr(queue, &alias)?,
                 None => claim.queue.clone(),
             },
-            key: if doc.key.is_empty() {
-                // The claim's own rows have its key.
-                (alias == self.lock && self.table_of(&alias).is_some_and(|table| std::ptr::eq(table, self.own)))
-                    .then(|| claim.key.clone())
-            } else {
-                let key = doc.key.iter().map(|part| self.column(part, &alias)).filter_map(Result::transpose);
-                let key = key.collect::<Result<Vec<_>, _>>()?;
-                (key.len() == claim.key.len()).then_some(key)
-            },
+            key,
             held: doc.held.as_ref().map_or(Ok(None), |held| self.expr(held, &alias))?,
             delay: doc.delay.unwrap_or(DELAY),
             states,

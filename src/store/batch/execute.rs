@@ -113,6 +113,7 @@ fn effect(
     each: usize,
 ) -> Result<BTreeMap<usize, RowImage>, StoreError> {
     let (mut found, mut in_flight, mut elsewhere) = (BTreeMap::new(), 0, 0);
+    let found_rows = rows.len();
     for row in rows {
         if let [Cell::Integer(n), image @ .., Cell::Integer(is_held), Cell::Integer(is_there)] = row.as_mut_slice() {
             let n = usize::try_from(*n).ok().and_then(|n| n.checked_sub(1));
@@ -121,7 +122,9 @@ fn effect(
             elsewhere += 1 - *is_there;
         }
     }
-    let counts = [Cell::Integer(in_flight), Cell::Integer(elsewhere)];
+    // A requeued row that is gone waits nowhere.
+    let gone = if moved.requeues { each as i64 - found_rows as i64 } else { 0 };
+    let counts = [Cell::Integer(in_flight), Cell::Integer(elsewhere + gone)];
     nothing_is_left(Some(&counts), &moved.to.name, each).map(|()| found)
 }
 
@@ -131,7 +134,7 @@ fn nothing_is_left(counts: Option<&[Cell]>, state: &str, each: usize) -> Result<
         Some([Cell::Integer(0), Cell::Integer(0)]) => return Ok(()),
         Some([Cell::Integer(0), elsewhere]) => format!(
             "{elsewhere} of {each} rows are not in state {state} after the action: a trigger changed them, or the action does \
-             not write the state"
+             not write it"
         ),
         Some([in_flight, _]) => format!(
             "{in_flight} of {each} rows are still in flight after the action: what it writes does not end the condition of \

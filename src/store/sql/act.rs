@@ -3,6 +3,7 @@
 
 use super::builder::{Param, Sql, Statement, Values, column_sql, literal_sql};
 use super::dialect::Dialect;
+use super::left::is_elsewhere;
 use crate::model::{Cell, Engine, FailCode, Key, RowChange, Timestamp};
 use crate::preset::ident::{literal, quoted};
 use crate::preset::{ActionSpec, Column, QueueSpec, Rows, StateSource, StepSpec};
@@ -83,9 +84,12 @@ pub fn left_behind(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec,
     }
     sql.push(" AS in_flight, ");
     match &spec.claim.state {
-        StateSource::Place(_) => sql.push("0"),
+        StateSource::Place(_) => elsewhere(&mut sql, spec, action, keys),
         StateSource::Column(column) => {
-            sql.push("(SELECT count(*) FROM ");
+            // A requeued row that is gone is in no state.
+            let (counted, is_not) =
+                if action.requeues { (keys.len().to_string() + " - ", "") } else { (String::new(), " IS NOT TRUE") };
+            sql.push(&format!("{counted}(SELECT count(*) FROM "));
             // A join could lose the row of a job that no longer names its owner.
             if column.alias == spec.claim.lock {
                 sql.lock_table(spec);
@@ -95,16 +99,52 @@ pub fn left_behind(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec,
             sql.push(" WHERE ");
             sql.in_keys(spec, keys);
             let announced = literal_sql(&action.to.stored);
-            sql.push(&format!(" AND ({} = {announced}) IS NOT TRUE)", column_sql(column)));
+            sql.push(&format!(" AND ({} = {announced}){is_not})", column_sql(column)));
         }
     }
     sql.push(" AS elsewhere");
     Some(sql.finish())
 }
 
-/// True if a job's own row alone decides whether it is in flight.
+/// Adds how many of these jobs are elsewhere than an action without a state says. A requeued one that is gone is.
+fn elsewhere(sql: &mut Sql<'_>, spec: &QueueSpec, action: &ActionSpec, keys: &[&Key]) {
+    let (waiting, waiting_in) = (&spec.conditions.waiting, &spec.conditions.waiting_in);
+    if let (true, Some(waits)) = (action.requeues, waiting) {
+        sql.push(&format!("{} - (SELECT count(*) FROM ", keys.len()));
+        let none = Values::default();
+        match waiting_in {
+            None => {
+                sql.lock_table(spec);
+                sql.push(" WHERE ");
+                sql.in_keys(spec, keys);
+            }
+            Some((from, key)) => {
+                sql.template(spec, from, &none);
+                let columns: Vec<String> = key.iter().map(column_sql).collect();
+                sql.push(&format!(" WHERE ({}) {} ", columns.join(", "), sql.dialect.among()));
+                sql.dialect.keys(sql, key, keys);
+            }
+        }
+        sql.push(" AND (");
+        sql.template(spec, waits, &none);
+        sql.push("))");
+        return;
+    }
+    match is_elsewhere(spec, sql.dialect, action) {
+        None => sql.push("0"),
+        Some(is_elsewhere) => {
+            sql.push("(SELECT count(*) FROM ");
+            sql.lock_table(spec);
+            sql.push(" WHERE ");
+            sql.in_keys(spec, keys);
+            sql.push(&format!(" AND {is_elsewhere})"));
+        }
+    }
+}
+
+/// True if a job's own row alone decides whether it is in flight, and whether it waits.
 pub fn checks_rows(spec: &QueueSpec) -> bool {
-    !spec.claim.may_repeat && spec.owner.row.is_none()
+    !spec.claim.may_repeat && spec.owner.row.is_none() && spec.conditions.waiting_in.is_none()
 }
 
 /// Reads rows after an action as [`images`] does, each then with whether it is still in flight and whether it is in the
@@ -128,7 +168,10 @@ pub fn after(
     }
     sql.push(" THEN 1 ELSE 0 END, CASE WHEN ");
     match &spec.claim.state {
-        StateSource::Place(_) => sql.push("true"),
+        StateSource::Place(_) => {
+            let is_elsewhere = is_elsewhere(spec, dialect, action).map(|is_elsewhere| format!("NOT {is_elsewhere}"));
+            sql.push(is_elsewhere.as_deref().unwrap_or("true"));
+        }
         StateSource::Column(column) => {
             sql.push(&format!("{} = {}", column_sql(column), literal_sql(&action.to.stored)));
         }

@@ -113,8 +113,30 @@ pub fn states_in_use(spec: &QueueSpec, dialect: &dyn Dialect) -> Option<Statemen
     )))
 }
 
-/// Counts the rows in these stored states, by an index that leads with the state, and no further than `most`.
+/// Counts the rows in these stored states, by an index that leads with the state; without a state column, those that are
+/// neither in flight nor waiting nor ended. No further than `most`.
 pub fn count_in_states(spec: &QueueSpec, dialect: &dyn Dialect, states: &[String], most: u64) -> Option<Statement> {
+    if let (StateSource::Place(_), Some(ended)) = (&spec.claim.state, &spec.conditions.ended) {
+        let mut sql = Sql::new(dialect);
+        let key: Vec<String> = spec.claim.key.iter().map(column_sql).collect();
+        let key = key.join(", ");
+        sql.push("SELECT count(*) FROM (SELECT 1 FROM ");
+        sql.lock_table(spec);
+        sql.push(" WHERE (");
+        sql.template(spec, ended, &Values::default());
+        sql.push(") IS NOT TRUE");
+        if let (Some(waits), None) = (&spec.conditions.waiting, &spec.conditions.waiting_in) {
+            sql.push(" AND (");
+            sql.template(spec, waits, &Values::default());
+            sql.push(") IS NOT TRUE");
+        }
+        sql.push(&format!(" AND ({key}) NOT IN (SELECT {key} FROM "));
+        sql.claim_from(spec);
+        sql.push(" WHERE ");
+        sql.in_flight(spec, None);
+        sql.push(&format!(") LIMIT {most}) AS counted"));
+        return Some(sql.finish());
+    }
     let column = spec.claim.own_state()?;
     let table = spec.tables.get(&spec.claim.lock_table).map(|table| dialect.table(table))?;
     let (alias, state) = (crate::preset::ident::quoted(&column.alias), column_sql(column));

@@ -1,11 +1,11 @@
-//! Statements about what an action would make of a row: which other row holds the unique key that it would get, and
-//! whether it would count as interrupted.
+//! Statements about which other row holds the unique key that an action would give to a row.
 
-use super::builder::{Param, Sql, Statement, Values, column_sql};
+use super::builder::{Param, Sql, Statement, column_sql};
 use super::dialect::Dialect;
+use super::left::{after, assigned};
 use crate::model::{Cell, Engine, FailCode, Key, Timestamp};
 use crate::preset::ident::{literal, quoted};
-use crate::preset::{ActionSpec, Assignment, Column, Marker, Piece, QueueSpec, StepSpec};
+use crate::preset::{ActionSpec, QueueSpec};
 use regex_lite::Regex;
 
 /// A unique index of the jobs' table, or of one of its partitions.
@@ -84,13 +84,6 @@ pub fn unique_key(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec, 
     })
 }
 
-fn assigned(action: &ActionSpec) -> impl Iterator<Item = &Assignment> {
-    action.steps.iter().flat_map(|step| match step {
-        StepSpec::Update(assignments) => assignments.as_slice(),
-        StepSpec::Sql { .. } => &[],
-    })
-}
-
 /// The numbers of those jobs (from 1) whose rows another row keeps from what the action writes, each with that row's
 /// key.
 pub fn key_holders(
@@ -137,115 +130,4 @@ pub fn key_holders(
     let same: Vec<String> = other.iter().zip(&own).map(|(other, own)| format!("{other} {equals} a.{own}")).collect();
     sql.push(&format!(" AND NOT ({})", same.join(" AND ")));
     sql.finish()
-}
-
-/// Asks for rows that an action would leave and that the condition on interrupted jobs may select: of those in flight, and
-/// of two of which no more is known than what the action writes. What is not known is NULL; in the second, numbers are
-/// alike, so that attempts have reached their maximum. The condition must be false of them, or of the second where the
-/// action leaves a code. With each, whether it reads rows of the table.
-pub fn left_as_interrupted(
-    spec: &QueueSpec,
-    interrupted: &QueueSpec,
-    dialect: &dyn Dialect,
-    action: &ActionSpec,
-    why: (Timestamp, (&str, FailCode)),
-) -> Vec<(Statement, bool)> {
-    let one = |row: &str, is_selected: &str| {
-        let mut sql = Sql::new(dialect);
-        sql.push("WITH jobdoctor_left AS (SELECT ");
-        sql.joined(", ", &spec.row, |sql, column| after(sql, spec, action, column, why));
-        sql.push(" FROM ");
-        if row.is_empty() {
-            sql.claim_from(spec);
-            sql.push(" WHERE ");
-            sql.in_flight(spec, None);
-            sql.push(" LIMIT 1000");
-        } else {
-            sql.push(&format!("({row}) AS {}", quoted(&spec.claim.lock)));
-        }
-        sql.push(") SELECT 1 FROM ");
-        let mut left = interrupted.clone();
-        let own = |piece: &&mut Piece| matches!(piece, Piece::Name(name) if *name == interrupted.claim.lock_table);
-        if let Some(table) = left.claim.from.0.iter_mut().find(own) {
-            *table = Piece::Text("jobdoctor_left".to_owned());
-        }
-        sql.claim_from(&left);
-        sql.push(" WHERE (");
-        sql.in_flight(&left, None);
-        sql.push(&format!(") {is_selected} LIMIT 1"));
-        (sql.finish(), row.is_empty())
-    };
-    let made = |number: &str| {
-        let value = |column: &Column| {
-            let value = if is_number(&column.type_name) { number } else { "NULL" };
-            let cast = match spec.engine {
-                Engine::Postgres => format!("::{}", column.type_name),
-                Engine::Sqlite => String::new(),
-            };
-            format!("{value}{cast} AS {}", quoted(&column.name))
-        };
-        format!("SELECT {}", spec.row.iter().map(value).collect::<Vec<_>>().join(", "))
-    };
-    let mut asked = vec![one(&made("1"), "IS NOT FALSE")];
-    if !action.asks(&|marker| *marker == Marker::FailCode) {
-        asked.push(one(&made("NULL"), "IS NOT FALSE"));
-    }
-    // What other statements write to the row is not known.
-    asked.extend(action.is_one_update().then(|| one("", "IS TRUE")));
-    asked
-}
-
-/// True if each column of that type holds a number.
-fn is_number(type_name: &str) -> bool {
-    let name = type_name.to_ascii_lowercase();
-    let numbers = ["bigint", "double", "integer", "numeric", "real", "smallint"];
-    name == "int" || numbers.iter().any(|number| name.starts_with(number))
-}
-
-/// Adds a column as it is after an action.
-fn after(
-    sql: &mut Sql<'_>,
-    spec: &QueueSpec,
-    action: &ActionSpec,
-    column: &Column,
-    why: (Timestamp, (&str, FailCode)),
-) {
-    match assigned(action).find(|assignment| assignment.column.name == column.name) {
-        Some(assignment) => cast(sql, spec, assignment, &column.type_name, why),
-        None => sql.push(&column_sql(column)),
-    }
-    sql.push(&format!(" AS {}", quoted(&column.name)));
-}
-
-/// Casts what an action would write to that type.
-fn cast(
-    sql: &mut Sql<'_>,
-    spec: &QueueSpec,
-    assignment: &Assignment,
-    type_name: &str,
-    (now, (reason, fail_code)): (Timestamp, (&str, FailCode)),
-) {
-    let values = Values {
-        now: Some(now),
-        run_at: Some(now),
-        assigned: assignment.encodings.as_ref(),
-        reason,
-        fail_code,
-        ..Values::default()
-    };
-    let kind = quoted(type_name);
-    let around = match spec.engine {
-        Engine::Postgres => vec!["CAST((".to_owned(), format!(") AS {type_name})")],
-        Engine::Sqlite if type_name.is_empty() => vec!["(".to_owned(), ")".to_owned()],
-        // A cast makes a number of any text, a column only of text that is one.
-        Engine::Sqlite => ["CASE WHEN (", ") = CAST((", ") AS T) THEN CAST((", ") AS T) ELSE (", ") END"]
-            .map(|part| part.replace("AS T", &format!("AS {kind}")))
-            .to_vec(),
-    };
-    for (n, part) in around.iter().enumerate() {
-        if n > 0 {
-            sql.template(spec, &assignment.value, &values);
-        }
-        sql.push(part);
-    }
 }

@@ -10,6 +10,7 @@ mod dialect;
 mod filter;
 mod key_holders;
 mod ledger;
+mod left;
 mod listing;
 mod lock_holders;
 pub mod parts;
@@ -30,11 +31,12 @@ pub(super) use counts::{
     row_count, state_meant, states_in_use,
 };
 pub(super) use decode::text;
-pub(super) use key_holders::{key_holders, left_as_interrupted, unique_key, unique_keys};
+pub(super) use key_holders::{key_holders, unique_key, unique_keys};
 pub(super) use ledger::{
     ledger_inserts, ledger_last, ledger_loss, ledger_losses, ledger_row, ledger_rows, ledger_run, ledger_run_ids,
     ledger_runs,
 };
+pub(super) use left::{led_astray, left_as_interrupted};
 pub(super) use listing::{Listing, canonical, find, listing, missing_owners, newest_shown};
 pub(super) use lock_holders::{lock_holders, long_locks, row_locks};
 pub(super) use projection::Projection;

@@ -2,6 +2,7 @@
 
 use super::builder::{Sql, column_sql};
 use super::decode::{count, lock_sign, plus, reading, seconds, stalls, threshold, truth};
+use super::left::astray;
 use crate::model::{Cell, Claim, EvidenceRow, Key, Owner, OwnerRow, Precondition, Reading, Sign, Timestamp};
 use crate::preset::{
     Expr, JoinOn, Liveness, Max, MaxRuntime, QueueSpec, SilentAfter, StateSource, Template, TimeColumn,
@@ -44,6 +45,7 @@ enum Role {
     Show(usize),
     Progress,
     Precondition,
+    Astray(usize),
 }
 
 impl<'s> Projection<'s> {
@@ -198,6 +200,10 @@ impl<'s> Projection<'s> {
             skips: (0..spec.skips.len()).map(|n| truth(&cell(Role::Skip(n)))).collect(),
             extra: (0..spec.show.len()).map(|n| cell(Role::Show(n)).into_text()).collect(),
             progress: cell(Role::Progress).into_text().map(Precondition),
+            astray: {
+                let mut actions = spec.actions.keys().enumerate();
+                actions.by_ref().filter(|(n, _)| truth(&cell(Role::Astray(*n)))).map(|(_, action)| *action).collect()
+            },
             precondition: Precondition(cell(Role::Precondition).into_text().unwrap_or_default()),
             evidence_row: match (owner_row, row_key) {
                 (None, _) => EvidenceRow::None,
@@ -276,6 +282,10 @@ fn items_of_row(spec: &QueueSpec, sql: &Sql<'_>, detail: Detail) -> Vec<(Role, S
     }
     if detail == Detail::ForAction {
         items.push((Role::Precondition, precondition_image(spec, sql)));
+        if let Some(now) = spec.shown.actions_asked_at {
+            let asked = spec.actions.values().map(|action| astray(spec, sql.dialect, action, now));
+            items.extend(asked.enumerate().filter_map(|(n, asked)| Some((Role::Astray(n), asked?))));
+        }
     }
     items
 }

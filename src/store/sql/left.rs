@@ -1,0 +1,262 @@
+//! What an action would make of a row: whether it would be where the action says, and whether it would count as
+//! interrupted.
+
+use super::builder::{Sql, Statement, Values, column_sql};
+use super::dialect::Dialect;
+use crate::model::{Cell, Engine, FailCode, Key, Timestamp};
+use crate::preset::ident::{literal, quoted};
+use crate::preset::{ActionSpec, Assignment, Column, Marker, Piece, QueueSpec, StateSource, StepSpec, Template};
+use regex_lite::Regex;
+
+/// 1 where an action, now, would leave a row of the claims elsewhere than it says: in flight, a requeued job not
+/// waiting, another not ended; else 0. `None` where that is not known before: a state column says where the row is, or the action is more
+/// than one UPDATE of it.
+pub(super) fn astray(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec, now: Timestamp) -> Option<String> {
+    let in_flight = spec.claim.filter.as_ref().filter(|_| matches!(spec.claim.state, StateSource::Place(_)))?;
+    if action.refused.is_some() || !action.is_one_update() {
+        return None;
+    }
+    let literals = Literals(dialect);
+    let elsewhere = is_elsewhere(spec, &literals, action).unwrap_or_else(|| "false".to_owned());
+    let mut asked = Sql::new(&literals);
+    asked.push(&elsewhere);
+    asked.template(spec, in_flight, &Values::default());
+    let asked = asked.finish().sql;
+    // A value that no condition asks about need not be one that its column takes.
+    let is_asked = |name: &str| asked.contains(name);
+    let mut sql = Sql::new(&literals);
+    sql.push("(SELECT CASE WHEN EXISTS (SELECT 1 FROM ");
+    let own: Vec<String> =
+        spec.row.iter().map(|column| format!("{} AS {}", column_sql(column), quoted(&column.name))).collect();
+    sql.claim_from(&of_row(spec, &format!("(SELECT {})", own.join(", "))));
+    sql.push(" WHERE ");
+    sql.in_flight(spec, None);
+    sql.push(&format!(") OR {elsewhere} THEN 1 ELSE 0 END FROM (SELECT "));
+    sql.joined(", ", &spec.row, |sql, column| match is_asked(&column.name) {
+        true => after(sql, spec, action, column, (now, ("", FailCode::default()))),
+        false => sql.push(&format!("NULL AS {}", quoted(&column.name))),
+    });
+    sql.push(&format!(") AS {})", quoted(&spec.claim.lock)));
+    let asked = sql.finish().sql;
+    Some(match action.delayed.as_deref().and_then(|delayed| astray(spec, dialect, delayed, now)) {
+        Some(delayed) => format!("({asked} | {delayed})"),
+        None => asked,
+    })
+}
+
+/// The condition that a row which is no longer in flight is elsewhere than an action says, of the job's own row; `None` if
+/// any place will do, or another table says it.
+pub(super) fn is_elsewhere(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec) -> Option<String> {
+    let conditions = &spec.conditions;
+    let text = |condition: &Template| {
+        let mut sql = Sql::new(dialect);
+        sql.template(spec, condition, &Values::default());
+        sql.finish().sql
+    };
+    let waits = conditions.waiting.as_ref().filter(|_| conditions.waiting_in.is_none()).map(text);
+    if action.requeues {
+        return waits.map(|waits| format!("(({waits}) IS NOT TRUE)"));
+    }
+    let is_no_end = conditions.ended.as_ref().map(|ended| format!("({}) IS NOT TRUE", text(ended)));
+    let waits = waits.map(|waits| format!("({waits}) IS TRUE"));
+    let either: Vec<String> = waits.into_iter().chain(is_no_end).collect();
+    (!either.is_empty()).then(|| format!("({})", either.join(" OR ")))
+}
+
+/// The queue as if that FROM item were the table of its claims.
+fn of_row(spec: &QueueSpec, item: &str) -> QueueSpec {
+    let mut left = spec.clone();
+    let own = |piece: &&mut Piece| matches!(piece, Piece::Name(name) if *name == spec.claim.lock_table);
+    if let Some(table) = left.claim.from.0.iter_mut().find(own) {
+        *table = Piece::Text(item.to_owned());
+    }
+    left
+}
+
+/// Counts the rows in flight that are asked, and those that the action would leave elsewhere than it says: of what is
+/// there, then of rows that are made up of the values that the conditions name.
+pub fn led_astray(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec, now: Timestamp) -> Vec<Statement> {
+    let Some(astray) = astray(spec, dialect, action, now) else { return Vec::new() };
+    let count = |of: &QueueSpec| {
+        let mut sql = Sql::new(dialect);
+        sql.push(&format!("SELECT count(*), coalesce(sum(astray), 0) FROM (SELECT {astray} AS astray FROM "));
+        sql.claim_from(of);
+        sql.push(" WHERE ");
+        sql.in_flight(of, None);
+        sql.push(" LIMIT 1000) AS asked");
+        sql.finish()
+    };
+    vec![count(spec), count(&of_row(spec, &made_up(spec, &astray)))]
+}
+
+/// A FROM item of rows whose columns that a text names hold each of its values in turn.
+fn made_up(spec: &QueueSpec, asked: &str) -> String {
+    let (mut columns, mut values) = (Vec::new(), Vec::new());
+    let literals = Regex::new(r"'(?:[^']|'')*'").ok();
+    let texts: std::collections::BTreeSet<&str> =
+        literals.iter().flat_map(|literals| literals.find_iter(asked)).map(|found| found.as_str()).collect();
+    for (column, n) in spec.row.iter().zip(1..) {
+        let is_asked = asked.contains(&column.name);
+        let type_name = column.type_name.as_str();
+        let is_text = type_name.is_empty()
+            || ["text", "character", "varchar"].iter().any(|text| type_name.to_lowercase().starts_with(text));
+        let mut known: Vec<&str> = match type_name {
+            _ if !is_asked => Vec::new(),
+            "boolean" => vec!["true", "false"],
+            kind if kind.starts_with("timestamp") || kind == "date" => vec!["CURRENT_TIMESTAMP"],
+            kind if is_number(kind) => vec!["0", "1"],
+            _ if is_text || spec.engine == Engine::Sqlite => vec!["'x'"],
+            _ => Vec::new(),
+        };
+        if is_asked && (is_text || spec.engine == Engine::Sqlite) {
+            known.extend(&texts);
+        }
+        let cast = if spec.engine == Engine::Postgres { format!("::{type_name}") } else { String::new() };
+        columns.push(format!("jobdoctor_c{n}.v AS {}", quoted(&column.name)));
+        let all = std::iter::once("NULL").chain(known).map(|value| format!("SELECT {value}{cast} AS v"));
+        values.push(format!("({}) AS jobdoctor_c{n}", all.collect::<Vec<_>>().join(" UNION ALL ")));
+    }
+    format!("(SELECT {} FROM {})", columns.join(", "), values.join(" CROSS JOIN "))
+}
+
+/// A dialect whose values stand in the statement.
+struct Literals<'d>(&'d dyn Dialect);
+
+impl Dialect for Literals<'_> {
+    fn engine(&self) -> Engine {
+        self.0.engine()
+    }
+
+    fn placeholder(&self, n: usize, value: &Cell) -> String {
+        let placeholder = self.0.placeholder(n, value);
+        let cast = placeholder.split_once("::").map_or_else(String::new, |(_, cast)| format!("::{cast}"));
+        match value {
+            Cell::Null => format!("NULL{cast}"),
+            Cell::Integer(number) => format!("{number}{cast}"),
+            other => format!("{}{cast}", literal(&other.to_string())),
+        }
+    }
+
+    fn keys(&self, sql: &mut Sql<'_>, columns: &[Column], keys: &[&Key]) {
+        self.0.keys(sql, columns, keys);
+    }
+
+    fn wanted(&self, sql: &mut Sql<'_>, columns: &[Column], rows: &[(&Key, &str)]) {
+        self.0.wanted(sql, columns, rows);
+    }
+}
+
+/// Asks for rows that an action would leave and that the condition on interrupted jobs may select: of those in flight, and
+/// of two of which no more is known than what the action writes. What is not known is NULL; in the second, numbers are
+/// alike, so that attempts have reached their maximum. The condition must be false of them, or of the second where the
+/// action leaves a code. With each, whether it reads rows of the table.
+pub fn left_as_interrupted(
+    spec: &QueueSpec,
+    interrupted: &QueueSpec,
+    dialect: &dyn Dialect,
+    action: &ActionSpec,
+    why: (Timestamp, (&str, FailCode)),
+) -> Vec<(Statement, bool)> {
+    let one = |row: &str, is_selected: &str| {
+        let mut sql = Sql::new(dialect);
+        sql.push("WITH jobdoctor_left AS (SELECT ");
+        sql.joined(", ", &spec.row, |sql, column| after(sql, spec, action, column, why));
+        sql.push(" FROM ");
+        if row.is_empty() {
+            sql.claim_from(spec);
+            sql.push(" WHERE ");
+            sql.in_flight(spec, None);
+            sql.push(" LIMIT 1000");
+        } else {
+            sql.push(&format!("({row}) AS {}", quoted(&spec.claim.lock)));
+        }
+        sql.push(") SELECT 1 FROM ");
+        let left = of_row(interrupted, "jobdoctor_left");
+        sql.claim_from(&left);
+        sql.push(" WHERE (");
+        sql.in_flight(&left, None);
+        sql.push(&format!(") {is_selected} LIMIT 1"));
+        (sql.finish(), row.is_empty())
+    };
+    let made = |number: &str| {
+        let value = |column: &Column| {
+            let value = if is_number(&column.type_name) { number } else { "NULL" };
+            let cast = match spec.engine {
+                Engine::Postgres => format!("::{}", column.type_name),
+                Engine::Sqlite => String::new(),
+            };
+            format!("{value}{cast} AS {}", quoted(&column.name))
+        };
+        format!("SELECT {}", spec.row.iter().map(value).collect::<Vec<_>>().join(", "))
+    };
+    let mut asked = vec![one(&made("1"), "IS NOT FALSE")];
+    if !action.asks(&|marker| *marker == Marker::FailCode) {
+        asked.push(one(&made("NULL"), "IS NOT FALSE"));
+    }
+    // What other statements write to the row is not known.
+    asked.extend(action.is_one_update().then(|| one("", "IS TRUE")));
+    asked
+}
+
+/// True if each column of that type holds a number.
+fn is_number(type_name: &str) -> bool {
+    let name = type_name.to_ascii_lowercase();
+    let numbers = ["bigint", "double", "integer", "numeric", "real", "smallint"];
+    name == "int" || numbers.iter().any(|number| name.starts_with(number))
+}
+
+/// Adds a column as it is after an action.
+pub(super) fn after(
+    sql: &mut Sql<'_>,
+    spec: &QueueSpec,
+    action: &ActionSpec,
+    column: &Column,
+    why: (Timestamp, (&str, FailCode)),
+) {
+    match assigned(action).find(|assignment| assignment.column.name == column.name) {
+        Some(assignment) => cast(sql, spec, assignment, &column.type_name, why),
+        None => sql.push(&column_sql(column)),
+    }
+    sql.push(&format!(" AS {}", quoted(&column.name)));
+}
+
+/// Casts what an action would write to that type.
+fn cast(
+    sql: &mut Sql<'_>,
+    spec: &QueueSpec,
+    assignment: &Assignment,
+    type_name: &str,
+    (now, (reason, fail_code)): (Timestamp, (&str, FailCode)),
+) {
+    let values = Values {
+        now: Some(now),
+        run_at: Some(now),
+        assigned: assignment.encodings.as_ref(),
+        reason,
+        fail_code,
+        ..Values::default()
+    };
+    let kind = quoted(type_name);
+    let around = match spec.engine {
+        Engine::Postgres => vec!["CAST((".to_owned(), format!(") AS {type_name})")],
+        Engine::Sqlite if type_name.is_empty() => vec!["(".to_owned(), ")".to_owned()],
+        // A cast makes a number of any text, a column only of text that is one.
+        Engine::Sqlite => ["CASE WHEN (", ") = CAST((", ") AS T) THEN CAST((", ") AS T) ELSE (", ") END"]
+            .map(|part| part.replace("AS T", &format!("AS {kind}")))
+            .to_vec(),
+    };
+    for (n, part) in around.iter().enumerate() {
+        if n > 0 {
+            sql.template(spec, &assignment.value, &values);
+        }
+        sql.push(part);
+    }
+}
+
+/// What an action assigns to columns of the job's own row.
+pub(super) fn assigned(action: &ActionSpec) -> impl Iterator<Item = &Assignment> {
+    action.steps.iter().flat_map(|step| match step {
+        StepSpec::Update(assignments) => assignments.as_slice(),
+        StepSpec::Sql { .. } => &[],
+    })
+}

@@ -1,0 +1,146 @@
+//! An action leads where it says: what waits and what has ended is declared, asked of each row before a write, and of the row itself
+//! after it.
+
+use crate::support::cli::Ran;
+use crate::support::shop::{Shop, on_both};
+use std::fs;
+
+/// A home-made table without a state column for jobdoctor: dead workers' jobs 1 and 2, one that waits, one that has ended.
+const TASKS: &str = "CREATE TABLE tasks (id integer PRIMARY KEY, status text NOT NULL DEFAULT 'pending', locked_by text, locked_at {time},
+    done_at {time}, made {time});
+    INSERT INTO tasks VALUES (1, 'processing', 'w1', {ago 9000}, NULL, {ago 99}), (2, 'processing', 'w1', {ago 9000}, NULL, {ago 99}),
+    (3, 'pending', NULL, NULL, NULL, {ago 99}), (4, 'done', NULL, NULL, {ago 60}, {ago 99})";
+
+/// The mapping with its conditions and actions left open.
+fn tasks(rest: &str) -> String {
+    format!(
+        "[mapping.m]\ntime = {{ default = {{ sqlite = 'epoch s', postgres = 'native' }} }}
+         claim = {{ table = 'tasks', key = 'id', where = \"j.status = 'processing' AND j.locked_by IS NOT NULL\", claimed_at = 'locked_at',
+                   liveness = [{{ by = 'age', silent_after = '1h' }}] }}\nowner.id = 'locked_by'\n{rest}\n"
+    )
+}
+
+const REQUEUE: &str = "waiting.is = \"j.status = 'pending' AND j.locked_by IS NULL\"
+    action.requeue = { to = 'waiting', clear = ['locked_by', 'locked_at'], set = { status = \"'pending'\" } }";
+const FAIL: &str =
+    "action.fail = { to = 'failed', clear = 'locked_by', stamp = 'done_at', set = { status = \"'failed'\" } }";
+
+fn run(shop: &Shop, mapping: &str, words: &[&str]) -> Ran {
+    fs::write(shop.doctor.path("m.toml"), mapping).unwrap();
+    shop.run(&[words, &["--config", "m.toml", "--preset", "m"]].concat())
+}
+
+const ROWS: &str = "SELECT id, status, locked_by FROM tasks ORDER BY id";
+
+/// The first forgets the state, the second clears no lock, the third fails into the queue, the fourth is no end by its own word.
+#[test]
+fn an_action_that_leads_nowhere_is_refused_by_plan_and_check() {
+    let wrong = [
+        (REQUEUE.replace(", set = { status = \"'pending'\" }", ""), &["reclaim"][..], "not waiting (`waiting.is`)"),
+        (
+            "waiting.is = 'j.done_at IS NULL'\naction.requeue = { to = 'waiting', clear = 'locked_at' }".to_owned(),
+            &["reclaim"],
+            "still in flight (`claim.where`)",
+        ),
+        (
+            format!("{REQUEUE}\n{}", FAIL.replace("'failed'\"", "'pending'\"")),
+            &["reclaim", "--to", "fail"],
+            "waiting (`waiting.is`)",
+        ),
+        (
+            format!("{REQUEUE}\n{FAIL}\nended.where = \"j.status = 'done'\""),
+            &["reclaim", "--to", "fail"],
+            "outside `ended.where`",
+        ),
+    ];
+    on_both(|shop| {
+        shop.sql(TASKS);
+        let before = shop.rows(ROWS);
+        for (rest, words, why) in &wrong {
+            run(shop, &tasks(rest), words).exits(78).says("would leave job 1 where").says(why);
+            run(shop, &tasks(rest), &[words, &["--apply"][..]].concat()).exits(78).says(why);
+            assert_eq!(shop.rows(ROWS), before);
+            run(shop, &tasks(rest), &["check"]).exits(78).says("would leave a job where");
+        }
+        let right = tasks(&format!("{REQUEUE}\n{FAIL}\nended.where = \"j.status IN ('done', 'failed')\""));
+        run(shop, &right, &["check"]).exits(0);
+        // Without a row in flight, rows are made up of what the conditions name.
+        shop.sql("DELETE FROM tasks WHERE locked_by IS NOT NULL");
+        run(shop, &right, &["check"]).exits(0);
+        for (rest, _, _) in &wrong {
+            run(shop, &tasks(rest), &["check"]).exits(78).says("would leave a job where");
+        }
+    });
+}
+
+/// What no statement told before: a trigger puts the row elsewhere, or takes it away.
+#[test]
+fn the_row_is_asked_after_the_write() {
+    on_both(|shop| {
+        shop.sql(TASKS);
+        let right = tasks(&format!("{REQUEUE}\n{FAIL}"));
+        let triggers = if shop.is_postgres() {
+            ["UPDATE tasks SET status = 'lost' WHERE id = new.id", "DELETE FROM tasks WHERE id = new.id"].map(|does| {
+                format!(
+                    "CREATE OR REPLACE FUNCTION astray() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {does}; RETURN NULL; END $$;
+                     DROP TRIGGER IF EXISTS astray ON tasks;
+                     CREATE TRIGGER astray AFTER UPDATE ON tasks FOR EACH ROW WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION astray()"
+                )
+            })
+        } else {
+            ["UPDATE tasks SET status = 'lost' WHERE id = new.id", "DELETE FROM tasks WHERE id = new.id"].map(|does| {
+                format!(
+                    "DROP TRIGGER IF EXISTS astray;
+                     CREATE TRIGGER astray AFTER UPDATE OF locked_by ON tasks BEGIN {does}; END"
+                )
+            })
+        };
+        let before = shop.rows(ROWS);
+        for trigger in &triggers {
+            shop.sql(trigger);
+            let ran = run(shop, &right, &["reclaim", "--apply", "--json"]).exits(3);
+            let document = ran.json();
+            assert_eq!(document["summary"]["outcomes"]["refused"], 2, "{document:#}");
+            assert_eq!(shop.rows(ROWS), before, "rolled back");
+        }
+    });
+}
+
+/// A requeue without `waiting.is` is refused by its key, and nothing is due without it.
+#[test]
+fn what_waits_is_declared() {
+    on_both(|shop| {
+        shop.sql(TASKS);
+        let bare = tasks("action.requeue = { to = 'waiting', clear = ['locked_by', 'locked_at'] }");
+        run(shop, &bare, &["stale"]).exits(78).says("`action.requeue`").says("needs `is` in [waiting]");
+        let due = "waiting.since = 'made'\n";
+        let status = run(shop, &tasks(&format!("{due}{FAIL}")), &["status"]).exits(0);
+        assert!(
+            !status.stdout.contains("jobs due") && status.whole().contains("needs `is` in [waiting]"),
+            "{status:#?}"
+        );
+        // What is in flight does not wait, and what has ended neither.
+        let wide = tasks(&format!("waiting = {{ is = 'j.done_at IS NULL', since = 'made' }}\n{FAIL}"));
+        let status = run(shop, &wide, &["status", "--json"]).exits(0);
+        assert_eq!(status.json()["summary"]["waiting"]["due"], 1, "{status:#?}");
+    });
+}
+
+/// Rows that are neither in flight nor waiting nor ended are counted.
+#[test]
+fn rows_that_meet_no_condition_are_not_understood() {
+    on_both(|shop| {
+        shop.sql(TASKS);
+        shop.sql("INSERT INTO tasks VALUES (5, 'held', NULL, NULL, NULL, {ago 99})");
+        let declared = tasks(&format!("{REQUEUE}\n{FAIL}\nended.where = \"j.status IN ('done', 'failed')\""));
+        let said = "1 row of ";
+        run(shop, &declared, &["check"]).exits(78).says(said).says("neither in flight nor waiting nor ended");
+        let health = run(shop, &declared, &["health", "--json"]);
+        assert_ne!(health.json()["state"], "ok", "{health:#?}");
+        shop.sql("DELETE FROM tasks WHERE id IN (1, 2)");
+        assert_eq!(run(shop, &declared, &["health", "--json"]).json()["state"], "unknown");
+        shop.sql("DELETE FROM tasks WHERE id = 5");
+        run(shop, &declared, &["check"]).exits(0);
+        assert_eq!(run(shop, &declared, &["health", "--json"]).json()["state"], "ok");
+    });
+}
