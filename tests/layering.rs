@@ -191,10 +191,10 @@ fn an_upward_arrow_is_caught() {
 
 /// The most lines and files of each layer, unit tests included. A change that needs more raises the figure and says why.
 const BUDGETS: [(&str, usize, usize); 8] = [
-    ("cli", 11_505, 71),
+    ("cli", 11_520, 71),
     ("history", 915, 5),
-    ("model", 1_610, 11),
-    ("ops", 12_085, 64),
+    ("model", 1_625, 11),
+    ("ops", 12_090, 64),
     ("output", 8_015, 44),
     ("policy", 4_470, 23),
     ("preset", 8_135, 34),

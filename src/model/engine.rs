@@ -105,6 +105,10 @@ pub struct Target {
     /// What tells it from every other database, whatever it is called: the full path of a file; null where that was not
     /// asked, or may not be.
     pub identity: Option<String>,
+    /// What tells a file from another one at its path, as after a restore: its inode and when it was made; null for a server,
+    /// and where that was not asked.
+    #[serde(default)]
+    pub file: Option<String>,
     /// Schema and name of the table whose rows are the jobs.
     pub table: String,
     /// The columns that identify a job.
@@ -153,6 +157,17 @@ impl Target {
             (Some(one), Some(other)) => one == other,
             _ => without_user(&self.database) == without_user(&other.database),
         }
+    }
+
+    /// Whether the database at this place is another file by now.
+    pub fn is_of_earlier_file(&self, here: &Target) -> bool {
+        self.is_on_database_of(here)
+            && self.file.as_ref().zip(here.file.as_ref()).is_some_and(|(then, now)| then != now)
+    }
+
+    /// Whether what is recorded of this one is true of the database at hand.
+    pub fn is_recorded_of(&self, here: &Target) -> bool {
+        self.is_on_database_of(here) && !self.is_of_earlier_file(here)
     }
 
     /// In what this queue differs from another one, if it is not the same. Files are called by their paths: two of one

@@ -10,8 +10,9 @@ use crate::preset::{
     Catalog, LEDGER, LiveColumn, LiveIndex, LiveSchema, LiveTable, Place, Preset, QueueSpec, ResolveError, Shown,
     SpecError, Table, TableInError, View, Waits, WrittenAt, detect, did_you_mean, near_miss, resolve, telling_columns,
 };
-use crate::store::{Caution, Limits, Reader, Store, StoreError, catalog};
+use crate::store::{Caution, Limits, Reader, Store, StoreError, catalog, file_identity};
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::rc::Rc;
 
 /// The database to read, and what is known of its queue beforehand.
@@ -54,7 +55,9 @@ pub struct Snapshot {
 impl Snapshot {
     /// Returns the target with the identity of its database, which costs a query.
     pub fn identified(&mut self) -> Result<Target, StoreError> {
-        Ok(Target { identity: self.reader.identity()?, ..self.target.clone() })
+        let identity = self.reader.identity()?;
+        let path = identity.as_deref().filter(|_| self.target.is_file());
+        Ok(Target { file: path.and_then(|path| file_identity(Path::new(path))), identity, ..self.target.clone() })
     }
 
     pub fn now(&self) -> Timestamp {
@@ -152,6 +155,7 @@ impl Session<'_> {
             name: self.target.map(str::to_owned),
             database: reader.server().map_or(self.store.label(), |server| &server.label).to_owned(),
             identity: None,
+            file: None,
             key: spec.claim.key.iter().map(|column| column.name.clone()).collect(),
             standby: reader
                 .server()

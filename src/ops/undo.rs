@@ -40,6 +40,10 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str, bound: &Bound) -> Resu
     let Some(snapshot) = records.snapshot.as_deref_mut() else { return Err(no_database()) };
     belongs(snapshot, &run_id, &loaded.head.target)?;
     is_writable(&snapshot.spec)?;
+    if loaded.head.target.is_of_earlier_file(&snapshot.identified()?) {
+        let file = &snapshot.target.database;
+        warnings.push(format!("run {run_id} was on an earlier file: another one lies at {file} since"));
+    }
     let columns: Vec<&str> = snapshot.spec.row.iter().map(|column| column.name.as_str()).collect();
     let has_rows = steps.iter().any(Step::is_undoable);
     if has_rows && !loaded.head.columns.is_empty() && loaded.head.columns != columns {

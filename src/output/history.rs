@@ -77,6 +77,8 @@ pub struct HistoryRun {
     pub verified: Option<Verified>,
     /// `journal`, `ledger` or both.
     pub recorded_in: Vec<String>,
+    /// True if another file has taken the place of the one that it was on.
+    pub of_earlier_file: bool,
 }
 
 impl Document for History {
@@ -157,6 +159,7 @@ fn others(run: &HistoryRun) -> Cell {
 fn undo(run: &HistoryRun) -> Cell {
     match (run.undone_by.as_slice(), run.undoable) {
         ([.., by], _) => Cell::new(format!("reverted by {by}"), Tone::Dim),
+        _ if run.of_earlier_file => Cell::new("of an earlier file", Tone::Warn),
         ([], 0) => Cell::new("no", Tone::Dim),
         ([], _) if run.moved.is_none() => Cell::new("what is recorded", Tone::Warn),
         ([], n) if Some(n) < run.moved => Cell::new("in part", Tone::Warn),

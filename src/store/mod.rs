@@ -38,4 +38,4 @@ pub use sql::{
     Dialect, Postgres as PostgresDialect, Sqlite as SqliteDialect, Statement, catalog, ledger_schema, parts,
     reference_schema, statements,
 };
-pub use sqlite::create_demo_file;
+pub use sqlite::{create_demo_file, file_identity};

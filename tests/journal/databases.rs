@@ -99,3 +99,24 @@ fn undo_does_not_connect_over_a_network_by_itself() {
     let next = format!("jobdoctor undo {run} --db 'host=db.internal port=6432 user=app dbname=app'");
     ran.says(&next);
 }
+
+/// A backup of the morning has taken the file's place: what was done to the other one was not done to it.
+#[test]
+fn a_file_that_another_one_has_replaced() {
+    let queue = on_sqlite();
+    let (file, backup) = (queue.doctor.path("queue.db"), queue.doctor.path("backup.db"));
+    fs::copy(&file, &backup).unwrap();
+    let run = queue.reclaimed();
+    let id = queue.json(&["history", &run], 0)["steps"][0]["id"].as_str().unwrap().to_owned();
+    let last_run = || queue.json(&["status"], 0)["summary"]["last_run"].clone();
+    let moved_by = || queue.json(&["show", &id], 0)["jobs"][0]["moved_by"].clone();
+    assert!(!last_run().is_null() && !moved_by().is_null());
+    fs::rename(&backup, &file).unwrap();
+    assert!(last_run().is_null() && moved_by().is_null(), "{} {}", last_run(), moved_by());
+    let listed = queue.json(&["history"], 0);
+    assert_eq!(listed["runs"][0]["of_earlier_file"], true, "{listed:#}");
+    queue.run(&["history"]).exits(0).shows("of an earlier file");
+    queue.run(&["undo", "last"]).says("no run of");
+    // By its name it stays possible, as far as rows are what the run left.
+    queue.run(&["undo", &run]).says("was on an earlier file: another one lies at");
+}

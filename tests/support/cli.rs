@@ -263,7 +263,7 @@ const REDACTED: [(&str, &str); 5] = [
     (r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[0-9.]*Z?", "<time..............>"),
 ];
 /// Values of JSON; null stays.
-const VALUE: &str = r#"((?:silence_seconds|count_seconds|run_id|digest|journal|identity)":\s*)([^,}\n]*)"#;
+const VALUE: &str = r#"((?:silence_seconds|count_seconds|run_id|digest|journal|identity|\bfile)":\s*)([^,}\n]*)"#;
 /// Whether the day is said before a time depends on the time of day.
 const CLOCK: &str = "(?:[0-9]{4}-[0-9]{2}-[0-9]{2} )?[0-9]{2}:[0-9]{2}:[0-9]{2}";
 

@@ -8,6 +8,7 @@ use crate::cli::{CliError, Context};
 use crate::model::{RunHead, Target};
 use crate::ops::Records;
 use crate::output::HistoryRun;
+use crate::store::file_identity;
 use clap::builder::NonEmptyStringValueParser;
 use std::fs::canonicalize;
 use std::path::Path;
@@ -58,7 +59,7 @@ impl ByArgs {
 pub(in crate::cli) fn is_of(target: &Target, settings: &Settings, label: Option<&str>) -> bool {
     let (schema, table) = target.table.rsplit_once('.').unwrap_or(("", &target.table));
     let fits = |named: Option<&String>, of: &str| named.is_none_or(|named| named == of);
-    label.is_none_or(|label| is_at(target, label))
+    label.is_none_or(|label| target.is_recorded_of(&called(label, target.is_file())))
         && fits(settings.preset.as_ref(), &target.preset)
         && target.name.as_deref().is_none_or(|name| fits(settings.target_name.as_ref(), name))
         && fits(settings.place.schema.as_ref(), schema)
@@ -131,9 +132,18 @@ pub(super) fn settings_of_run(args: &StoreArgs, run: &str, context: &Context) ->
 
 /// True if the run was on the database that is called so.
 fn is_at(target: &Target, label: &str) -> bool {
-    let file = canonicalize(label).ok().filter(|_| target.is_file());
-    let identity = file.map(|path| path.display().to_string());
-    target.is_on_database_of(&Target { database: label.to_owned(), identity, ..Target::default() })
+    target.is_on_database_of(&called(label, target.is_file()))
+}
+
+/// The database that is called so.
+fn called(label: &str, is_file: bool) -> Target {
+    let path = canonicalize(label).ok().filter(|_| is_file);
+    Target {
+        database: label.to_owned(),
+        file: path.as_deref().and_then(file_identity),
+        identity: path.map(|path| path.display().to_string()),
+        ..Target::default()
+    }
 }
 
 /// The address that a journal records, as `--db` takes it, and whether it is local, so that no other server can answer.

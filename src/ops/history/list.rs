@@ -19,10 +19,8 @@ pub fn history(
     here_only: bool,
 ) -> Result<History, OpsError> {
     let mut runs: BTreeMap<String, HistoryRun> = BTreeMap::new();
-    let here = match records.snapshot.as_mut().filter(|_| here_only) {
-        Some(snapshot) => Some(snapshot.identified()?),
-        None => None,
-    };
+    let at_hand = records.snapshot.as_mut().map(|snapshot| snapshot.identified()).transpose()?;
+    let here = at_hand.as_ref().filter(|_| here_only);
     let mut elsewhere = BTreeSet::new();
     let mut warnings = Vec::new();
     if let Some(journals) = records.journals {
@@ -37,10 +35,11 @@ pub fn history(
                     continue;
                 }
             };
-            if !here.as_ref().is_none_or(|here| summary.head.target.is_on_database_of(here)) {
+            if !here.is_none_or(|here| summary.head.target.is_on_database_of(here)) {
                 elsewhere.insert(run.clone());
             }
-            let mut listed = HistoryRun::of(summary.head, "journal");
+            let of_earlier_file = at_hand.as_ref().is_some_and(|here| summary.head.target.is_of_earlier_file(here));
+            let mut listed = HistoryRun { of_earlier_file, ..HistoryRun::of(summary.head, "journal") };
             listed.set_record(&summary.recorded, summary.end);
             listed.undoable = summary.undoable;
             runs.insert(run, listed);
@@ -102,7 +101,7 @@ pub(in crate::ops) fn last_run(records: &mut Records<'_>) -> Result<Option<Histo
     let Some(here) = records.snapshot.as_mut().map(|snapshot| snapshot.identified()).transpose()? else {
         return Ok(None);
     };
-    newest(records, (NEWEST, 1), true, &|run| run.head.target.is_on_database_of(&here))
+    newest(records, (NEWEST, 1), true, &|run| run.head.target.is_recorded_of(&here))
 }
 
 /// The newest recorded run that is meant, of so many of this host's journals and of so many runs in the ledger. A journal that
@@ -174,7 +173,7 @@ pub(in crate::ops) fn last_moved(records: &mut Records<'_>, ids: &[String]) -> B
     let Some(Ok(here)) = records.snapshot.as_mut().map(|snapshot| snapshot.identified()) else { return moved };
     // The oldest first, so that the newest counts.
     for run_id in runs.iter().rev().take(NEWEST).collect::<Vec<_>>().into_iter().rev() {
-        let Some(run) = load(records, run_id).ok().filter(|run| run.head.target.is_on_database_of(&here)) else {
+        let Some(run) = load(records, run_id).ok().filter(|run| run.head.target.is_recorded_of(&here)) else {
             continue;
         };
         let _ = run.each(records, &mut |step| {
@@ -214,6 +213,7 @@ impl HistoryRun {
             stop: None,
             verified: None,
             recorded_in: vec![source.to_owned()],
+            of_earlier_file: false,
         }
     }
 

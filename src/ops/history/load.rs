@@ -162,8 +162,8 @@ fn ledger_steps(
 
 /// The head of a run in a ledger, which lies in the queue's own database and does not name it.
 pub(super) fn placed(head: RunHead, snapshot: &mut Snapshot) -> Result<RunHead, OpsError> {
-    let Target { engine, database, identity, .. } = snapshot.identified()?;
-    let target = Target { engine, database, identity, ..head.target };
+    let Target { engine, database, identity, file, .. } = snapshot.identified()?;
+    let target = Target { engine, database, identity, file, ..head.target };
     // A foreign row must not name what no run is called.
     Ok(RunHead { target, undoes: head.undoes.filter(|run| is_run_id(run)), ..head })
 }

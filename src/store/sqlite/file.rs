@@ -9,11 +9,18 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// How often a file is asked whether its users have the log beside it, and the pause before each further time: a
 /// process that opens a file locks it a moment before it makes the log.
 const ASKED: (u32, Duration) = (20, Duration::from_millis(25));
+
+/// What tells a file from another one that has taken its path: its inode, and when it was made if the file system says.
+pub fn file_identity(path: &Path) -> Option<String> {
+    let file = fs::metadata(path).ok()?;
+    let made = file.created().ok().and_then(|made| made.duration_since(UNIX_EPOCH).ok());
+    Some(made.map_or_else(|| file.ino().to_string(), |made| format!("{}-{}", file.ino(), made.as_nanos())))
+}
 
 /// How a file can be opened for reading without leaving a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,6 +8,7 @@ mod place;
 mod schema;
 mod session;
 
+pub use file::file_identity;
 pub use open::create_demo_file;
 
 use super::batch::SqlWriter;
