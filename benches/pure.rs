@@ -114,6 +114,7 @@ fn claim(n: i64) -> Claim {
         skips: Vec::new(),
         extra: Vec::new(),
         progress: None,
+        vetoed: false,
         astray: Vec::new(),
         precondition: Precondition(String::new()),
         evidence_row: EvidenceRow::None,

@@ -194,11 +194,11 @@ const BUDGETS: [(&str, usize, usize); 8] = [
     ("cli", 11_520, 71),
     ("history", 915, 5),
     ("model", 1_625, 11),
-    ("ops", 12_090, 64),
+    ("ops", 12_120, 64),
     ("output", 8_015, 44),
-    ("policy", 4_470, 23),
-    ("preset", 8_135, 34),
-    ("store", 13_815, 68),
+    ("policy", 4_475, 23),
+    ("preset", 8_200, 34),
+    ("store", 13_840, 68),
 ];
 
 /// How a layer of so many lines and files exceeds its budget.

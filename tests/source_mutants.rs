@@ -10,7 +10,7 @@ use std::process::Command;
 type Mutant = (&'static str, &'static str, &'static str, &'static str);
 
 /// Which tests must notice which mutants of the files below which folder.
-const GROUPS: [(&str, &str, &[Mutant]); 15] = [
+const GROUPS: [(&str, &str, &[Mutant]); 17] = [
     ("adopt::", "src/ops/adopt", &OF_ADOPT),
     ("conformance::", "src/store", &OF_STORE),
     ("preset::catalog", "", &OF_PRESETS),
@@ -26,7 +26,34 @@ const GROUPS: [(&str, &str, &[Mutant]); 15] = [
     ("property::zones", "src", &OF_ZONES),
     ("liveness_evidence::absent", "src", &OF_ABSENCE),
     ("cli::leads", "src", &OF_LEADING),
+    ("liveness_evidence::veto", "src", &OF_VETO),
+    ("journal::databases", "src", &OF_FILES),
 ];
+
+/// A judge that hears no veto, and a writer that asks it once.
+const OF_VETO: [Mutant; 3] = [
+    (
+        "nobody speaks for it",
+        "policy/judge/liveness.rs",
+        "Some(veto)) if claim.vetoed",
+        "Some(veto)) if claim.vetoed && self.now < Timestamp::EPOCH",
+    ),
+    ("a beat after the look", "preset/resolve/claim.rs", ".chain(claim.veto.iter().map(|veto| &veto.fresh))", ""),
+    (
+        "writers are not asked for",
+        "store/batch/verify.rs",
+        "Some(true) if is_written =>",
+        "Some(true) if is_written && results.is_empty() =>",
+    ),
+];
+
+/// Records of a path.
+const OF_FILES: [Mutant; 1] = [(
+    "any file at the path",
+    "model/engine.rs",
+    "is_some_and(|(then, now)| then != now)",
+    "is_some_and(|(then, now)| then.is_empty() != now.is_empty())",
+)];
 
 /// An action that is not asked where it leads, before or after.
 const OF_LEADING: [Mutant; 5] = [

@@ -41,6 +41,8 @@ pub struct Claim {
     pub progress: Option<Precondition>,
     /// The values that must be unchanged when the job is moved.
     pub precondition: Precondition,
+    /// True if a row that only a living worker renews is fresh.
+    pub vetoed: bool,
     /// The actions that would leave the row elsewhere than they say, where that is asked.
     pub astray: Vec<Action>,
     /// The owner's row, which must be unchanged, too.

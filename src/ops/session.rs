@@ -5,9 +5,9 @@ use super::plan::Spool;
 use super::progress::{Progress, Silent};
 use crate::model::{Cell, Claim, Engine, Remedy, Standby, Target, Timestamp};
 use crate::output::advice::{self, UnfamiliarStates};
-use crate::preset::ident::qualified;
+use crate::preset::ident::{literal, qualified};
 use crate::preset::{
-    Catalog, LEDGER, LiveColumn, LiveIndex, LiveSchema, LiveTable, Place, Preset, QueueSpec, ResolveError, Shown,
+    Catalog, Expr, LEDGER, LiveColumn, LiveIndex, LiveSchema, LiveTable, Place, Preset, QueueSpec, ResolveError, Shown,
     SpecError, Table, TableInError, View, Waits, WrittenAt, detect, did_you_mean, near_miss, resolve, telling_columns,
 };
 use crate::store::{Caution, Limits, Reader, Store, StoreError, catalog, file_identity};
@@ -146,6 +146,11 @@ impl Session<'_> {
             }
         }
         let actions_asked_at = preset.has_bent_actions(&self.place.options).then(|| reader.now());
+        let spec = if reader.server().is_some_and(|server| server.standby.is_some()) {
+            without_unlogged_veto(reader.as_mut(), spec)?
+        } else {
+            spec
+        };
         let spec = QueueSpec { shown: Shown { actions_asked_at, ..reader.shown(&spec)? }, ..spec };
         let table = spec.tables.get(&spec.claim.lock_table);
         let target = Target {
@@ -272,6 +277,25 @@ fn finds_states(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpec) ->
 fn has_many_rows(reader: &mut dyn Reader, table: &Table) -> Result<bool, StoreError> {
     let name = qualified(&table.schema, &table.name);
     reader.ask(&format!("SELECT count(*) > {MOST_ROWS} FROM (SELECT 1 FROM {name} LIMIT {MOST_ROWS} + 1) AS counted"))
+}
+
+/// A standby has no rows of an unlogged table, and an error where it is asked for them: what such a table would say there is as
+/// what the role may not read.
+fn without_unlogged_veto(reader: &mut dyn Reader, mut spec: QueueSpec) -> Result<QueueSpec, StoreError> {
+    for table in spec.claim.veto.iter().flat_map(|veto| &veto.tables).filter_map(|name| spec.tables.get(name)) {
+        let name = literal(&qualified(&table.schema, &table.name));
+        let is_unlogged = format!(
+            "SELECT c.relpersistence = 'u' FROM pg_catalog.pg_class AS c WHERE c.oid = pg_catalog.to_regclass({name})"
+        );
+        if reader.ask(&is_unlogged)? {
+            spec.claim.unread_veto = spec.claim.veto.take().map(|veto| veto.says);
+            spec.claim
+                .precondition
+                .retain(|expr| !matches!(expr, Expr::Sql(sql) if sql.names().any(|name| spec.beside.contains(name))));
+            break;
+        }
+    }
+    Ok(spec)
 }
 
 /// Says more in the error that no queue was recognised; nothing where a table is named.

@@ -19,7 +19,7 @@ const NAMED: [&str; 7] = ["caution", "check", "show", "skip", "sql", "tables", "
 const STAYS: [&str; 4] = ["caution", "check", "skip", "sql"];
 /// What says which rows are claims, and which is the evidence row, on which a verdict rests besides the job's own.
 const ROWS: [(&str, &[&str]); 3] = [
-    ("claim", &["from", "guard", "key", "lock", "table", "where"]),
+    ("claim", &["from", "guard", "key", "lock", "table", "veto", "where"]),
     ("interrupted", &["from", "key", "never", "states", "where"]),
     ("owner", &OWNER_ROW),
 ];

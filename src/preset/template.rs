@@ -143,6 +143,11 @@ impl Template {
         Template(pieces)
     }
 
+    /// The tables and other names of the queue's schema in it, by their logical names.
+    pub fn names(&self) -> impl Iterator<Item = &String> {
+        self.0.iter().filter_map(|piece| if let Piece::Name(name) = piece { Some(name) } else { None })
+    }
+
     /// Cuts a fragment at its markers. The error is the end of a sentence.
     pub fn parse(text: &str) -> Result<Template, String> {
         Scanner { text, at: 0, plain: String::new(), pieces: Vec::new() }.run()

@@ -147,7 +147,7 @@ fn statements<S: ReadSession>(
         if row.can_lock {
             list.extend([true, false].map(|are_locked| sql::evidence_rows(spec, dialect, row, &keys, are_locked)));
         }
-        list.push(sql::evidence_writers(spec, dialect, row));
+        list.push(sql::evidence_writers(spec, dialect, &row.table));
     }
     list.push(sql::verify(spec, dialect, (action, moved.locks_for_update), spec.recorded(action).as_deref(), &rows));
     list.push(sql::reread(spec, dialect, action, &rows));

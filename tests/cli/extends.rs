@@ -112,6 +112,19 @@ fn the_presets_preconditions_stay() {
     });
 }
 
+/// The lease and the heartbeat of the preset still contradict a death that the mapping concludes by age.
+#[test]
+fn the_presets_own_signs_of_life_stay() {
+    on_both(|queue| {
+        with_config(queue, BY_AGE);
+        queue.in_flight(1, 3, "'web1:1'", 600);
+        queue.sql("UPDATE jobs SET heartbeat_at = {ago 5}, lease_expires_at = NULL WHERE id = 1");
+        queue.sql("UPDATE jobs SET lease_expires_at = {ago -300} WHERE id = 2");
+        let stale = queue.run(&[&["stale", "--json"][..], &MINE].concat()).exits(0).json();
+        assert_eq!((each(&stale, "jobs", "id"), each(&stale, "unknown", "id")), (vec!["3"], vec!["2"]), "{stale:#}");
+    });
+}
+
 /// So do those of a time that it no longer judges by: a worker has taken the message since.
 #[test]
 fn the_old_claim_time_is_compared_too() {

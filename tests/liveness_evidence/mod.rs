@@ -9,3 +9,4 @@ mod queue;
 mod snapshot_file;
 mod snapshot_files_from_outside;
 mod stores;
+mod veto;

@@ -73,6 +73,7 @@ prop_compose! {
             extra: Vec::new(),
             progress: None,
             precondition: Precondition(format!("precondition of {id}")),
+            vetoed: false,
             astray: Vec::new(),
             evidence_row: EvidenceRow::None,
         }

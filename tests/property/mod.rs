@@ -80,6 +80,7 @@ pub(crate) fn queue_claim() -> jobdoctor::model::Claim {
         extra: Vec::new(),
         progress: None,
         precondition: Precondition(String::new()),
+        vetoed: false,
         astray: Vec::new(),
         evidence_row: EvidenceRow::None,
     }

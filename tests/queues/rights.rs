@@ -95,7 +95,7 @@ fn a_table_beside_the_claims_may_be_out_of_reach() {
     run(&["health"]).exits(3).shows("not all is known");
     run(&["status", "--exit-code"]).exits(1);
     run(&["show", "2"]).exits(77).says("permission denied for table solid_queue_scheduled_executions");
-    run(&["check"]).exits(0).shows("what waits in table solid_queue_scheduled_executions is unknown");
+    run(&["check"]).exits(0).shows("what table solid_queue_scheduled_executions tells is unknown");
     run(&["reclaim", "--apply", "--fast"]).exits(0);
     let mut other = shop.server().client();
     other.batch_execute("BEGIN; LOCK TABLE solid_queue_scheduled_executions IN ACCESS EXCLUSIVE MODE").unwrap();

@@ -61,7 +61,7 @@ pub(super) fn rights(findings: &mut Findings, snapshot: &Snapshot, with_waiting:
         };
         let right = touch.right();
         if !may && touch == Touch::Select && spec.beside.contains(logical) {
-            let detail = format!("what waits in table {} is unknown without SELECT on it", live.name);
+            let detail = format!("what table {} tells is unknown without SELECT on it", live.name);
             let grant = format!("GRANT SELECT ON {} TO {role}", name(spec, live));
             findings.add(Severity::Warning, &format!("select_{logical}"), detail, Some(grant));
         } else if !may {

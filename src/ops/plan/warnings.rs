@@ -43,6 +43,9 @@ pub(super) fn warnings(
     if age_only && policy.restart.is_none() {
         warnings.push("age only: nothing but the age of the claim tells these jobs from slow ones".to_owned());
     }
+    warnings.extend(spec.claim.unread_veto.as_ref().map(|says| {
+        format!("this role cannot read whether {says}: the age alone decides, and `jobdoctor check` names the right")
+    }));
     if let Some(unlocked) = &spec.unlocked {
         warnings.push(format!(
             "{unlocked} shows life and cannot be locked: jobdoctor reads it again once a job is locked, but a sign of life that \

@@ -67,6 +67,12 @@ impl Evaluation<'_> {
                 },
                 (Some(_), _) => Opinion::NotAsked,
             };
+            let opinion = match (opinion, &spec.claim.veto) {
+                (Opinion::Dead(Rule::ClaimAge, old), Some(veto)) if claim.vetoed => {
+                    Opinion::Contradicted(Rule::ClaimAge, but(old, Finding::Preset(veto.says.clone())))
+                }
+                (opinion, _) => opinion,
+            };
             match &opinion {
                 Opinion::Dead(..) => self.allowed = self.allowed(source, sign),
                 Opinion::Alive(_) => self.late = self.is_late(source, sign),

@@ -110,6 +110,7 @@ impl Document {
         claim.precondition.extend(doc.precondition);
         (claim.filter, claim.claimed_at, claim.created_at) = (doc.filter, doc.since, None);
         claim.progress.clear();
+        claim.veto = None;
         self.owner = doc.owner.unwrap_or(std::mem::take(&mut self.owner));
         let has_owners = self.owner.table.is_some();
         claim.liveness.retain(|source| match source {

@@ -95,6 +95,14 @@ pub(crate) struct ClaimDoc {
     pub(crate) optional: Vec<String>,
     pub(crate) liveness: Vec<LivenessDoc>,
     pub(crate) guard: Option<Fragment>,
+    pub(crate) veto: Option<VetoDoc>,
+}
+
+/// `[claim.veto]`.
+#[derive(Debug, Clone, serde::Deserialize)]
+pub(crate) struct VetoDoc {
+    pub(crate) fresh: Fragment,
+    pub(crate) says: String,
 }
 
 #[derive(Debug, Clone, Default, serde::Deserialize)]

@@ -38,9 +38,25 @@ pub struct ClaimSpec {
     pub progress: Vec<Expr>,
     /// Everything that must be unchanged: the preset's own columns and all that a verdict reads.
     pub precondition: Vec<Expr>,
+    /// What speaks for a claim that age alone condemns; `None` also where the role may not read it.
+    pub veto: Option<Veto>,
+    /// What the role may not read of a veto, as the end of a sentence.
+    pub unread_veto: Option<String>,
     /// What must be true for a row once it is locked, or its job is skipped as locked. It may have an effect: acquire a
     /// lock that workers respect.
     pub guard: Option<Template>,
+}
+
+/// A row that only a living worker renews: while it is fresh, a claim that is too old is trouble and no death. Stale or
+/// absent it says nothing.
+#[derive(Debug, Clone)]
+pub struct Veto {
+    /// True while it is fresh.
+    pub fresh: Expr,
+    /// What that shows, in words.
+    pub says: String,
+    /// The tables that it reads, by their logical names.
+    pub tables: Vec<String>,
 }
 
 impl ClaimSpec {

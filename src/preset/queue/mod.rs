@@ -122,6 +122,10 @@ impl QueueSpec {
         let has_owner = self.liveness.iter().any(|source| matches!(source, Liveness::Owner { .. }));
         let is_lost = |source: &Liveness| match source {
             Liveness::Lock { .. } => !self.liveness.contains(source),
+            Liveness::Lease { column, .. } | Liveness::Heartbeat { column, .. } => !self
+                .liveness
+                .iter()
+                .any(|own| own.name() == source.name() && own.column().map(|own| &own.column) == Some(&column.column)),
             source => matches!(source, Liveness::Owner { .. }) && !has_owner,
         };
         let kept: Vec<Liveness> = preset.liveness.into_iter().filter(is_lost).collect();
@@ -130,6 +134,15 @@ impl QueueSpec {
         self.liveness.extend(kept);
         let computed = preset.computed.into_iter().filter(|key| !self.computed.contains(key)).collect::<Vec<_>>();
         self.computed.extend(computed);
+    }
+
+    /// The tables whose rows show life and cannot be locked, by their logical names: those of joins and of a veto.
+    pub fn evidence_tables(&self) -> BTreeSet<&str> {
+        let joined = self.claim.from.names().map(String::as_str);
+        let joined = joined.filter(|name| *name != self.claim.lock_table && self.unlocked.is_some());
+        let owners = self.owner.row.iter().filter(|row| !row.can_lock).map(|row| row.table.as_str());
+        let vetoing = self.claim.veto.iter().flat_map(|veto| &veto.tables).map(String::as_str);
+        joined.chain(owners).chain(vetoing).collect()
     }
 
     /// True where the state is a column of another table than the claim's own.

@@ -122,8 +122,7 @@ impl QueueSpec {
 
     /// The first table of a FROM item, in words.
     pub fn table_of(&self, from: &Template) -> String {
-        let first =
-            from.0.iter().find_map(|piece| if let Piece::Name(name) = piece { self.tables.get(name) } else { None });
+        let first = from.names().find_map(|name| self.tables.get(name));
         first.map_or_else(String::new, |table| format!("{}.{}", table.schema, table.name))
     }
 

@@ -30,6 +30,7 @@ impl Binder<'_> {
         if matches!(state, StateSource::Column(_)) && self.document.states.in_flight.is_empty() {
             return Err(SpecError::whole(self.name, "[states] names no `in_flight` state"));
         }
+        let veto = self.veto()?;
         Ok(ClaimSpec {
             from: if claim.table.is_some() { claim.from.sql.clone() } else { self.read_sql(&claim.from)? },
             lock: self.lock.clone(),
@@ -51,6 +52,8 @@ impl Binder<'_> {
                 columns.filter_map(Result::transpose).collect::<Result<_, _>>()?
             },
             precondition: Vec::new(),
+            unread_veto: self.document.claim.veto.as_ref().filter(|_| veto.is_none()).map(|veto| veto.says.clone()),
+            veto,
             guard: claim.guard.as_ref().map(|guard| self.lock_sql(guard)).transpose()?,
         })
     }
@@ -192,6 +195,18 @@ impl Binder<'_> {
     }
 
     /// The preset's own precondition, and everything that a verdict reads, which authors do not repeat.
+    /// The veto, if this role may read all that it asks.
+    fn veto(&self) -> Result<Option<Veto>, SpecError> {
+        let Some(doc) = &self.document.claim.veto else { return Ok(None) };
+        let fresh = self.read_sql(&doc.fresh)?;
+        let tables: Vec<String> = fresh.names().filter(|name| self.document.names_table(name)).cloned().collect();
+        let is_read = |name: &String| {
+            self.tables.get(name).is_some_and(|table| table.columns.iter().all(|column| column.readable))
+        };
+        let is_told = tables.iter().all(is_read);
+        Ok(is_told.then(|| Veto { fresh: Expr::Sql(fresh), says: doc.says.clone(), tables }))
+    }
+
     pub(super) fn precondition(
         &self,
         claim: &ClaimSpec,
@@ -223,7 +238,7 @@ impl Binder<'_> {
         if let Some(MaxRuntime::Column(column)) = &rules.max_runtime {
             read.push(Expr::Column(column.clone()));
         }
-        read.extend(claim.progress.iter().cloned());
+        read.extend(claim.progress.iter().chain(claim.veto.iter().map(|veto| &veto.fresh)).cloned());
         for written in &self.document.claim.precondition {
             read.extend(self.expr(written, &self.lock)?);
         }

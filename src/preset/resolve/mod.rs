@@ -251,14 +251,14 @@ impl<'a> Binder<'a> {
             conditions: self.conditions(&claim)?,
             waiting: self.waiting(&claim, &finished),
             finished,
-            beside: document.waiting.tables.iter().map(|(logical, _)| logical.clone()).collect(),
+            beside: self.beside(),
             places: self.places(),
             states: document.states.clone(),
             waits: false,
             interrupted: None,
             tells_interrupted: self.tells_interrupted(),
             retries_interrupted: self.tells_interrupted() && document.interrupted.command.is_none(),
-            unlocked: self.unlocked(&liveness)?,
+            unlocked: self.unlocked(&liveness, claim.veto.as_ref())?,
             claim,
             owner,
             kept: 0,
@@ -279,6 +279,13 @@ impl<'a> Binder<'a> {
         };
         let unwritable = self.unwritable(&spec);
         Ok(QueueSpec { computed: self.computed.take().into_iter().collect(), unwritable, ..spec })
+    }
+
+    /// The tables without which claims are read all the same: what they alone say is then not known.
+    fn beside(&self) -> BTreeSet<String> {
+        let vetoing = self.document.claim.veto.iter().flat_map(|veto| veto.fresh.sql.names());
+        let waiting = self.document.waiting.tables.iter().map(|(logical, _)| logical);
+        vetoing.chain(waiting).filter(|name| **name != self.lock_table).cloned().collect()
     }
 
     /// True if the rows tell which jobs were interrupted. A table without the columns that would tell is no error.
@@ -388,6 +395,7 @@ impl Waits {
         // Age is what the limit is about. What else shows life is asked: a worker may hold a job before it says so.
         document.claim.liveness.retain(|source| !matches!(source, Liveness::Age { .. }));
         document.claim.progress.clear();
+        document.claim.veto = None;
         document.rules = Default::default();
         document.finished = None;
         document.cautions.clear();

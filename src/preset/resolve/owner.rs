@@ -185,7 +185,7 @@ impl Binder<'_> {
     ///
     /// # Errors
     /// Where that is a materialized view: it does not show what is, but what was at its last refresh.
-    pub(super) fn unlocked(&self, liveness: &[Liveness]) -> Result<Option<String>, SpecError> {
+    pub(super) fn unlocked(&self, liveness: &[Liveness], veto: Option<&Veto>) -> Result<Option<String>, SpecError> {
         let place = &self.document.claim.from.written;
         let mut unlocked = None;
         if let (Some(table), Some(live)) = (&self.document.owner.table, self.table_of("o")) {
@@ -195,6 +195,8 @@ impl Binder<'_> {
                 OwnerRows::One => live.is_view.then(|| format!("view {}", live.name)),
             };
         }
+        let vetoing = veto.iter().flat_map(|veto| &veto.tables).filter_map(|name| self.tables.get(name));
+        vetoing.for_each(|table| _ = unlocked.get_or_insert_with(|| format!("table {}", table.name)));
         for column in liveness.iter().filter_map(Liveness::column).map(|time| &time.column) {
             // The owner's own row was dealt with above.
             if column.alias == self.lock || column.alias == "o" {

@@ -8,6 +8,7 @@ use crate::store::StoreError;
 use crate::store::session::Session;
 use crate::store::sql::{self, Statement};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// Locks the owners' rows on which verdicts rest, and settles the steps whose evidence row has changed.
 pub(super) fn evidence_rows<S: Session>(
@@ -35,7 +36,7 @@ pub(super) fn evidence_rows<S: Session>(
         BTreeMap::new()
     };
     let absent = batch.steps.iter().any(|step| *step.evidence_row() == EvidenceRow::Absent);
-    let returning = absent && session.count(&sql::evidence_writers(spec, dialect, row))? > 0;
+    let returning = absent && session.count(&sql::evidence_writers(spec, dialect, &row.table))? > 0;
     for (n, step) in batch.steps.iter().enumerate() {
         let outcome = match step.evidence_row() {
             EvidenceRow::None => None,
@@ -144,11 +145,41 @@ pub(super) fn read_again<S: Session>(
     if !is_unlocked || !session.shares_writes() {
         return Ok(());
     }
+    let is_written = has_writers(session, spec)?;
     let unchanged = is_unchanged(session, spec, batch, &open)?;
-    for n in open.into_iter().filter(|n| unchanged.get(n) != Some(&true)) {
-        set(results, n, End::of(Outcome::Changed));
+    for n in open {
+        match unchanged.get(&n) {
+            Some(true) if is_written => set(results, n, End::of(Outcome::Locked)),
+            Some(true) => {}
+            _ => set(results, n, End::of(Outcome::Changed)),
+        }
     }
     Ok(())
+}
+
+/// How often writers of evidence that cannot be locked are asked for, and the pause before each further time: a heartbeat
+/// takes a moment.
+const ASKED: (u32, Duration) = (20, Duration::from_millis(10));
+
+/// Whether some session still writes to a table whose rows show life and cannot be locked: its sign of life is not to be
+/// seen before it commits.
+fn has_writers<S: Session>(session: &mut S, spec: &QueueSpec) -> Result<bool, StoreError> {
+    let tables = spec.evidence_tables();
+    let statements: Vec<Statement> =
+        tables.iter().map(|table| sql::evidence_writers(spec, session.dialect(), table)).collect();
+    for again in 0..ASKED.0 {
+        let mut writers = 0;
+        for statement in &statements {
+            writers += session.count(statement)?;
+        }
+        if writers == 0 {
+            return Ok(false);
+        }
+        if again + 1 < ASKED.0 {
+            std::thread::sleep(ASKED.1);
+        }
+    }
+    Ok(true)
 }
 
 /// Refuses each row whose key another row or step has too: no statement could tell them apart. Where an index proves

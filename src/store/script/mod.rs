@@ -262,7 +262,7 @@ impl Script<'_> {
     fn evidence_rows(&self, row: &OwnerRowSpec) -> Result<String, StoreError> {
         let owners = Inline::of_owners();
         let locked = row.can_lock.then(|| sql::evidence_rows(self.spec, &owners, row, &[], true).sql);
-        let writers = sql::evidence_writers(self.spec, &owners, row).sql;
+        let writers = sql::evidence_writers(self.spec, &owners, &row.table).sql;
         if let Some(why) = owners.problem() {
             return Err(cannot(why));
         }

@@ -46,6 +46,7 @@ enum Role {
     Progress,
     Precondition,
     Astray(usize),
+    Veto,
 }
 
 impl<'s> Projection<'s> {
@@ -200,6 +201,7 @@ impl<'s> Projection<'s> {
             skips: (0..spec.skips.len()).map(|n| truth(&cell(Role::Skip(n)))).collect(),
             extra: (0..spec.show.len()).map(|n| cell(Role::Show(n)).into_text()).collect(),
             progress: cell(Role::Progress).into_text().map(Precondition),
+            vetoed: truth(&cell(Role::Veto)),
             astray: {
                 let mut actions = spec.actions.keys().enumerate();
                 actions.by_ref().filter(|(n, _)| truth(&cell(Role::Astray(*n)))).map(|(_, action)| *action).collect()
@@ -273,6 +275,7 @@ fn items_of_row(spec: &QueueSpec, sql: &Sql<'_>, detail: Detail) -> Vec<(Role, S
     if let Some(MaxRuntime::Column(column)) = &spec.rules.max_runtime {
         items.push((Role::MaxRuntime, column_sql(column)));
     }
+    optional(&mut items, Role::Veto, spec.claim.veto.as_ref().map(|veto| value(&veto.fresh)));
     for (n, skip) in spec.skips.iter().enumerate() {
         items.push((Role::Skip(n), value(&Expr::Sql(skip.condition.clone()))));
     }

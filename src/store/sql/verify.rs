@@ -113,7 +113,7 @@ pub fn evidence_rows(
 /// Postgres: the number of locks of uncommitted writes to the owners' table, its partitions and children, and the
 /// tables that its view reads, and of uncommitted partitions and children of it. A row that is being inserted can be
 /// neither locked nor seen, so a missing owner may be about to return. A prepared transaction has no session.
-pub fn evidence_writers(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowSpec) -> Statement {
+pub fn evidence_writers(spec: &QueueSpec, dialect: &dyn Dialect, table: &str) -> Statement {
     const TREE: &str = "UNION SELECT e.below FROM tree AS t JOIN (\
          SELECT i.inhparent AS above, i.inhrelid AS below FROM pg_catalog.pg_inherits AS i UNION ALL \
          SELECT r.ev_class, d.refobjid FROM pg_catalog.pg_rewrite AS r JOIN pg_catalog.pg_depend AS d \
@@ -124,7 +124,7 @@ pub fn evidence_writers(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowS
          ON e.above OPERATOR(pg_catalog.=) t.relation) ";
     let mut sql = Sql::new(dialect);
     sql.push("WITH RECURSIVE tree(relation) AS (SELECT CAST(pg_catalog.to_regclass(");
-    let table = spec.tables.get(&row.table).map(|table| dialect.table(table)).unwrap_or_default();
+    let table = spec.tables.get(table).map(|table| dialect.table(table)).unwrap_or_default();
     sql.bind(Param::Cell(Cell::Text(table)));
     sql.push(") AS pg_catalog.oid) ");
     sql.push(TREE);

@@ -221,6 +221,7 @@ impl Joined<'_> {
             progress: Some(image(spec.claim.progress.iter().map(|expr| self.value(expr))))
                 .filter(|_| !spec.claim.progress.is_empty()),
             precondition: self.precondition(),
+            vetoed: false,
             astray: Vec::new(),
             evidence_row: match (owner_spec, self.owner) {
                 (None, _) => EvidenceRow::None,
