@@ -36,7 +36,7 @@ const OF_VETO: [Mutant; 3] = [
         "nobody speaks for it",
         "policy/judge/liveness.rs",
         "Some(veto)) if claim.vetoed",
-        "Some(veto)) if claim.vetoed && self.now < Timestamp::EPOCH",
+        "Some(veto)) if claim.vetoed && claim.signs.len() > 99",
     ),
     ("a beat after the look", "preset/resolve/claim.rs", ".chain(claim.veto.iter().map(|veto| &veto.fresh))", ""),
     (

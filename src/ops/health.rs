@@ -12,7 +12,7 @@ use crate::output::advice::UnfamiliarStates;
 use crate::output::{
     Diagnosis, Health, HealthCheck, HealthQueue, HealthReason, HealthSummary, Measured, MeasuredState, Target, Waiting,
 };
-use crate::policy::{Alerts, Measure, Policy, Rule, State, Verdict, judge};
+use crate::policy::{Alerts, Measure, Policy, Proves, Rule, State, Verdict, judge};
 use crate::preset::{EARLIEST_MICROS, Liveness, QueueSpec};
 use crate::store::Wanted;
 use std::cmp::Reverse;
@@ -44,7 +44,7 @@ pub fn health(
     let document = Health {
         schema: Health::SCHEMA,
         state: state.name().to_owned(),
-        message: format!("{}{}", message(&summary), why(state, &summary, alerts, &measured)),
+        message: format!("{}{}", message(&summary, &reasons(&measured)), why(state, &summary, alerts, &measured)),
         store_time: Some(snapshot.now()),
         target: Some(snapshot.target.clone()),
         filter: Some(selection.filter(policy)),
@@ -99,12 +99,18 @@ fn check(measure: Measure, value: Option<f64>, alerts: &Alerts) -> (State, Healt
     (state, check)
 }
 
-fn message(summary: &HealthSummary) -> String {
+fn message(summary: &HealthSummary, reasons: &[HealthReason]) -> String {
+    let by_age = reasons.iter().filter(|reason| reason.proves == Proves::Age).map(|reason| reason.jobs).sum::<u64>();
+    let stuck = match by_age {
+        0 => format!("{} stuck", summary.stuck),
+        all if all == summary.stuck => format!("{all} older than allowed (age only)"),
+        some => format!("{} stuck, {some} of them age only", summary.stuck),
+    };
     let unknown = if summary.unknown > 0 { format!(", {} unknown", summary.unknown) } else { String::new() };
     let silent = summary.oldest_silence_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let silent = silent.map_or_else(String::new, |silent| format!(", longest silent {}", age(silent)));
     let due = summary.waiting.as_ref().map_or_else(String::new, |waiting| format!("; {}", waiting.sentence()));
-    format!("{} stuck{unknown}, of {} in flight{silent}{due}", summary.stuck, summary.in_flight)
+    format!("{stuck}{unknown}, of {} in flight{silent}{due}", summary.in_flight)
 }
 
 /// What explains the state: `: stuck 12 above 10, queue mail stands still`.

@@ -273,6 +273,7 @@ pub fn reclaim(
         older: plan.older,
         planned: total,
         waiting: ended.waiting,
+        by_age: plan.by_age,
         skipped: plan.skipped.len(),
         skipped_by_reason: plan.skipped.by_reason.clone(),
         unknown_zone: plan.skipped.unknown_zone,

@@ -86,10 +86,9 @@ impl Snapshot {
                 "table {name} has triggers ({names}): what they do outside the transaction is not rolled back, and \
                  sequences that they draw from stay advanced"
             );
-            let foreign = format!("table {name} is a foreign table: its own server may not roll back");
-            [(!names.is_empty()).then_some(triggers), table.is_foreign.then_some(foreign)].into_iter().flatten()
+            (!names.is_empty()).then_some(triggers)
         };
-        self.live_tables().iter().flat_map(of_table).collect()
+        self.live_tables().iter().filter_map(of_table).collect()
     }
 }
 

@@ -84,6 +84,7 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str, bound: &Bound) -> Resu
         not_found: Vec::new(),
         digest: String::new(),
         by_action: BTreeMap::new(),
+        by_age: 0,
         warnings,
         diagnosed: Diagnosed::default(),
         policy: Policy::default(),

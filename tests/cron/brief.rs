@@ -22,6 +22,7 @@ moved 5 of 5 stuck jobs: 3 requeued, 1 failed, 1 cancelled.
 Host web2 vanished: requeued 1, failed 1, cancelled 1.
 Host media1 vanished: requeued 1.
 1 job of kind SendInvoice is in flight without an owner: requeued 1.
+1 job was only older than allowed (age only): a slow job looks so too.
 Skipped: 1 owner_alive, 1 unknown.
 This was run RUN. More: jobdoctor history RUN --db queue.db
 To see what reverting it would do: jobdoctor undo RUN --db queue.db

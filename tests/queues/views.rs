@@ -36,3 +36,13 @@ fn a_simple_view_is_as_good_as_its_table() {
     // An index cannot be made on it.
     assert!(!said.contains("can be updated") && !said.contains("CREATE INDEX"), "{said}");
 }
+
+/// Rows of another server, whose locks and commits nobody here can vouch for.
+#[test]
+fn a_foreign_table_is_only_listed() {
+    let foreign = "FOREIGN DATA WRAPPER nothing; CREATE SERVER far FOREIGN DATA WRAPPER nothing;
+        CREATE FOREIGN TABLE delayed_jobs () INHERITS (behind) SERVER far";
+    let shop = shop("delayed-job", "4.2.0", &format!("ALTER TABLE delayed_jobs RENAME TO behind; CREATE {foreign}"));
+    let said = shop.run(&["check"]).exits(78).whole();
+    assert!(said.contains("is a foreign table: its rows lie on another server"), "{said}");
+}

@@ -66,6 +66,7 @@ pub struct Plan {
     /// Of the whole run, as the steps by action.
     pub(in crate::ops) digest: String,
     pub(in crate::ops) by_action: BTreeMap<Action, u64>,
+    pub(in crate::ops) by_age: u64,
     pub(in crate::ops) warnings: Vec<String>,
     pub(in crate::ops) diagnosed: Diagnosed,
     pub(in crate::ops) policy: Policy,
@@ -140,7 +141,8 @@ impl Plan {
 
     /// Counts steps of the run.
     pub(in crate::ops) fn count(&mut self, tally: Tally) {
-        let Tally { digest, by_action, .. } = tally.finish();
+        let Tally { digest, by_action, by_age, .. } = tally.finish();
+        self.by_age += by_age;
         self.run.append(digest);
         self.digest = self.run.hex(&self.claims.spec.mapping);
         by_action.into_iter().for_each(|(action, steps)| *self.by_action.entry(action).or_default() += steps);
@@ -149,7 +151,7 @@ impl Plan {
     /// Leaves what it has no room for to another run.
     pub fn alone(&mut self) {
         (self.later, self.later_waiting, self.spool) = (0, 0, None);
-        (self.run, self.by_action) = (Digest::default(), BTreeMap::new());
+        (self.run, self.by_action, self.by_age) = (Digest::default(), BTreeMap::new(), 0);
         self.count(Tally::of(self.parts().flat_map(|part| &part.steps)));
     }
 
@@ -342,6 +344,7 @@ fn finish(
         not_found,
         digest: String::new(),
         by_action: BTreeMap::new(),
+        by_age: 0,
         warnings,
         diagnosed: Diagnosed::default(),
         policy: policy.clone(),

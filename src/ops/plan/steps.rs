@@ -4,7 +4,7 @@ use crate::model::{Action, Outcome, Step};
 use crate::ops::passes::Hashes;
 use crate::output::format::Lines;
 use crate::output::{First, Job, LISTED, SkippedJob, StepJob};
-use crate::policy::{Digest, Finding, Print, SkipReason, Skipped};
+use crate::policy::{Digest, Finding, Print, Rule, SkipReason, Skipped};
 use crate::preset::QueueSpec;
 use std::collections::BTreeMap;
 use std::io;
@@ -60,8 +60,10 @@ pub(in crate::ops) struct Tally {
     pub(super) digest: Digest,
     /// Steps by action; an action without any is absent.
     pub(in crate::ops) by_action: BTreeMap<Action, u64>,
+    /// Steps on claims that are only older than allowed.
+    pub(super) by_age: u64,
     /// Of a run that is limited, whose first steps alone count.
-    first: Option<First<(Print, Action)>>,
+    first: Option<First<(Print, Action, bool)>>,
 }
 
 impl Tally {
@@ -76,15 +78,16 @@ impl Tally {
     }
 
     pub(in crate::ops) fn add(&mut self, order: i64, step: &Step) {
-        let one = (Digest::print(step), step.action);
+        let one = (Digest::print(step), step.action, step.rules == [Rule::ClaimAge.name()]);
         match &mut self.first {
             Some(first) => first.add(order, || one),
             None => self.count(one),
         }
     }
 
-    fn count(&mut self, (print, action): (Print, Action)) {
+    fn count(&mut self, (print, action, is_by_age): (Print, Action, bool)) {
         self.digest.add(print);
+        self.by_age += u64::from(is_by_age);
         *self.by_action.entry(action).or_default() += 1;
     }
 

@@ -168,6 +168,8 @@ pub struct ReclaimSummary {
     pub planned: u64,
     /// How many of them are of jobs that wait without an owner.
     pub waiting: u64,
+    /// How many of them nothing but age condemns: they may be slow.
+    pub by_age: u64,
     /// Jobs skipped.
     pub skipped: u64,
     /// How many of them for which reason.

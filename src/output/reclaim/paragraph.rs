@@ -21,6 +21,12 @@ pub fn paragraph(document: &Reclaim, host: Option<&str>, is_recorded: bool, clos
     lines.extend(
         document.diagnoses.iter().take(MOST).filter_map(|cause| Some(format!("{}.", capital(&cause.done(true)?.text)))),
     );
+    if summary.by_age > 0 {
+        lines.push(format!(
+            "{} only older than allowed (age only): a slow job looks so too.",
+            count(summary.by_age, "job was", "jobs were")
+        ));
+    }
     lines.extend(left_behind(outcomes));
     lines.extend(refusals(document));
     lines.extend(locked_by(&summary.locked_by).iter().map(|line| format!("{}.", capital(line))));

@@ -30,6 +30,12 @@ impl Binder<'_> {
     /// Why an action cannot decide by itself what a conflict does: SQLite carries the `OR ABORT` that a statement needs
     /// on a table with a conflict clause of its own into the table's triggers, in the place of what these say.
     pub(super) fn unwritable(&self, spec: &QueueSpec) -> Option<String> {
+        if let Some(live) = self.tables.values().find(|live| live.is_foreign && !spec.beside.contains(&live.name)) {
+            return Some(format!(
+                "{} is a foreign table: its rows lie on another server, whose locks and commits jobdoctor cannot vouch for",
+                live.name
+            ));
+        }
         let steps = spec.actions.values().chain(spec.waiting_actions.values()).flat_map(|action| &action.steps);
         let wakes = spec.notify.iter().map(|notify| &notify.sql);
         let touches = steps.filter_map(StepSpec::sql).chain(wakes).flat_map(Template::touches);
