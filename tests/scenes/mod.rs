@@ -6,6 +6,7 @@
 //! A change plays the newest version of each and some of the older ones. With JOBDOCTOR_SCENES=QUEUE only those of one queue are
 //! played, with JOBDOCTOR_SAMPLE=all all of them, with JOBDOCTOR_BLESS=1 the outcomes are written anew.
 
+mod actions;
 mod by_hand;
 mod changes;
 mod conflict_clauses;

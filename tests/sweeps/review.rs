@@ -56,7 +56,7 @@ fn what_would_go_on_for_ever_is_refused() {
         (
             "[mapping.scheduler.action.time_out]\nto    = \"TIMEOUT\"\nstamp = [\"updated_at\"]",
             "[mapping.scheduler.action.time_out]\nto    = \"RUNNING\"",
-            "too_long 2 of target scheduler would move the job again",
+            "a job in state `RUNNING` has not ended: a time_out leads to an end",
         ),
         // From one waiting state to another one that is late by the same column.
         (
