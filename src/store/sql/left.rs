@@ -12,16 +12,13 @@ use regex_lite::Regex;
 /// waiting, another not ended; else 0. `None` where that is not known before: a state column says where the row is, or the action is more
 /// than one UPDATE of it.
 pub(super) fn astray(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec, now: Timestamp) -> Option<String> {
-    let in_flight = spec.claim.filter.as_ref().filter(|_| matches!(spec.claim.state, StateSource::Place(_)))?;
-    if action.refused.is_some() || !action.is_one_update() {
+    let is_told_before = spec.claim.filter.is_some() && matches!(spec.claim.state, StateSource::Place(_));
+    if !is_told_before || action.refused.is_some() || !action.is_one_update() {
         return None;
     }
     let literals = Literals(dialect);
     let elsewhere = is_elsewhere(spec, &literals, action).unwrap_or_else(|| "false".to_owned());
-    let mut asked = Sql::new(&literals);
-    asked.push(&elsewhere);
-    asked.template(spec, in_flight, &Values::default());
-    let asked = asked.finish().sql;
+    let asked = asked(spec, dialect, action);
     // A value that no condition asks about need not be one that its column takes.
     let is_asked = |name: &str| asked.contains(name);
     let mut sql = Sql::new(&literals);
@@ -42,6 +39,14 @@ pub(super) fn astray(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpe
         Some(delayed) => format!("({asked} | {delayed})"),
         None => asked,
     })
+}
+
+/// The conditions that say where a row is.
+fn asked(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec) -> String {
+    let mut sql = Sql::new(dialect);
+    sql.push(&is_elsewhere(spec, dialect, action).unwrap_or_default());
+    sql.in_flight(spec, None);
+    sql.finish().sql
 }
 
 /// The condition that a row which is no longer in flight is elsewhere than an action says, of the job's own row; `None` if
@@ -86,7 +91,7 @@ pub fn led_astray(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec, 
         sql.push(" LIMIT 1000) AS asked");
         sql.finish()
     };
-    vec![count(spec), count(&of_row(spec, &made_up(spec, &astray)))]
+    vec![count(spec), count(&of_row(spec, &made_up(spec, &asked(spec, dialect, action))))]
 }
 
 /// A FROM item of rows whose columns that a text names hold each of its values in turn.
@@ -96,27 +101,28 @@ fn made_up(spec: &QueueSpec, asked: &str) -> String {
     let texts: std::collections::BTreeSet<&str> =
         literals.iter().flat_map(|literals| literals.find_iter(asked)).map(|found| found.as_str()).collect();
     for (column, n) in spec.row.iter().zip(1..) {
-        let is_asked = asked.contains(&column.name);
-        let type_name = column.type_name.as_str();
-        let is_text = type_name.is_empty()
+        let (type_name, name) = (column.type_name.as_str(), quoted(&column.name));
+        let cast = if spec.engine == Engine::Postgres { format!("::{type_name}") } else { String::new() };
+        if !asked.contains(&column.name) {
+            columns.push(format!("NULL{cast} AS {name}"));
+            continue;
+        }
+        let is_text = spec.engine == Engine::Sqlite
             || ["text", "character", "varchar"].iter().any(|text| type_name.to_lowercase().starts_with(text));
-        let mut known: Vec<&str> = match type_name {
-            _ if !is_asked => Vec::new(),
+        let known: Vec<&str> = match type_name {
             "boolean" => vec!["true", "false"],
             kind if kind.starts_with("timestamp") || kind == "date" => vec!["CURRENT_TIMESTAMP"],
             kind if is_number(kind) => vec!["0", "1"],
-            _ if is_text || spec.engine == Engine::Sqlite => vec!["'x'"],
+            _ if is_text => vec!["'x'"],
             _ => Vec::new(),
         };
-        if is_asked && (is_text || spec.engine == Engine::Sqlite) {
-            known.extend(&texts);
-        }
-        let cast = if spec.engine == Engine::Postgres { format!("::{type_name}") } else { String::new() };
-        columns.push(format!("jobdoctor_c{n}.v AS {}", quoted(&column.name)));
-        let all = std::iter::once("NULL").chain(known).map(|value| format!("SELECT {value}{cast} AS v"));
+        let named = texts.iter().copied().filter(|_| is_text);
+        columns.push(format!("jobdoctor_c{n}.v AS {name}"));
+        let all = ["NULL"].into_iter().chain(known).chain(named).map(|value| format!("SELECT {value}{cast} AS v"));
         values.push(format!("({}) AS jobdoctor_c{n}", all.collect::<Vec<_>>().join(" UNION ALL ")));
     }
-    format!("(SELECT {} FROM {})", columns.join(", "), values.join(" CROSS JOIN "))
+    let from = if values.is_empty() { String::new() } else { format!(" FROM {}", values.join(" CROSS JOIN ")) };
+    format!("(SELECT {}{from})", columns.join(", "))
 }
 
 /// A dialect whose values stand in the statement.
