@@ -171,8 +171,9 @@ impl Preset {
 
     /// True for a mapping that says itself what an action does.
     pub fn has_actions_of_its_own(&self) -> bool {
-        let is_of_action =
-            |(key, _): &(String, usize)| key.starts_with("action.") || key.starts_with("waiting.action.");
+        let is_of_action = |(key, _): &(String, usize)| {
+            ["action.", "waiting.action.", "waiting.is", "ended."].iter().any(|of| key.starts_with(of))
+        };
         !self.built_in && self.extends.as_ref().is_none_or(|(_, bent)| bent.iter().any(is_of_action))
     }
 

@@ -82,7 +82,7 @@ impl<S: ReadSession> Explaining<'_, S> {
             self.session.end_short()?;
             let counted = match counted {
                 Err(error) if error.spoils_the_snapshot() => return Err(error),
-                // A value that cannot be read is told by the listing; a value that is made up need not fit.
+                // The listing reports a value that cannot be read; a value that is made up need not fit its column.
                 Err(_) => continue,
                 Ok(rows) => rows.into_iter().flatten().map(|count| count.as_count().unwrap_or(0)).collect::<Vec<_>>(),
             };

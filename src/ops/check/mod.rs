@@ -82,11 +82,12 @@ pub fn check(
         schema::key(&mut findings, snapshot)?;
     }
     if let Some(why) = &snapshot.spec.unwritable {
-        let is_of_clause = why.contains("ON CONFLICT");
-        let fix = "leave the clause out of the trigger, or take ON CONFLICT out of the table".to_owned();
-        let (id, fix) =
-            if is_of_clause { ("conflict_clause", fix) } else { ("tables", "act where the rows lie".to_owned()) };
-        findings.add(Severity::Error, id, why.clone(), Some(fix));
+        // SQLite alone has the clause, and Postgres alone foreign tables.
+        let (id, fix) = match has_roles {
+            true => ("foreign_table", "run jobdoctor on the server that holds the rows"),
+            false => ("conflict_clause", "leave the clause out of the trigger, or take ON CONFLICT out of the table"),
+        };
+        findings.add(Severity::Error, id, why.clone(), Some(fix.to_owned()));
     }
     let asked = "SELECT pg_catalog.current_setting('session_replication_role')";
     if can_list && has_roles && snapshot.reader.texts(asked)?.concat() == ["replica"] {

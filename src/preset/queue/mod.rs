@@ -101,7 +101,7 @@ pub struct Shown {
     pub utc: bool,
     /// The newest claim or sign of life of each owner that has no row, where the absence of a row is death.
     pub missing_owners: BTreeMap<String, Timestamp>,
-    /// Its time, where each row is also asked what the actions would make of it: nobody has proven where they lead.
+    /// Its time, where the listing also asks what the actions would make of each row, since no scene proves where they lead.
     pub actions_asked_at: Option<Timestamp>,
 }
 

@@ -30,7 +30,8 @@ impl Binder<'_> {
     /// Why an action cannot decide by itself what a conflict does: SQLite carries the `OR ABORT` that a statement needs
     /// on a table with a conflict clause of its own into the table's triggers, in the place of what these say.
     pub(super) fn unwritable(&self, spec: &QueueSpec) -> Option<String> {
-        if let Some(live) = self.tables.values().find(|live| live.is_foreign && !spec.beside.contains(&live.name)) {
+        let foreign = self.tables.iter().find(|(logical, live)| live.is_foreign && !spec.beside.contains(*logical));
+        if let Some((_, live)) = foreign {
             return Some(format!(
                 "{} is a foreign table: its rows lie on another server, whose locks and commits jobdoctor cannot vouch for",
                 live.name

@@ -194,7 +194,6 @@ impl Binder<'_> {
         Ok(Finished::Kept(Box::new(Runs { states, filter, started, at: end })))
     }
 
-    /// The preset's own precondition, and everything that a verdict reads, which authors do not repeat.
     /// The veto, if this role may read all that it asks.
     fn veto(&self) -> Result<Option<Veto>, SpecError> {
         let Some(doc) = &self.document.claim.veto else { return Ok(None) };
@@ -207,6 +206,7 @@ impl Binder<'_> {
         Ok(is_told.then(|| Veto { fresh: Expr::Sql(fresh), says: doc.says.clone(), tables }))
     }
 
+    /// The preset's own precondition, and everything that a verdict reads, which authors do not repeat.
     pub(super) fn precondition(
         &self,
         claim: &ClaimSpec,

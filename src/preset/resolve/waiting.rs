@@ -83,7 +83,8 @@ impl Binder<'_> {
         let is = self.read_sql(is)?;
         let said = self.document.claim.filter.as_ref().map_or("", |filter| filter.written.text.as_str());
         let mut joined = self.aliases.keys().filter(|alias| **alias != self.lock);
-        let asks_joined = joined.any(|alias| said.contains(&format!("{alias}.")));
+        let asks_joined =
+            joined.any(|alias| said.contains(&format!("{alias}.")) || said.contains(&format!("{}.", quoted(alias))));
         let waits = if self.is_own(&self.alias_of(doc)) && !asks_joined {
             Template::around("(?) AND (?) IS NOT TRUE", &[&is.0, &in_flight.0])
         } else {
