@@ -53,7 +53,8 @@ pub(super) fn apply(
         let (tried, passes) = applying.runner.tried();
         let (only, run_id) = (only.clone(), run_id.clone());
         let in_any_order = !order.later.is_asked();
-        later = match next(Bound { began, tried, only, left: Some(later), passes, in_any_order, run_id }) {
+        let left = Some(later);
+        later = match next(Bound { began, tried, only, left, passes, in_any_order, run_id, ..Bound::default() }) {
             Ok(plan) => applying.pass(&mut plan.into_plan()),
             Err(error) => {
                 applying.runner.stop(error);

@@ -5,7 +5,7 @@ use super::plan::{Plan, PlanSource, ReadyPlan, SkippedJobs, Spool};
 use super::session::Snapshot;
 use crate::model::{Claim, Key, Step};
 use crate::output::{Job, StepJob};
-use crate::policy::{Digest, Draft, Finding, Policy, SkipReason, Skipped, Verdict};
+use crate::policy::{Draft, Finding, Policy, SkipReason, Skipped, Verdict};
 use crate::store::{Limits, StoreError, StoreErrorKind};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -30,7 +30,7 @@ pub fn confirm(
 ) -> Result<ReadyPlan, OpsError> {
     let first = first.into_plan();
     let (mut snapshot, apart) = second_snapshot(next_snapshot, limits, &first, after)?;
-    let mut second = asked.only(prints(&first)).plan(&mut snapshot, policy)?;
+    let mut second = asked.only(&first).plan(&mut snapshot, policy)?;
     let mut changed: BTreeMap<String, (Step, StepJob)> =
         first.claims.steps.into_iter().map(|(step, job)| (step.key.exact(), (step, job))).collect();
     let before = second.claims.steps.len();
@@ -42,7 +42,7 @@ pub fn confirm(
     add_changed(&mut snapshot, &mut second.skipped, changed.into_values().collect(), policy, apart)?;
     if second.diagnosed.count > 0 && second.claims.steps.len() != before {
         // Rare: an evidence row or the action changed, and the claim's own row did not.
-        second.diagnosed = asked.only(prints(&second)).plan(&mut snapshot, policy)?.diagnosed;
+        second.diagnosed = asked.only(&second).plan(&mut snapshot, policy)?.diagnosed;
     }
     second.warnings = if second.is_empty() { Vec::new() } else { first.warnings };
     (second.filter, second.not_found) = (first.filter, first.not_found);
@@ -52,10 +52,6 @@ pub fn confirm(
     second.spool = first.spool.map(Spool::emptied);
     second.confirmed_after = Some(apart);
     Ok(second.ready(snapshot))
-}
-
-fn prints(plan: &Plan) -> Digest {
-    plan.claims.steps.iter().map(|(step, _)| Digest::print(step)).collect()
 }
 
 /// The second snapshot, and how long after the first one it is.
@@ -125,10 +121,11 @@ fn changed_job(
     };
     let (judgement, draft) = snapshot.drafted(claim, *in_flight, policy);
     let is_stuck = *in_flight && matches!(judgement.verdict, Verdict::Stuck(_));
-    let skipped = why(match draft {
-        Draft::Skipped(skipped) if !is_stuck => Finding::Skipped(skipped),
-        _ => Finding::RowChanged,
-    });
+    let skipped = match draft {
+        Draft::Skipped(skipped) if is_stuck => skipped,
+        Draft::Skipped(skipped) => why(Finding::Skipped(skipped)),
+        Draft::Step(_) => why(Finding::RowChanged),
+    };
     let job = match in_flight {
         true => Job::of(&snapshot.spec, claim, policy, &judgement, None),
         false => Job { state: claim.state.clone(), action: None, ..(*step.job).clone() },

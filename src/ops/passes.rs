@@ -3,7 +3,7 @@
 use crate::model::{Claim, Clocks, Step, Timestamp};
 use crate::policy::Digest;
 use crate::preset::QueueSpec;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::Arc;
 
@@ -55,6 +55,8 @@ pub struct Bound {
     pub(super) tried: Arc<Hashes>,
     /// The steps that the first snapshot of the run planned: nothing else is acted on.
     pub(super) only: Option<Arc<Digest>>,
+    /// The keys of the jobs of those steps: the confirmation tells what became of each.
+    pub(super) confirmed: Arc<BTreeSet<String>>,
     /// How many are left of the claims that the brake and `--max-jobs` have counted, and of the jobs that wait.
     pub(super) left: Option<(u64, u64)>,
     /// Passes before this one.

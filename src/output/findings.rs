@@ -183,6 +183,8 @@ impl Wording {
         match reason {
             SkipReason::Healthy if why.is_empty() => "it shows life".to_owned(),
             SkipReason::Changed if why.is_empty() => "it is no longer what the plan saw".to_owned(),
+            // What shows life is named there already.
+            SkipReason::OwnerAlive if findings.iter().any(|finding| matches!(finding, Finding::But(..))) => why,
             SkipReason::OwnerAlive => why + ", but its owner shows life",
             SkipReason::AttemptsExhausted => "its attempts are used up: it can only fail".to_owned(),
             SkipReason::StallsExhausted => why + ": only a higher --max-stalls requeues it",

@@ -1,6 +1,7 @@
 //! A row that only a living worker renews: fresh, it keeps what age alone would condemn; else it changes nothing.
 
 use super::queue::{ids, reason};
+use crate::support::cli::until;
 use crate::support::shop::{Shop, on_both};
 use std::fs;
 
@@ -61,6 +62,23 @@ fn a_writer_that_has_not_committed_counts() {
     beat.rollback().unwrap();
     let applied = queue.run(&[&["reclaim", "--apply"][..], &M].concat()).exits(0).json();
     assert_eq!(applied["summary"]["outcomes"]["moved"], 2, "{applied:#}");
+}
+
+/// A beat that is committed while the write waits: the row is asked again once the job is locked.
+#[test]
+fn a_beat_after_the_plan_is_heard() {
+    let queue = Shop::on_postgres();
+    beats(&queue);
+    let (mut holder, mut watcher) = (queue.client(), queue.client());
+    holder.batch_execute("BEGIN; LOCK TABLE tasks IN EXCLUSIVE MODE").unwrap();
+    let applying = queue.doctor.start(&queue.with_db(&[&["reclaim", "--apply"][..], &M].concat()));
+    until("the write waits for the table", || {
+        let waits = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        watcher.query_opt(waits, &[]).unwrap().is_some()
+    });
+    holder.batch_execute("UPDATE beats SET seen = now() WHERE worker = 'w2'; COMMIT").unwrap();
+    let outcomes = applying.wait().exits(0).json()["summary"]["outcomes"].clone();
+    assert_eq!((&outcomes["moved"], &outcomes["changed"]), (&1.into(), &1.into()), "{outcomes}");
 }
 
 /// Without the right to read it, the age decides, and the plan and `check` say so.

@@ -423,6 +423,7 @@ impl Drafts<'_> {
         let place = order(judgement.last_seen_at);
         let job = |step: Option<&Step>| Job { counted, ..Job::of(spec, claim, policy, judgement, step) };
         match draft {
+            Draft::Skipped(_) if self.bound.confirmed.contains(&claim.key.exact()) => {}
             Draft::Skipped(why) => self.skipped.add(place, why, || job(None)),
             Draft::Step(step) if self.bound.admits(spec, claim, &step) => {
                 if let Some(action) = spec.actions.get(&step.action).filter(|_| claim.astray.contains(&step.action)) {

@@ -38,8 +38,12 @@ impl PlanSource {
     }
 
     /// For the plan of a second snapshot: a job that is not in the first plan must not push out one that is.
-    pub(in crate::ops) fn only(&self, only: Digest) -> PlanSource {
-        self.bounded(|bound| bound.only = Some(Arc::new(only)))
+    pub(in crate::ops) fn only(&self, first: &Plan) -> PlanSource {
+        let steps = || first.claims.steps.iter().map(|(step, _)| step);
+        self.bounded(|bound| {
+            bound.only = Some(Arc::new(steps().map(Digest::print).collect()));
+            bound.confirmed = Arc::new(steps().map(|step| step.key.exact()).collect());
+        })
     }
 
     /// What the next pass of a run plans from.
