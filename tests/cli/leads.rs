@@ -32,6 +32,33 @@ fn run(shop: &Shop, mapping: &str, words: &[&str]) -> Ran {
 
 const ROWS: &str = "SELECT id, status, locked_by FROM tasks ORDER BY id";
 
+/// Each condition in flight by each one that waits by each requeue, over a state and a lock: a small model of the row says which of
+/// them lead where they say, and the others write nothing.
+#[test]
+fn every_requeue_leads_out_of_flight_and_into_what_waits() {
+    let all = |of: [&'static str; 2], set: usize| {
+        (0..2).filter(|bit| set >> bit & 1 == 1).map(|bit| of[bit]).collect::<Vec<_>>()
+    };
+    on_both(|shop| {
+        shop.sql(TASKS);
+        let before = shop.rows(ROWS);
+        for (flight, waits, writes) in (0..27).map(|case| (case / 9 + 1, case / 3 % 3 + 1, case % 3 + 1)) {
+            let flies = all(["j.status = 'processing'", "j.locked_by IS NOT NULL"], flight).join(" AND ");
+            let is = all(["j.status = 'pending'", "j.locked_by IS NULL"], waits).join(" AND ");
+            let sets =
+                all(["set = { status = \"'pending'\" }", "clear = ['locked_by', 'locked_at']"], writes).join(", ");
+            let mapping = tasks(&format!("waiting.is = \"{is}\"\naction.requeue = {{ to = 'waiting', {sets} }}"))
+                .replace("j.status = 'processing' AND j.locked_by IS NOT NULL", &flies);
+            // A row leaves flight where the write undoes one of its terms, and waits where it does all that this asks.
+            let leads = flight & writes != 0 && waits & writes == waits;
+            run(shop, &mapping, &["check"]).exits(if leads { 0 } else { 78 });
+            run(shop, &mapping, &["reclaim", "--apply"]).exits(if leads { 0 } else { 78 });
+            assert_eq!(shop.rows(ROWS) != before, leads, "{mapping}");
+            shop.sql("UPDATE tasks SET status = 'processing', locked_by = 'w1', locked_at = {ago 9000} WHERE id < 3");
+        }
+    });
+}
+
 /// The first forgets the state, the second clears no lock, the third fails into the queue, the fourth is no end by its own word.
 #[test]
 fn an_action_that_leads_nowhere_is_refused_by_plan_and_check() {
