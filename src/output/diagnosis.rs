@@ -257,7 +257,7 @@ fn hangs(of: &policy::Diagnosis, now: Timestamp) -> [String; 3] {
         let headline = format!("kind {} hangs on {whom}", kind.unwrap_or_default());
         return [headline, String::new(), format!("{jobs}{claimed}{doubt}")];
     };
-    let of_kind = kind.filter(|kind| !kind.is_empty()).map_or_else(String::new, |kind| format!(" (kind {kind})"));
+    let of_kind = kind.map_or_else(String::new, |kind| format!(" (kind {kind})"));
     let hang = if of.jobs == 1 { "hangs" } else { "hang" };
     let share = match (of.jobs, of.claims) {
         (1, 1) => "its only job".to_owned(),
@@ -274,7 +274,7 @@ fn hangs(of: &policy::Diagnosis, now: Timestamp) -> [String; 3] {
 /// Names the jobs and how often each was lost, and what fails them.
 fn lost_again(of: &policy::Diagnosis) -> [String; 3] {
     let least = of.losses.iter().min().copied().unwrap_or_default();
-    let kind = of.kind.iter().filter(|kind| !kind.is_empty()).map(|kind| format!("kind {kind}"));
+    let kind = of.kind.iter().map(|kind| format!("kind {kind}"));
     let them = if of.jobs == 1 { "it" } else { "them" };
     // A plan that fails them needs no advice.
     let is_failed = of.would.is_some_and(|would| would.fail == of.jobs);
@@ -355,8 +355,7 @@ fn gone(of: &policy::Diagnosis) -> String {
 fn of_kind(of: &policy::Diagnosis) -> String {
     let jobs = count(of.jobs, "job", "jobs");
     match (&of.kind, of.queues.as_slice()) {
-        // The reference schema has an empty one where the application says none.
-        (Some(kind), _) if !kind.is_empty() => format!("{jobs} of kind {kind}"),
+        (Some(kind), _) => format!("{jobs} of kind {kind}"),
         (None, [(Some(queue), _)]) => format!("{jobs} of queue {queue}"),
         _ => jobs,
     }

@@ -102,6 +102,18 @@ fn vanished_is_said_of_one_minute() {
     });
 }
 
+/// A kind that is empty is none: nothing hangs, goes or comes because of it.
+#[test]
+fn an_empty_kind_is_no_kind() {
+    on_both(|queue| {
+        put(queue, &[at("web", "", "web1:1", 900, 2), at("web", "", "web2:1", 900, 2)]);
+        queue.sql("UPDATE jobs SET max_runtime_seconds = 60");
+        let said = diagnoses(queue, &[]);
+        assert!(said.starts_with("owner web1:1 lives, but its only job hangs, claimed "), "{said}");
+        assert!(!said.contains("kind"), "{said}");
+    });
+}
+
 /// Claims that are younger than the limit show no life: the mutant that calls whoever is not silent living fails here.
 #[test]
 fn where_only_age_tells_nobody_lives() {

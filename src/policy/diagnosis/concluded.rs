@@ -1,6 +1,7 @@
 //! What is concluded: the diagnoses, and which of them explains a finding.
 
 use super::Counted;
+use super::holder::named;
 use crate::model::Timestamp;
 use crate::policy::finding::Finding;
 use crate::policy::plan::PlannedActions;
@@ -148,7 +149,7 @@ impl Diagnosis {
         let names = |name: Option<&str>| {
             name.is_some_and(|name| self.names.binary_search_by(|gone| gone.as_str().cmp(name)).is_ok())
         };
-        let is_of_kind = self.kind.as_deref() == kind;
+        let is_of_kind = self.kind.as_deref() == named(kind);
         let (rank, fits) = match (counted, self.what) {
             (Again, LostAgain) | (WithoutOwner, NoOwner) | (Missing, OwnerMissing) | (Restarted, OwnerRestarted) => {
                 (0, true)

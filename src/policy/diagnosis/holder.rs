@@ -29,6 +29,11 @@ pub struct Holder {
     pub owners: u64,
 }
 
+/// The kind that a job names. The reference schema has an empty one where the application says none.
+pub fn named(kind: Option<&str>) -> Option<&str> {
+    kind.filter(|kind| !kind.is_empty())
+}
+
 /// Jobs of one kind in one queue.
 #[derive(Debug, Clone)]
 pub struct Part {
@@ -42,17 +47,13 @@ pub struct Part {
 impl Holder {
     /// Takes in a listed job. `room` is how many more pairs of kind and queue may be kept apart in all.
     pub fn add(&mut self, claim: &Claim, again: bool, tally: &Tally, room: &mut usize) {
-        let known = |part: &Part| part.kind == claim.kind && part.queue == claim.queue && part.again == again;
+        let kind = named(claim.kind.as_deref()).map(str::to_owned);
+        let known = |part: &Part| part.kind == kind && part.queue == claim.queue && part.again == again;
         let at = match self.parts.iter().position(known) {
             Some(at) => at,
             None if self.parts.len() < PARTS && *room > 0 => {
                 *room -= 1;
-                self.parts.push(Part {
-                    kind: claim.kind.clone(),
-                    queue: claim.queue.clone(),
-                    again,
-                    tally: Tally::default(),
-                });
+                self.parts.push(Part { kind, queue: claim.queue.clone(), again, tally: Tally::default() });
                 self.parts.len() - 1
             }
             None => {

@@ -13,8 +13,8 @@ use crate::model::{Claim, Owner};
 use crate::preset::{Liveness, QueueSpec};
 pub use concluded::{Diagnosis, DiagnosisKind, Doubt, Grouped};
 pub(super) use find::{of_jobs, queues};
-use holder::Holder;
 pub(super) use holder::Tally;
+use holder::{Holder, named};
 pub use inconsistency::{Inconsistencies, Inconsistency};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -124,7 +124,7 @@ impl<'s> Diagnoses<'s> {
             _ => self.held(claim, judgement, &one),
         };
         if counted == Counted::Late {
-            self.late.entry(claim.kind.clone()).or_default().add(&one);
+            self.late.entry(named(claim.kind.as_deref()).map(str::to_owned)).or_default().add(&one);
         }
         let Some(owner) = &claim.owner else {
             count(&mut self.without_owner, judgement);
@@ -171,7 +171,7 @@ impl<'s> Diagnoses<'s> {
         };
         self.lost_again.add(one);
         if self.again.len() < NAMED {
-            self.again.push((claim.key.to_string(), claim.kind.clone(), losses));
+            self.again.push((claim.key.to_string(), named(claim.kind.as_deref()).map(str::to_owned), losses));
         }
         Counted::Again
     }
