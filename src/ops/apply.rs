@@ -52,8 +52,7 @@ pub(super) fn apply(
     while let Some(next) = order.next.filter(|_| later != (0, 0) && applying.runner.goes_on()) {
         let (tried, passes) = applying.runner.tried();
         let (only, run_id) = (only.clone(), run_id.clone());
-        let in_any_order = !order.later.is_asked();
-        let left = Some(later);
+        let (in_any_order, left) = (!order.later.is_asked(), Some(later));
         later = match next(Bound { began, tried, only, left, passes, in_any_order, run_id, ..Bound::default() }) {
             Ok(plan) => applying.pass(&mut plan.into_plan()),
             Err(error) => {

@@ -114,6 +114,20 @@ fn with_a_limit() {
 }
 
 #[test]
+fn of_a_saved_plan_each_is_told_once() {
+    on_both(|queue| {
+        orphans(queue, 2);
+        queue.run(&["reclaim", "--save-plan", "plan.json"]).exits(0);
+        let words = ["reclaim", "--plan", "plan.json", "--confirm-after", "3s", "--apply", "--json"];
+        let running = queue.first_snapshot(&words);
+        queue.sql("UPDATE jobs SET heartbeat_at = {ago 0} WHERE id = 1");
+        let ran = Ran::of(running.wait_with_output().unwrap()).exits(3);
+        assert_eq!(ids(&ran.json(), "skipped", reason), ["1 changed_between_snapshots"]);
+        assert_eq!(queue.states(), ["1 RUNNING", "2 QUEUED"]);
+    });
+}
+
+#[test]
 fn of_a_restart_sweep() {
     on_both(|queue| {
         orphans(queue, 3);

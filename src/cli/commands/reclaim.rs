@@ -7,7 +7,7 @@ use crate::cli::settings::{READING, Settings};
 use crate::cli::{CliError, Context, Exit};
 use crate::cli::{evidence_files, input};
 use crate::model::LONGEST_THRESHOLD;
-use crate::ops::{Mode, PlanSource, Selection};
+use crate::ops::{Bound, Mode, PlanSource, Selection};
 use crate::output::Reclaim;
 use std::sync::Arc;
 use std::time::Duration;
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             settings.preset.get_or_insert_with(|| saved.target.preset.clone());
             // Its jobs were recent enough when it was made.
             interrupted = saved.policy.interrupted.then_some(LONGEST_THRESHOLD);
-            PlanSource::Saved(evidence_files::plan_name(path), Arc::new(saved))
+            PlanSource::Saved(evidence_files::plan_name(path), Arc::new(saved), Bound::default())
         }
         None => PlanSource::Selection(Box::new(selection)),
     };

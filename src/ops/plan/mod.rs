@@ -269,12 +269,18 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
 
 /// Drafts the jobs of a saved plan again. Steps that are equal to the saved ones stay; the rest is skipped, or not
 /// found. `name` is what to call the file.
-pub fn plan_again(snapshot: &mut Snapshot, name: &str, saved: &SavedPlan, policy: &Policy) -> Result<Plan, OpsError> {
+pub fn plan_again(
+    snapshot: &mut Snapshot,
+    name: &str,
+    saved: &SavedPlan,
+    bound: &Bound,
+    policy: &Policy,
+) -> Result<Plan, OpsError> {
     source::fits(name, saved, &snapshot.identified()?, &snapshot.spec.mapping)?;
     action_is_offered(&snapshot.spec, policy)?;
     must_be_counted(snapshot, policy.max_stalls)?;
     let ids = saved.steps.iter().map(|step| step.id.clone()).collect();
-    let selection = Selection { ids, from_list: true, ..Selection::default() };
+    let selection = Selection { ids, from_list: true, bound: bound.clone(), ..Selection::default() };
     selection.check(&snapshot.spec, policy)?;
     let mut drafts = Drafts::on(&snapshot.spec, usize::MAX, &selection);
     let keys: Vec<Key> = saved.steps.iter().map(|step| step.key.clone()).collect();

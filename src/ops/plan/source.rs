@@ -21,7 +21,7 @@ use std::time::Duration;
 pub enum PlanSource {
     Selection(Box<Selection>),
     /// The jobs of a saved plan, after what to call its file.
-    Saved(String, Arc<SavedPlan>),
+    Saved(String, Arc<SavedPlan>, Bound),
     /// The steps of a run, by the beginning of its id; they are searched in the journals of this host, and in the ledger.
     Run(String, Option<Directory>, Bound),
 }
@@ -30,9 +30,10 @@ impl PlanSource {
     pub fn plan(&self, snapshot: &mut Snapshot, policy: &Policy) -> Result<Plan, OpsError> {
         match self {
             PlanSource::Selection(selection) => plan(snapshot, selection, policy),
-            PlanSource::Saved(name, saved) => plan_again(snapshot, name, saved, policy),
+            PlanSource::Saved(name, saved, bound) => plan_again(snapshot, name, saved, bound, policy),
             PlanSource::Run(prefix, journals, bound) => {
-                undo_plan(&mut Records { journals: journals.as_ref(), snapshot: Some(snapshot) }, prefix, bound)
+                let run_id = bound.run_id.as_ref().unwrap_or(prefix);
+                undo_plan(&mut Records { journals: journals.as_ref(), snapshot: Some(snapshot) }, run_id, bound)
             }
         }
     }
@@ -40,27 +41,19 @@ impl PlanSource {
     /// For the plan of a second snapshot: a job that is not in the first plan must not push out one that is.
     pub(in crate::ops) fn only(&self, first: &Plan) -> PlanSource {
         let steps = || first.claims.steps.iter().map(|(step, _)| step);
-        self.bounded(|bound| {
-            bound.only = Some(Arc::new(steps().map(Digest::print).collect()));
-            bound.confirmed = Arc::new(steps().map(|step| step.key.exact()).collect());
+        self.within(Bound {
+            only: Some(Arc::new(steps().map(Digest::print).collect())),
+            confirmed: Arc::new(steps().map(|step| step.key.exact()).collect()),
+            ..Bound::default()
         })
     }
 
-    /// What the next pass of a run plans from.
-    pub fn rest(&self, bound: Bound) -> PlanSource {
-        match self {
-            PlanSource::Run(prefix, journals, _) => {
-                let run_id = bound.run_id.clone().unwrap_or_else(|| prefix.clone());
-                PlanSource::Run(run_id, journals.clone(), bound)
-            }
-            _ => self.bounded(|old| *old = bound),
-        }
-    }
-
-    fn bounded(&self, change: impl FnOnce(&mut Bound)) -> PlanSource {
+    /// The same within that bound: what the next pass of a run plans from.
+    pub fn within(&self, within: Bound) -> PlanSource {
         let mut source = self.clone();
-        if let PlanSource::Selection(selection) = &mut source {
-            change(&mut selection.bound);
+        match &mut source {
+            PlanSource::Selection(selection) => selection.bound = within,
+            PlanSource::Saved(.., bound) | PlanSource::Run(.., bound) => *bound = within,
         }
         source
     }
@@ -69,7 +62,7 @@ impl PlanSource {
     pub fn policy(&self, policy: Policy) -> Result<Policy, OpsError> {
         match self {
             PlanSource::Selection(_) | PlanSource::Run(..) => Ok(policy),
-            PlanSource::Saved(name, saved) => saved_policy(name, &saved.policy, policy),
+            PlanSource::Saved(name, saved, _) => saved_policy(name, &saved.policy, policy),
         }
     }
 

@@ -287,7 +287,7 @@ impl<'a> Pass<'a> {
         apply: ApplyOptions<'_>,
     ) -> Result<Carried<'_>, CliError> {
         let follow_up = FollowUp::of(self, &plan, policy);
-        let next = |bound: Bound| self.later(&self.source.rest(bound), policy);
+        let next = |bound: Bound| self.later(&self.source.within(bound), policy);
         // A dry run on the server would meet the same jobs again.
         let goes_on = apply.mode == Mode::Apply;
         let apply = ApplyOptions { next: goes_on.then_some(&next), ..apply };
