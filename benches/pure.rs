@@ -11,7 +11,7 @@ use jobdoctor::model::{
 use jobdoctor::output::format::{Page, Screen};
 use jobdoctor::output::{Causes, Job, Row};
 use jobdoctor::policy::{Policy, draft, judge};
-use jobdoctor::preset::{Catalog, LiveColumn, LiveSchema, LiveTable, Place, QueueSpec, View, resolve};
+use jobdoctor::preset::{Catalog, Jobs, LiveColumn, LiveSchema, LiveTable, Place, resolve};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::hint::black_box;
@@ -64,7 +64,7 @@ fn main() -> Result<()> {
 }
 
 /// The preset `lease` on the reference schema, resolved without a database.
-fn reference_queue() -> Result<QueueSpec> {
+fn reference_queue() -> Result<Jobs> {
     let column = |name: &str, type_name: &str| LiveColumn {
         name: name.to_owned(),
         type_name: type_name.to_owned(),
@@ -84,7 +84,8 @@ fn reference_queue() -> Result<QueueSpec> {
     let live = LiveSchema { engine: Engine::Sqlite, tables: vec![table], role: None, enums: BTreeMap::new() };
     let mut never = |_: &str| -> Result<bool, Infallible> { Ok(false) };
     let catalog = Catalog::built_in();
-    resolve(catalog.find("lease")?, &live, &Place::default(), View::Claims, &mut never)
+    resolve(catalog.find("lease")?, &live, &Place::default(), &[], &mut never)
+        .map(|views| Jobs::clone(&views.claims))
         .map_err(|error| anyhow!("{error:?}"))
 }
 

@@ -167,7 +167,7 @@ fn only_stores_name_engines() {
 /// The mutant: sources that name an engine, and sources that do not.
 #[test]
 fn an_engine_above_the_stores_is_caught() {
-    assert_eq!(named_engines("if spec.engine == Engine::Sqlite {"), ["Engine::Sqlite"]);
+    assert_eq!(named_engines("if spec.queue.engine == Engine::Sqlite {"), ["Engine::Sqlite"]);
     assert_eq!(named_engines("match engine {\n    Engine::Postgres => 1,\n"), ["Engine::Postgres"]);
     assert_eq!(named_engines("use crate::model::Engine::{Postgres, Sqlite};"), ["Engine::{"]);
     assert_eq!(named_engines("target.engine == \"sqlite\""), ["\"sqlite\""]);
@@ -180,7 +180,7 @@ fn an_engine_above_the_stores_is_caught() {
 fn an_upward_arrow_is_caught() {
     assert_eq!(violations("policy", "use crate::store::Reader;"), ["policy -> store"]);
     assert_eq!(violations("store", "use crate::policy::judge;"), ["store -> policy"]);
-    assert_eq!(violations("model", "fn f(spec: &crate::preset::QueueSpec) {}"), ["model -> preset"]);
+    assert_eq!(violations("model", "fn f(spec: &crate::preset::Jobs) {}"), ["model -> preset"]);
     assert_eq!(violations("output", "use crate::{\n    store::Reader,\n    cli::Ui,\n};").len(), 2);
     assert_eq!(violations("ops", "use crate::cli::Ui;"), ["ops -> cli"]);
     assert_eq!(violations("history", "use crate::store::Store;"), ["history -> store"]);

@@ -10,7 +10,7 @@ use crate::ops::{self, OddList, Snapshot, SnapshotFile};
 use crate::output::format::{count, json};
 use crate::output::{FileMode, SavedPlan};
 use crate::policy::{LiveOwners, LiveOwnersError, Living, Policy};
-use crate::preset::{Liveness, QueueSpec};
+use crate::preset::{Jobs, Liveness};
 use crate::store::Interrupt;
 use anyhow::Context as _;
 use std::fs::OpenOptions;
@@ -72,11 +72,11 @@ impl EvidenceFiles {
                 let path = file.path().display();
                 context.ui.note(&format!("saved a first snapshot in {path}; the next run compares with it"));
             }
-            if !changes_with_life(&snapshot.spec) {
+            if !changes_with_life(&snapshot.jobs) {
                 context.ui.warn_about_setup(&format!(
                     "preset {} has no column that changes while a job runs, so a snapshot file proves nothing: name such columns \
                      with `progress` in a mapping",
-                    snapshot.spec.preset
+                    snapshot.jobs.queue.preset
                 ));
             }
         }
@@ -89,8 +89,8 @@ impl EvidenceFiles {
             return Err(CliError::usage("--rule no_progress needs two snapshots to compare")
                 .hint("add --snapshot-file FILE, the same in each run"));
         }
-        if snapshot.spec.claim.progress.is_empty() {
-            let preset = &snapshot.spec.preset;
+        if snapshot.jobs.claim.progress.is_empty() {
+            let preset = &snapshot.jobs.queue.preset;
             let message = format!("--rule no_progress: preset {preset} names no columns that show progress");
             return Err(CliError::usage(message).hint("name them with `progress` in the [claim] of a mapping"));
         }
@@ -99,7 +99,7 @@ impl EvidenceFiles {
 }
 
 /// True if the queue's tables have a column that changes while a job runs.
-fn changes_with_life(spec: &QueueSpec) -> bool {
+fn changes_with_life(spec: &Jobs) -> bool {
     let beats = |source: &Liveness| matches!(source, Liveness::Heartbeat { .. } | Liveness::Owner { .. });
     !spec.claim.progress.is_empty() || spec.liveness.iter().any(beats)
 }

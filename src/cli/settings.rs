@@ -224,6 +224,7 @@ impl Settings {
             place: &self.place,
             limits,
             target: self.target_name.as_deref(),
+            waits: self.too_long().waits(),
         }
     }
 

@@ -107,9 +107,9 @@ impl Watch<'_> {
         let screen = Screen { width: Some(size(context).0), ..context.ui.screen() };
         let (limits, journals) = (self.limits(context), context.environment.journals());
         let session = self.settings.session(store, &limits);
-        let shown = session.snapshot().and_then(|mut snapshot| {
-            ops::show(&session, &mut snapshot, &[id.to_owned()], &self.policy, None, journals.as_ref())
-        });
+        let shown = session
+            .snapshot()
+            .and_then(|mut snapshot| ops::show(&mut snapshot, &[id.to_owned()], &self.policy, None, journals.as_ref()));
         let shown = shown.map_err(CliError::from);
         match shown {
             Ok(document) if document.jobs.is_empty() => screen.paragraph(&"the job is gone".into()),

@@ -11,7 +11,7 @@ use crate::history::Recording;
 use crate::model::{Action, Batch, Cell, End, EvidenceRow, FailCode, Key, Outcome, RowError, Step, Write};
 use crate::output::StepJob;
 use crate::policy::{Delay, Policy};
-use crate::preset::QueueSpec;
+use crate::preset::Jobs;
 use crate::store::{Limits, Store, SweepLock, chance};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -49,10 +49,10 @@ pub(super) fn apply(
         runner,
     };
     let mut later = applying.pass(plan);
-    while let Some(next) = order.next.filter(|_| later != (0, 0) && applying.runner.goes_on()) {
+    while let Some(next) = order.next.filter(|_| later.iter().any(|jobs| *jobs > 0) && applying.runner.goes_on()) {
         let (tried, passes) = applying.runner.tried();
         let (only, run_id) = (only.clone(), run_id.clone());
-        let (in_any_order, left) = (!order.later.is_asked(), Some(later));
+        let (in_any_order, left) = (!order.later.is_asked(), Some(later.clone()));
         later = match next(Bound { began, tried, only, left, passes, in_any_order, run_id, ..Bound::default() }) {
             Ok(plan) => applying.pass(&mut plan.into_plan()),
             Err(error) => {
@@ -61,7 +61,7 @@ pub(super) fn apply(
             }
         };
     }
-    Ok(applying.runner.finish(if order.next.is_some() { later.0 + later.1 } else { 0 }))
+    Ok(applying.runner.finish(if order.next.is_some() { later.iter().sum() } else { 0 }))
 }
 
 /// What all steps of a batch have in common.
@@ -74,7 +74,7 @@ struct BatchKind {
 }
 
 impl BatchKind {
-    fn of(spec: &QueueSpec, step: &Step, job: &StepJob) -> BatchKind {
+    fn of(spec: &Jobs, step: &Step, job: &StepJob) -> BatchKind {
         let rows = step.restores();
         let columns = rows.iter().flat_map(|row| &row.values).map(|value| value.column.clone()).collect();
         BatchKind { action: step.action, cause: Cause::of(spec, job), columns }
@@ -131,12 +131,11 @@ struct Applying<'a> {
 }
 
 impl Applying<'_> {
-    /// Executes the steps of a plan, and returns how many claims and jobs that wait it had no room for.
-    fn pass(&mut self, plan: &mut Plan) -> (u64, u64) {
+    /// Executes the steps of a plan, and returns how many jobs of each part it had no room for.
+    fn pass(&mut self, plan: &mut Plan) -> Vec<u64> {
         let mut first = self.runner.begin_pass(plan);
-        let later = (plan.later, plan.later_waiting);
-        let Plan { claims, waiting, policy, .. } = plan;
-        for part in std::iter::once(claims).chain(waiting) {
+        let Plan { parts, policy, .. } = plan;
+        for part in &mut *parts {
             let mut waiting = Waiting::new();
             let mut steps: Vec<(usize, (Step, StepJob))> = (first..).zip(std::mem::take(&mut part.steps)).collect();
             first += steps.len();
@@ -145,28 +144,22 @@ impl Applying<'_> {
                 steps.sort_by_cached_key(|(_, (step, _))| about(&step.key));
             }
             for (place, (step, job)) in steps {
-                let kind = BatchKind::of(&part.spec, &step, &job);
+                let kind = BatchKind::of(&part.jobs, &step, &job);
                 if let Some(batch) = waiting.add(kind.clone(), (step, (place, job)), self.runner.rows()) {
-                    self.batch((&part.spec, policy), &kind, batch, &[]);
+                    self.batch((&part.jobs, policy), &kind, batch, &[]);
                 }
             }
-            waiting.rest().for_each(|(kind, batch)| self.batch((&part.spec, policy), &kind, batch, &[]));
+            waiting.rest().for_each(|(kind, batch)| self.batch((&part.jobs, policy), &kind, batch, &[]));
         }
-        later
+        parts.iter().map(|part| part.later).collect()
     }
 
     /// Executes a batch, then fails what a unique key refused to requeue, if that was asked for: `instead` has the
     /// refusals of such a second batch.
-    fn batch(
-        &mut self,
-        (spec, policy): (&QueueSpec, &Policy),
-        kind: &BatchKind,
-        batch: Vec<Planned>,
-        instead: &[RowError],
-    ) {
+    fn batch(&mut self, (spec, policy): (&Jobs, &Policy), kind: &BatchKind, batch: Vec<Planned>, instead: &[RowError]) {
         let action = kind.action;
         // Jobs that were waiting get no delay or jitter.
-        let waits = if spec.waits { Vec::new() } else { self.waits.next(action, batch.len()) };
+        let waits = if spec.waited() { Vec::new() } else { self.waits.next(action, batch.len()) };
         let (steps, jobs): (Vec<Step>, Vec<(usize, StepJob)>) = batch.into_iter().unzip();
         let reason = self.order.reason(kind.cause);
         let (limits, first_until, under_way) = (self.limits, &mut self.first_until, &self.under_way);

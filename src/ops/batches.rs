@@ -121,10 +121,10 @@ impl<'a> BatchRunner<'a> {
             ended.causes = std::mem::take(&mut plan.diagnosed.list);
         }
         let first = usize::try_from(ended.by_action.values().sum::<u64>()).unwrap_or(usize::MAX);
-        for (step, _) in plan.parts().flat_map(|part| &part.steps) {
+        for (step, _) in plan.steps() {
             *ended.by_action.entry(step.action).or_default() += 1;
         }
-        ended.waiting += plan.len_of_waiting();
+        ended.waiting += plan.parts.iter().skip(1).map(|part| part.steps.len() as u64).sum::<u64>();
         // What a later plan of an undo skips was a step of the first; other plans skip the same jobs again.
         if self.passes > 0 && plan.undoes.is_some() {
             plan.skipped.by_reason.iter().for_each(|(why, jobs)| *ended.skipped.entry(*why).or_default() += jobs);

@@ -1,7 +1,7 @@
 //! Confirms a plan by a second snapshot: only what is unchanged in both is acted on.
 
 use super::OpsError;
-use super::plan::{Plan, PlanSource, ReadyPlan, SkippedJobs, Spool};
+use super::plan::{Part, Plan, PlanSource, ReadyPlan, SkippedJobs, Spool};
 use super::session::Snapshot;
 use crate::model::{Claim, Key, Step};
 use crate::output::{Job, StepJob};
@@ -31,22 +31,24 @@ pub fn confirm(
     let first = first.into_plan();
     let (mut snapshot, apart) = second_snapshot(next_snapshot, limits, &first, after)?;
     let mut second = asked.only(&first).plan(&mut snapshot, policy)?;
-    let mut changed: BTreeMap<String, (Step, StepJob)> =
-        first.claims.steps.into_iter().map(|(step, job)| (step.key.exact(), (step, job))).collect();
-    let before = second.claims.steps.len();
-    second.claims.steps.retain(|(step, _)| {
-        let key = step.key.exact();
-        let is_in_both = changed.get(&key).is_some_and(|(then, _)| then == step);
-        is_in_both && changed.remove(&key).is_some()
-    });
-    add_changed(&mut snapshot, &mut second.skipped, changed.into_values().collect(), policy, apart)?;
-    if second.diagnosed.count > 0 && second.claims.steps.len() != before {
+    let before = second.len();
+    for (part, then) in second.parts.iter_mut().zip(first.parts) {
+        let mut changed: BTreeMap<String, (Step, StepJob)> =
+            then.steps.into_iter().map(|(step, job)| (step.key.exact(), (step, job))).collect();
+        part.steps.retain(|(step, _)| {
+            let key = step.key.exact();
+            let is_in_both = changed.get(&key).is_some_and(|(then, _)| then == step);
+            is_in_both && changed.remove(&key).is_some()
+        });
+        part.beyond = then.beyond;
+        add_changed(&mut snapshot, &mut second.skipped, part, changed.into_values().collect(), apart)?;
+    }
+    if second.diagnosed.count > 0 && second.len() != before {
         // Rare: an evidence row or the action changed, and the claim's own row did not.
         second.diagnosed = asked.only(&second).plan(&mut snapshot, policy)?.diagnosed;
     }
     second.warnings = if second.is_empty() { Vec::new() } else { first.warnings };
-    (second.filter, second.not_found) = (first.filter, first.not_found);
-    (second.beyond_limit, second.measured) = (first.beyond_limit, first.measured);
+    (second.filter, second.not_found, second.measured) = (first.filter, first.not_found, first.measured);
     // The pause is for one plan: what it has no room for is left to the next run.
     second.alone();
     second.spool = first.spool.map(Spool::emptied);
@@ -89,16 +91,16 @@ pub(super) fn sleep(limits: &Limits, span: Duration) -> Result<(), OpsError> {
 fn add_changed(
     snapshot: &mut Snapshot,
     list: &mut SkippedJobs,
+    part: &Part,
     changed: Vec<(Step, StepJob)>,
-    policy: &Policy,
     apart: Duration,
 ) -> Result<(), OpsError> {
     for some in changed.chunks(LOOKUP) {
         let keys: Vec<Key> = some.iter().map(|(step, _)| step.key.clone()).collect();
-        let found = snapshot.find_keys(&keys)?;
+        let found = snapshot.find_keys(&part.jobs, &keys)?;
         for (step, job) in some {
             let found = found.iter().find(|(claim, _)| claim.key.exact() == step.key.exact());
-            let (job, why) = changed_job(snapshot, job, found, policy, apart);
+            let (job, why) = changed_job(snapshot, part, job, found, apart);
             list.add(job.order(), why, || job);
         }
     }
@@ -107,9 +109,9 @@ fn add_changed(
 
 fn changed_job(
     snapshot: &Snapshot,
+    Part { jobs, policy, .. }: &Part,
     step: &StepJob,
     found: Option<&(Claim, bool)>,
-    policy: &Policy,
     apart: Duration,
 ) -> (Job, Skipped) {
     let why = |what: Finding| Skipped {
@@ -119,7 +121,7 @@ fn changed_job(
     let Some((claim, in_flight)) = found else {
         return ((*step.job).clone(), why(Finding::RowGone));
     };
-    let (judgement, draft) = snapshot.drafted(claim, *in_flight, policy);
+    let (judgement, draft) = snapshot.drafted(jobs, claim, *in_flight, policy);
     let is_stuck = *in_flight && matches!(judgement.verdict, Verdict::Stuck(_));
     let skipped = match draft {
         Draft::Skipped(skipped) if is_stuck => skipped,
@@ -127,7 +129,7 @@ fn changed_job(
         Draft::Step(_) => why(Finding::RowChanged),
     };
     let job = match in_flight {
-        true => Job::of(&snapshot.spec, claim, policy, &judgement, None),
+        true => Job::of(jobs, claim, policy, &judgement, None),
         false => Job { state: claim.state.clone(), action: None, ..(*step.job).clone() },
     };
     (job, skipped)

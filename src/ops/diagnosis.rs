@@ -7,7 +7,7 @@ use super::session::Snapshot;
 use crate::model::{Claim, Timestamp};
 use crate::output::{Diagnosis, Field, JobGroup, Request};
 use crate::policy::{self, Diagnoses, Flows, Judgement, Verdict};
-use crate::preset::QueueSpec;
+use crate::preset::Jobs;
 use crate::store::Holders;
 use std::collections::BTreeMap;
 
@@ -33,21 +33,23 @@ impl Diagnosed {
         (self.count, self.alone) = (self.count + other.count, self.alone + other.alone);
     }
 
-    /// Puts the causes of due jobs first, but behind a zone that is not known.
-    pub(super) fn put_first(&mut self, flows: Flows, now: Timestamp) {
+    /// These behind the causes of due jobs, but for a zone that is not known.
+    pub(super) fn behind(mut self, flows: Flows, now: Timestamp) -> Diagnosed {
         self.count += flows.diagnoses.len() as u64;
         let at = self.list.iter().take_while(|cause| cause.is_of_zone()).count();
         self.list.splice(at..at, Diagnosis::list(flows.diagnoses, now));
+        self
     }
 }
 
 /// Concludes from all findings of a scan, and from who holds how much.
 pub(super) fn diagnosed(
     snapshot: &mut Snapshot,
+    jobs: &Jobs,
     mut found: Diagnoses<'_>,
     holders: &Holders,
 ) -> Result<Diagnosed, OpsError> {
-    snapshot.each_holder(holders, &mut |owner, claims| found.holds(owner, claims))?;
+    snapshot.each_holder(jobs, holders, &mut |owner, claims| found.holds(owner, claims))?;
     let policy::Grouped { diagnoses, alone, silent_owners } = found.finish();
     let count = diagnoses.len() as u64;
     let mut list = Diagnosis::list(diagnoses, snapshot.now());
@@ -67,7 +69,7 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    pub(super) fn new(spec: &QueueSpec, by: Field) -> Result<Groups, OpsError> {
+    pub(super) fn new(spec: &Jobs, by: Field) -> Result<Groups, OpsError> {
         let is_known = match by {
             Field::Host => spec.owner.host.is_some(),
             Field::Owner => spec.owner.id.is_some(),

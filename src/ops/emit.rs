@@ -8,7 +8,7 @@ use super::session::Snapshot;
 use crate::model::{Action, Batch, FailCode, Step};
 use crate::output::format::count;
 use crate::output::{Request, StepJob, advice};
-use crate::preset::QueueSpec;
+use crate::preset::Jobs;
 use crate::store::script::{self, Heading, Place};
 use crate::store::{Limits, StoreError, StoreErrorKind};
 use std::collections::BTreeMap;
@@ -28,7 +28,11 @@ pub struct Emitted {
 impl Snapshot {
     /// Refuses a script on an engine that has none, before anything is read for it.
     pub fn must_have_scripts(&self) -> Result<(), OpsError> {
-        if self.spec.engine.has_scripts() { Ok(()) } else { Err(OpsError::unsupported(&self.spec, &Request::Script)) }
+        if self.jobs.queue.engine.has_scripts() {
+            Ok(())
+        } else {
+            Err(OpsError::unsupported(&self.jobs, &Request::Script))
+        }
     }
 }
 
@@ -39,7 +43,7 @@ pub fn emit(limits: &Limits, plan: &Plan, order: &ApplyOptions<'_>) -> Result<Em
     }
     let (counts, batches) = counts(plan);
     // Only for the heading: each batch has its own reason.
-    let reason = order.reason(if plan.claims.steps.is_empty() { Cause::Waited } else { Cause::Dead });
+    let reason = order.reason(if plan.own_steps() == 0 { Cause::Waited } else { Cause::Dead });
     let brake = order.guard.brake(plan);
     let mut warnings = plan.warnings.clone();
     if brake.pulled {
@@ -61,8 +65,8 @@ pub fn emit(limits: &Limits, plan: &Plan, order: &ApplyOptions<'_>) -> Result<Em
     };
     let mut writer =
         ScriptWriter { order, limits, emitted: Emitted { parts: Vec::new(), batches, warnings: Vec::new() } };
-    writer.emitted.parts.push(script::heading(&plan.claims.spec, &heading));
-    plan.parts().try_for_each(|part| writer.part(part))?;
+    writer.emitted.parts.push(script::heading(&plan.jobs, &heading));
+    plan.parts.iter().try_for_each(|part| writer.part(part))?;
     Ok(Emitted { warnings, ..writer.emitted })
 }
 
@@ -76,15 +80,15 @@ impl ScriptWriter<'_> {
     fn part(&mut self, part: &Part) -> Result<(), OpsError> {
         let mut waiting = Waiting::new();
         for (step, job) in &part.steps {
-            let kind = kind(&part.spec, step, job);
+            let kind = kind(&part.jobs, step, job);
             if let Some(steps) = waiting.add(kind, step.clone(), BATCH) {
-                self.batch(&part.spec, kind, &steps)?;
+                self.batch(&part.jobs, kind, &steps)?;
             }
         }
-        waiting.rest().try_for_each(|(kind, steps)| self.batch(&part.spec, kind, &steps))
+        waiting.rest().try_for_each(|(kind, steps)| self.batch(&part.jobs, kind, &steps))
     }
 
-    fn batch(&mut self, spec: &QueueSpec, (action, cause, _): BatchKind, steps: &[Step]) -> Result<(), OpsError> {
+    fn batch(&mut self, spec: &Jobs, (action, cause, _): BatchKind, steps: &[Step]) -> Result<(), OpsError> {
         if self.limits.interrupt.is_raised() {
             return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted").into());
         }
@@ -100,17 +104,17 @@ impl ScriptWriter<'_> {
 /// What the steps of a batch of one part have in common.
 type BatchKind = (Action, Cause, FailCode);
 
-fn kind(spec: &QueueSpec, step: &Step, job: &StepJob) -> BatchKind {
+fn kind(spec: &Jobs, step: &Step, job: &StepJob) -> BatchKind {
     (step.action, Cause::of(spec, job), step.fail_code())
 }
 
 /// How many steps of each action there are, and how many batches they make.
 fn counts(plan: &Plan) -> (BTreeMap<Action, u64>, u64) {
     let (mut all, mut batches) = (BTreeMap::new(), 0);
-    for part in plan.parts() {
+    for part in &plan.parts {
         let mut counts: BTreeMap<BatchKind, u64> = BTreeMap::new();
         for (step, job) in &part.steps {
-            *counts.entry(kind(&part.spec, step, job)).or_default() += 1;
+            *counts.entry(kind(&part.jobs, step, job)).or_default() += 1;
         }
         batches += counts.values().map(|count| count.div_ceil(BATCH as u64)).sum::<u64>();
         counts.into_iter().for_each(|((action, ..), count)| *all.entry(action).or_default() += count);

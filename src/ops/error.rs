@@ -3,7 +3,7 @@
 use crate::history::JournalError;
 use crate::output::Request;
 use crate::policy::ScopeError;
-use crate::preset::{QueueSpec, ResolveError, SpecError};
+use crate::preset::{Jobs, ResolveError, SpecError};
 use crate::store::StoreError;
 use std::io;
 
@@ -30,8 +30,8 @@ pub enum OpsError {
 
 impl OpsError {
     /// A request that this queue cannot serve.
-    pub(super) fn unsupported(spec: &QueueSpec, request: &Request) -> OpsError {
-        let (message, hint) = request.unsupported(&spec.preset);
+    pub(super) fn unsupported(spec: &Jobs, request: &Request) -> OpsError {
+        let (message, hint) = request.unsupported(&spec.queue.preset);
         OpsError::Usage { message, hint }
     }
 

@@ -4,9 +4,10 @@ use super::plan::Plan;
 use crate::model::{Action, Claim, Key, Outcome, Verified};
 use crate::output::StepJob;
 use crate::policy::{Afterwards, Policy, afterwards};
-use crate::preset::QueueSpec;
+use crate::preset::Jobs;
 use crate::store::{Limits, Store, StoreError, StoreErrorKind};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The pause after the first snapshot; each is half as long again as the one before, up to the longest.
@@ -19,7 +20,7 @@ const NAMED: usize = 1000;
 
 /// The jobs of a plan that are to be watched once it is applied.
 pub struct RequeuedJobs {
-    spec: QueueSpec,
+    spec: Arc<Jobs>,
     /// Each with its id: the document has another order than the plan.
     keys: Vec<(String, Key)>,
 }
@@ -27,10 +28,10 @@ pub struct RequeuedJobs {
 impl RequeuedJobs {
     /// Remembers the keys of the jobs that the plan requeues: the document has only their ids.
     pub fn of(plan: &Plan) -> RequeuedJobs {
-        let steps = plan.claims.steps.iter().map(|(step, _)| step);
+        let steps = plan.parts.first().into_iter().flat_map(|part| &part.steps).map(|(step, _)| step);
         let requeues = steps.filter(|step| step.action == Action::Requeue);
         let keys = requeues.map(|step| (step.id.clone(), step.key.clone())).collect();
-        RequeuedJobs { spec: plan.claims.spec.clone(), keys }
+        RequeuedJobs { spec: plan.jobs.clone(), keys }
     }
 
     fn moved(&self, steps: &[StepJob]) -> Vec<Key> {

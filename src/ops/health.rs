@@ -2,19 +2,18 @@
 
 use super::OpsError;
 use super::owners::Life;
-use super::progress::{UnderWay, Work};
-use super::scan::{detail_for_listing, longest};
+use super::scan::longest;
 use super::selection::{Selection, unmatched_filters};
 use super::session::Snapshot;
-use super::waiting::{self, StuckByQueue};
-use crate::model::{WaitingSide, age};
+use super::survey::{Survey, Surveyed};
+use super::waiting;
+use crate::model::age;
 use crate::output::advice::UnfamiliarStates;
 use crate::output::{
     Diagnosis, Health, HealthCheck, HealthQueue, HealthReason, HealthSummary, Measured, MeasuredState, Target, Waiting,
 };
-use crate::policy::{Alerts, Measure, Policy, Proves, Rule, State, Verdict, judge};
-use crate::preset::{EARLIEST_MICROS, Liveness, QueueSpec};
-use crate::store::Wanted;
+use crate::policy::{Alerts, Measure, Policy, Proves, Rule, State, Verdict};
+use crate::preset::{EARLIEST_MICROS, Jobs, Liveness};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -27,7 +26,7 @@ pub fn health(
     policy: &Policy,
     alerts: &Alerts,
 ) -> Result<(State, Health), OpsError> {
-    selection.check(&snapshot.spec, policy)?;
+    selection.check(&snapshot.jobs, policy)?;
     let measured = measure(snapshot, selection, policy)?;
     let summary = summary(&measured);
     let checks: Vec<(State, HealthCheck)> =
@@ -188,37 +187,30 @@ fn findings(
 /// Counts what is in flight by queue and state, and what is stuck by reason. Reads every claim of the queue: healthy
 /// ones count too.
 pub fn measure(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<Measured, OpsError> {
-    selection.fits(&snapshot.spec, policy)?;
-    let now = snapshot.now();
-    let spec = &snapshot.spec;
+    selection.fits(&snapshot.jobs, policy)?;
+    let (now, jobs) = (snapshot.now(), snapshot.jobs.clone());
     let usual = MeasuredState {
-        stuck: usual_rules(spec, policy).into_iter().map(|rule| (rule.name(), 0)).collect(),
+        stuck: usual_rules(&jobs, policy).into_iter().map(|rule| (rule.name(), 0)).collect(),
         ..MeasuredState::default()
     };
     let mut measured = Measured::default();
     let mut owners: BTreeMap<String, (Life, bool)> = BTreeMap::new();
-    let under_way = UnderWay::begin(&*snapshot.progress, Work::Reading);
-    let (mut side, mut stuck, detail) = (WaitingSide::default(), StuckByQueue::new(), detail_for_listing(policy));
-    let is_wanted = waiting::is_asked_for(selection);
-    let waiting = is_wanted.then_some(&mut side);
-    snapshot.reader.scan_until(spec, &Wanted::All, detail, None, waiting, &mut |claim| {
-        under_way.one();
-        let judgement = judge(spec, &claim, policy, now);
-        let is_admitted = selection.admits(&claim);
+    let with_waiting = waiting::is_asked_for(selection);
+    let survey = Survey { with_healthy: true, with_waiting, ..Survey::of(&jobs, selection, policy) };
+    let mut seen = survey.run(snapshot, &mut |Surveyed { claim, judgement, is_selected, .. }| {
         if let Some(owner) = &claim.owner {
             let (life, is_counted) = owners.entry(owner.name.clone()).or_default();
             life.add(&judgement);
-            *is_counted |= is_admitted;
+            *is_counted |= is_selected;
         }
-        if !is_admitted {
+        if !is_selected {
             return ControlFlow::Continue(());
         }
-        waiting::count(&mut stuck, &claim, &judgement);
-        let queue = measured.queues.entry(claim.queue).or_default();
+        let queue = measured.queues.entry(claim.queue.clone()).or_default();
         // An implausible time makes the verdict unknown, and says nothing about ages.
         let claimed = claim.claimed_at.at().filter(|at| at.micros() >= EARLIEST_MICROS);
         longest(&mut queue.oldest_claim_seconds, claimed.map(|at| now.since(at).as_secs_f64()));
-        let state = queue.states.entry(claim.state).or_insert_with(|| usual.clone());
+        let state = queue.states.entry(claim.state.clone()).or_insert_with(|| usual.clone());
         state.in_flight += 1;
         match judgement.verdict {
             Verdict::Healthy => {}
@@ -232,14 +224,12 @@ pub fn measure(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) 
         }
         ControlFlow::Continue(())
     })?;
-    drop(under_way);
-    if snapshot.spec.owner.id.is_some() {
+    if snapshot.jobs.owner.id.is_some() {
         measured.owners = Life::STATUSES.map(|status| (status, 0)).into();
         let counted = owners.values().filter(|(_, is_counted)| *is_counted);
         counted.for_each(|(life, _)| *measured.owners.entry(life.status()).or_default() += 1);
     }
-    if is_wanted {
-        let (waiting, flows) = waiting::concluded(snapshot, side, &stuck, selection, policy);
+    if let Some((waiting, flows)) = seen.waiting(snapshot) {
         (measured.state, measured.diagnoses) = (flows.state, Diagnosis::list(flows.diagnoses, now));
         if waiting.is_in_doubt() && measured.state == State::Ok {
             measured.state = State::Unknown;
@@ -251,7 +241,7 @@ pub fn measure(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) 
 
 /// The rules that usually call a claim of this queue dead. Their counts are always present, zeros included: a graph
 /// needs them.
-fn usual_rules(spec: &QueueSpec, policy: &Policy) -> Vec<Rule> {
+fn usual_rules(spec: &Jobs, policy: &Policy) -> Vec<Rule> {
     if policy.restart.is_some() {
         return vec![if policy.list().is_some() { Rule::LiveOwnerList } else { Rule::Restart }];
     }

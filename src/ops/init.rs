@@ -13,17 +13,17 @@ pub fn init(store: &dyn Store, limits: &Limits, place: &Place, create: bool) -> 
 
 /// Creates the ledger in the schema of a queue, or says what it would run. Nothing is ever replaced.
 pub fn init_ledger(store: &dyn Store, limits: &Limits, snapshot: Snapshot, create: bool) -> Result<Init, OpsError> {
-    let spec = &snapshot.spec;
-    let table = spec.tables.get(&spec.claim.lock_table);
-    let statements = ledger_schema(spec.engine, table.map_or("", |table| table.schema.as_str()));
-    let is_there = spec.ledger.is_some() || spec.ignored.contains_key(LEDGER);
+    let spec = &snapshot.jobs;
+    let table = spec.queue.tables.get(&spec.claim.lock_table);
+    let statements = ledger_schema(spec.queue.engine, table.map_or("", |table| table.schema.as_str()));
+    let is_there = spec.queue.ledger.is_some() || spec.queue.ignored.contains_key(LEDGER);
     if let Some(table) = table.filter(|_| create && is_there) {
         let message = format!("there is a table {}.{LEDGER} already", table.schema);
         let hint = "`jobdoctor check` says whether it can be used; nothing is ever replaced";
         return Err(StoreError::new(StoreErrorKind::Unfit, message).hint(hint).into());
     }
-    if let Some(why) = &spec.no_ledger {
-        let message = format!("preset {} takes no ledger: {why}", spec.preset);
+    if let Some(why) = &spec.queue.no_ledger {
+        let message = format!("preset {} takes no ledger: {why}", spec.queue.preset);
         return Err(StoreError::new(StoreErrorKind::Unfit, message).hint("the journal keeps every run").into());
     }
     // An open snapshot would block the creation.

@@ -27,6 +27,7 @@ mod snapshot_file;
 mod stale;
 mod stats;
 mod status;
+mod survey;
 mod sweep_lock;
 mod thresholds;
 mod undo;
@@ -42,17 +43,16 @@ pub use follow_up::{RequeuedJobs, follow};
 pub use health::{health, measure};
 pub use history::{Records, history, history_run};
 pub use init::{demo, init, init_ledger};
-pub use interrupted::{is_bounded, why_unbounded};
+pub use interrupted::{require_bounds, why_unbounded};
 pub use owners::owners;
 pub use passes::Bound;
 pub use plan::{
-    Plan, PlanSource, ReadyPlan, Spool, UnmatchedNames, plan, plan_again, plan_interrupted, plan_waiting,
-    unfit_for_target, unmatched_names,
+    Plan, PlanSource, ReadyPlan, Spool, UnmatchedNames, plan, plan_again, unfit_for_target, unmatched_names,
 };
 pub use progress::{Progress, Silent, Work};
 pub use reclaim::{ApplyOptions, Guard, Mode, Reclaimed, reclaim};
 pub use scan::{OddList, Prescan, in_flight, prescan};
-pub use selection::{Selection, caveats, names_in_flight};
+pub use selection::{AlsoInterrupted, Selection, caveats, names_in_flight};
 pub use session::{Session, Snapshot};
 pub use show::show;
 pub use snapshot_file::SnapshotFile;

@@ -1,16 +1,15 @@
 //! Lists owners and what they hold.
 
 use super::OpsError;
-use super::progress::{UnderWay, Work};
-use super::scan::detail_for_listing;
 use super::selection::{Selection, caveats};
 use super::session::Snapshot;
+use super::survey::{Survey, Surveyed};
 use crate::model::{Claim, Timestamp};
 use crate::output::{OwnerEntry, Owners, OwnersHead, OwnersSummary};
-use crate::policy::{Inconsistencies, Judgement, Policy, Verdict, judge};
+use crate::policy::{Inconsistencies, Judgement, Policy, Verdict};
 use crate::preset::Liveness;
-use crate::store::Wanted;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 /// Lists who holds what, who is dead and who is alive, and where the ownership data contradicts itself; counts also those
 /// that are not listed. Claims that the selection leaves out still show whether their owner lives.
@@ -20,28 +19,25 @@ pub fn owners(
     policy: &Policy,
     is_listed: fn(&OwnerEntry) -> bool,
 ) -> Result<Owners, OpsError> {
-    selection.check(&snapshot.spec, policy)?;
+    selection.check(&snapshot.jobs, policy)?;
     let now = snapshot.now();
     let (mut summary, mut in_flight) = (OwnersSummary::default(), 0);
     let mut entries: BTreeMap<Option<String>, (Life, OwnerEntry)> = BTreeMap::new();
     let mut inconsistencies = Inconsistencies::default();
-    let spec = &snapshot.spec;
-    let under_way = UnderWay::begin(&*snapshot.progress, Work::Reading);
-    snapshot.reader.scan(spec, &Wanted::All, detail_for_listing(policy), &mut |claim| {
-        under_way.one();
+    let jobs = snapshot.jobs.clone();
+    let survey = Survey { with_healthy: true, ..Survey::of(&jobs, selection, policy) };
+    survey.run(snapshot, &mut |Surveyed { claim, judgement, is_selected, .. }| {
         in_flight += 1;
-        let judgement = judge(spec, &claim, policy, now);
         let owner = claim.owner.as_ref().map(|owner| owner.name.clone());
         let (life, entry) = entries.entry(owner).or_default();
         life.add(&judgement);
-        if !selection.admits(&claim) {
-            return;
+        if is_selected {
+            summary.in_flight += 1;
+            inconsistencies.note(&jobs, claim, &judgement);
+            count(entry, claim, &judgement);
         }
-        summary.in_flight += 1;
-        inconsistencies.note(spec, &claim, &judgement);
-        count(entry, &claim, &judgement);
+        ControlFlow::Continue(())
     })?;
-    drop(under_way);
     let entries = entries.into_iter().filter(|(_, (_, entry))| entry.claims > 0);
     let finished = |(owner, (life, entry)): (Option<String>, (Life, OwnerEntry))| OwnerEntry {
         owner,

@@ -1,8 +1,8 @@
 //! The passes of one run: a plan holds a bounded number of steps, and an apply goes on with a plan of the rest.
 
-use crate::model::{Claim, Clocks, Step, Timestamp};
+use crate::model::{Claim, Clocks, Key, Step, Timestamp};
 use crate::policy::Digest;
-use crate::preset::QueueSpec;
+use crate::preset::Jobs;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::Arc;
@@ -55,10 +55,10 @@ pub struct Bound {
     pub(super) tried: Arc<Hashes>,
     /// The steps that the first snapshot of the run planned: nothing else is acted on.
     pub(super) only: Option<Arc<Digest>>,
-    /// The keys of the jobs of those steps: the confirmation tells what became of each.
-    pub(super) confirmed: Arc<BTreeSet<String>>,
-    /// How many are left of the claims that the brake and `--max-jobs` have counted, and of the jobs that wait.
-    pub(super) left: Option<(u64, u64)>,
+    /// The keys of the jobs of those steps, by their table: the confirmation tells what became of each.
+    pub(super) confirmed: Arc<BTreeMap<String, BTreeSet<String>>>,
+    /// How many are left of the jobs of each part that the brake and `--max-jobs` have counted.
+    pub(super) left: Option<Vec<u64>>,
     /// Passes before this one.
     pub(super) passes: usize,
     /// True if it does not matter which of the steps come first.
@@ -68,10 +68,19 @@ pub struct Bound {
 }
 
 impl Bound {
-    pub(super) fn admits(&self, spec: &QueueSpec, claim: &Claim, step: &Step) -> bool {
+    /// How many jobs are left of a part.
+    pub(super) fn left(&self, part: usize) -> Option<u64> {
+        self.left.as_ref().map(|left| left.get(part).copied().unwrap_or(0))
+    }
+
+    pub(super) fn is_confirmed(&self, jobs: &Jobs, key: &Key) -> bool {
+        self.confirmed.get(&jobs.claim.lock_table).is_some_and(|keys| keys.contains(&key.exact()))
+    }
+
+    pub(super) fn admits(&self, spec: &Jobs, claim: &Claim, step: &Step) -> bool {
         let is_earlier = |began: Timestamp| claim.claimed_at.at().is_none_or(|at| began.is_after(at, Clocks::One));
         // No worker holds a job that waits.
-        self.began.is_none_or(|began| spec.waits || is_earlier(began))
+        self.began.is_none_or(|began| spec.waited() || is_earlier(began))
             && self.only.as_ref().is_none_or(|only| only.has(step))
             && !self.tried.has(claim.key.exact())
     }

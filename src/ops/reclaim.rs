@@ -12,7 +12,7 @@ use crate::output::{
     ActionCount, LongList, Outcomes, Reclaim, ReclaimHead, ReclaimSummary, Refusal, StepJob, advice, remedy,
 };
 use crate::policy::{Brake, Circumstances, Delay, Override, Proves};
-use crate::preset::QueueSpec;
+use crate::preset::Jobs;
 use crate::store::{Forbids, Limits, Recorder, Store, StoreError, StoreErrorKind};
 use std::collections::BTreeMap;
 
@@ -41,9 +41,9 @@ pub(super) enum Cause {
 }
 
 impl Cause {
-    pub(super) fn of(spec: &QueueSpec, job: &StepJob) -> Cause {
+    pub(super) fn of(spec: &Jobs, job: &StepJob) -> Cause {
         match job.job.reasons.iter().any(|reason| matches!(reason.proves, Some(Proves::Death | Proves::Age))) {
-            _ if spec.waits => Cause::Waited,
+            _ if spec.waited() => Cause::Waited,
             true => Cause::Dead,
             false => Cause::Late,
         }
@@ -94,7 +94,7 @@ impl Guard<'_> {
             living: self.living.clone(),
             overridden: self.overridden,
         };
-        let steps = plan.claims.steps.len() as u64 + plan.later;
+        let steps = plan.own_steps();
         let mut brake = Brake::on(steps, measured.gauge.as_ref(), &circumstances);
         if let (None, Some(Override::MaxJobs(jobs))) = (self.overridden, &mut brake.overridden_by) {
             *jobs = plan.total().max(steps);
@@ -192,7 +192,7 @@ pub fn reclaim(
         plan.warnings.push(advice::wrong_list(why));
     }
     let head = run_head(&order.record, &order.run_id, &plan);
-    let mut recording = Recording::begin(&order.record, head, plan.claims.spec.ledger.is_some());
+    let mut recording = Recording::begin(&order.record, head, plan.jobs.queue.ledger.is_some());
     let undoable = plan.undoable && recording.is_whole();
     if order.mode == Mode::ServerDryRun {
         recording.keep_nothing();
@@ -205,7 +205,7 @@ pub fn reclaim(
     }
     let mut is_executed = order.mode.writes() && refused.is_none();
     // Of the whole run.
-    let (planned, waiting) = (plan.by_action.clone(), plan.len_of_waiting() + plan.later_waiting);
+    let (planned, waiting) = (plan.by_action.clone(), plan.total() - plan.own_steps());
     let mut ended = Ended { by_action: planned.clone(), waiting, ..Ended::default() };
     if is_executed && !plan.is_empty() {
         ended = apply(store, limits, &mut plan, order, &mut recording)?;
@@ -234,7 +234,7 @@ pub fn reclaim(
     }
     ended.skipped.iter().for_each(|(why, jobs)| *plan.skipped.by_reason.entry(*why).or_default() += jobs);
     let applied = is_executed && order.mode == Mode::Apply;
-    let locked_by = locked_by(store, limits, &plan.claims.spec, &mut ended);
+    let locked_by = locked_by(store, limits, &plan.jobs, &mut ended);
     let items = std::mem::take(&mut ended.steps).into_iter().map(|(_, job)| job).collect();
     let steps = LongList { items, rest: std::mem::take(&mut ended.rest) };
     // What no pass came to is planned all the same.
@@ -243,8 +243,8 @@ pub fn reclaim(
         (ended.by_action, ended.waiting) = (planned, waiting);
     }
     let total = ended.by_action.values().sum::<u64>().max(ended_so);
-    let later = if is_executed && !applied { 0 } else { plan.later + plan.later_waiting };
-    let beyond_limit = plan.beyond_limit - later + total - steps.count() as u64;
+    let later = if is_executed && !applied { 0 } else { plan.parts.iter().map(|part| part.later).sum() };
+    let beyond_limit = plan.beyond_limit() - later + total - steps.count() as u64;
     ended.warnings.extend(recording.warning().filter(|_| is_executed));
     let head = ReclaimHead {
         schema: order.schema,
@@ -263,7 +263,7 @@ pub fn reclaim(
         journal: recording.path(),
         undoable: undoable && (!applied || recording.is_whole()),
         refused,
-        unique_key: advice::unique_key(&plan.policy, &plan.claims.spec),
+        unique_key: advice::unique_key(&plan.policy, &plan.jobs),
         warnings: plan.warnings,
         not_found: plan.not_found,
         verified: None,
@@ -297,7 +297,7 @@ pub fn reclaim(
 }
 
 /// Who holds the first rows that were locked, by one statement after the run.
-fn locked_by(store: &dyn Store, limits: &Limits, spec: &QueueSpec, ended: &mut Ended) -> Vec<LockHolder> {
+fn locked_by(store: &dyn Store, limits: &Limits, spec: &Jobs, ended: &mut Ended) -> Vec<LockHolder> {
     let mut rows = std::mem::take(&mut ended.locked);
     if rows.is_empty() || limits.interrupt.is_raised() {
         return Vec::new();
@@ -326,7 +326,7 @@ fn run_head(options: &RecordOptions, run_id: &str, plan: &Plan) -> RunHead {
         undoes: plan.undoes.as_ref().map(|undoes| undoes.run_id.clone()),
         target: plan.target.clone(),
         place: options.place.clone(),
-        columns: plan.claims.spec.row.iter().map(|column| column.name.clone()).collect(),
+        columns: plan.jobs.row.iter().map(|column| column.name.clone()).collect(),
         digest: Some(plan.digest.clone()),
         planned: Some(plan.total()),
         causes: plan.diagnosed.list.iter().take(RECORDED).map(|cause| cause.recorded(plan.store_time)).collect(),

@@ -7,10 +7,11 @@ use crate::model::{Claim, WaitingSide};
 use crate::output::advice::UnfamiliarStates;
 use crate::output::{self, Field, Request, advice};
 use crate::policy::{Globs, Policy};
-use crate::preset::{QueueSpec, did_you_mean};
+use crate::preset::{Jobs, did_you_mean};
 use crate::store::{Detail, Found, Wanted};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
@@ -27,14 +28,27 @@ pub struct Selection {
     pub limit: Option<usize>,
     /// True if a plan tells the causes of due jobs too, though it acts on none.
     pub with_due: bool,
+    /// True if a plan acts on jobs that waited too long, too.
+    pub with_waited: bool,
+    /// Set if it brings back interrupted jobs, too.
+    pub with_interrupted: Option<AlsoInterrupted>,
     /// What an earlier snapshot of the same run leaves to a later one.
     pub bound: Bound,
 }
 
+/// How a plan about claims brings back interrupted jobs, too.
+#[derive(Debug, Clone, Copy)]
+pub struct AlsoInterrupted {
+    /// How long ago they may have been interrupted.
+    pub within: Duration,
+    /// True if the operator overrides the brake.
+    pub is_overridden: bool,
+}
+
 impl Selection {
-    /// The most claims of a plan, those of later passes included.
-    pub(super) fn most_claims(&self) -> u64 {
-        let left = self.bound.left.map_or(u64::MAX, |(claims, _)| claims);
+    /// The most jobs of a plan that it is about, those of later passes included.
+    pub(super) fn most(&self) -> u64 {
+        let left = self.bound.left(0).unwrap_or(u64::MAX);
         self.limit.map_or(left, |limit| left.min(limit as u64))
     }
 
@@ -75,7 +89,7 @@ impl Selection {
     }
 
     /// Refuses what this queue cannot serve.
-    pub(super) fn fits(&self, spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
+    pub(super) fn fits(&self, spec: &Jobs, policy: &Policy) -> Result<(), OpsError> {
         let in_flight = spec.in_flight_names();
         for state in &self.states {
             if !in_flight.contains(state) {
@@ -92,7 +106,7 @@ impl Selection {
     }
 
     /// Refuses what this queue cannot serve, and to judge without a threshold where the queue has none.
-    pub fn check(&self, spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
+    pub fn check(&self, spec: &Jobs, policy: &Policy) -> Result<(), OpsError> {
         self.fits(spec, policy)?;
         if policy.older.is_none() && policy.restart.is_none() && spec.needs_threshold() {
             return Err(OpsError::unsupported(spec, &Request::Threshold));
@@ -101,7 +115,7 @@ impl Selection {
     }
 
     /// Refuses patterns for what this queue does not tell.
-    pub(super) fn globs_fit(&self, spec: &QueueSpec) -> Result<(), OpsError> {
+    pub(super) fn globs_fit(&self, spec: &Jobs) -> Result<(), OpsError> {
         for (field, globs, is_known) in [
             (Field::Queue, &self.queues, spec.claim.queue.is_some()),
             (Field::Kind, &self.kinds, spec.claim.kind.is_some()),
@@ -136,7 +150,7 @@ impl Selection {
 }
 
 /// Refuses `--host` where owners do not name their host.
-pub(super) fn hosts_are_named(spec: &QueueSpec) -> Result<(), OpsError> {
+pub(super) fn hosts_are_named(spec: &Jobs) -> Result<(), OpsError> {
     if spec.owner.host.is_some() {
         return Ok(());
     }
@@ -156,17 +170,17 @@ pub fn caveats(
 ) -> Result<Vec<String>, OpsError> {
     if in_flight == 0 {
         let found = snapshot.unfamiliar_states()?.filter(|found| !found.are_unasked());
-        let (table, preset) = (&snapshot.target.table, &snapshot.spec.preset);
+        let (table, preset) = (&snapshot.target.table, &snapshot.jobs.queue.preset);
         let say = |found: &UnfamiliarStates| {
             let remedy = found.remedy(preset, snapshot.mapping.is_some());
             format!("nothing is in flight, but {}; {remedy}", found.sentence(table, preset))
         };
         return Ok(found.iter().map(say).collect());
     }
-    let line = snapshot.spec.missing_liveness().filter(|_| has_unknown);
+    let line = snapshot.jobs.missing_liveness().filter(|_| has_unknown);
     let mut caveats: Vec<String> =
-        line.map(|line| advice::no_liveness(&snapshot.spec.preset, &line)).into_iter().collect();
-    let options = advice::about_options(&snapshot.spec.cautions).filter(|_| has_unknown);
+        line.map(|line| advice::no_liveness(&snapshot.jobs.queue.preset, &line)).into_iter().collect();
+    let options = advice::about_options(&snapshot.jobs.cautions).filter(|_| has_unknown);
     caveats.extend(options.map(|(_, text)| text.clone()));
     if let Some(selection) = selection {
         caveats.extend(unmatched_filters(snapshot, selection)?);
@@ -181,8 +195,9 @@ pub(super) fn unmatched_filters(snapshot: &mut Snapshot, selection: &Selection) 
         return Ok(Vec::new());
     }
     let mut names = [(); 5].map(|()| BTreeSet::new());
-    let (mut side, Snapshot { reader, spec, .. }) = (WaitingSide::default(), &mut *snapshot);
-    reader.scan_until(spec, &Wanted::All, Detail::ForListing, None, Some(&mut side), &mut |claim| {
+    let (mut side, Snapshot { reader, jobs, views, .. }) = (WaitingSide::default(), &mut *snapshot);
+    let waiting = views.waiting.as_deref().ok().filter(|_| !jobs.are_interrupted()).map(|told| (told, &mut side));
+    reader.scan_until(jobs, &Wanted::All, Detail::ForListing, None, waiting, &mut |claim| {
         filters.retain(|(_, _, one)| !one.admits(&claim));
         for (names, field) in names.iter_mut().zip(Field::ALL) {
             names.extend(name(&claim, field).filter(|_| names.len() < MOST_NAMES).map(str::to_owned));
@@ -201,7 +216,7 @@ pub(super) fn unmatched_filters(snapshot: &mut Snapshot, selection: &Selection) 
     if names.iter().all(BTreeSet::is_empty) {
         return Ok(Vec::new());
     }
-    let of_interrupted = snapshot.spec.interrupted.is_some();
+    let of_interrupted = snapshot.jobs.are_interrupted();
     let say = |(field, written, _): (Field, String, Selection)| {
         let named = Field::ALL.into_iter().zip(&names).find(|(of, _)| *of == field);
         let known: Vec<&str> = named.into_iter().flat_map(|(_, names)| names).map(String::as_str).collect();
@@ -215,7 +230,8 @@ pub(super) fn unmatched_filters(snapshot: &mut Snapshot, selection: &Selection) 
 /// Hands over this field of every claim in flight that has it, in no promised order and repeatedly.
 pub fn names_in_flight(snapshot: &mut Snapshot, field: Field, each: &mut dyn FnMut(&str)) -> Result<(), OpsError> {
     let mut one = |claim: &Claim| name(claim, field).into_iter().for_each(&mut *each);
-    snapshot.scan(&Wanted::All, Detail::ForListing, &mut |_, claim| one(&claim))?;
+    let jobs = snapshot.jobs.clone();
+    snapshot.reader.scan(&jobs, &Wanted::All, Detail::ForListing, &mut |claim| one(&claim))?;
     Ok(())
 }
 

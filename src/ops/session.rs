@@ -7,13 +7,14 @@ use crate::model::{Cell, Claim, Engine, Remedy, Standby, Target, Timestamp};
 use crate::output::advice::{self, UnfamiliarStates};
 use crate::preset::ident::{literal, qualified};
 use crate::preset::{
-    Catalog, Expr, LEDGER, LiveColumn, LiveIndex, LiveSchema, LiveTable, Place, Preset, QueueSpec, ResolveError, Shown,
-    SpecError, Table, TableInError, View, Waits, WrittenAt, detect, did_you_mean, near_miss, resolve, telling_columns,
+    Catalog, Expr, Jobs, LEDGER, LiveColumn, LiveIndex, LiveSchema, LiveTable, Place, Preset, ResolveError, Shown,
+    SpecError, Table, TableInError, Views, Waits, WrittenAt, detect, did_you_mean, near_miss, resolve, telling_columns,
 };
 use crate::store::{Caution, Limits, Reader, Store, StoreError, catalog, file_identity};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The database to read, and what is known of its queue beforehand.
 pub struct Session<'a> {
@@ -25,6 +26,8 @@ pub struct Session<'a> {
     pub place: &'a Place,
     pub limits: &'a Limits,
     pub target: Option<&'a str>,
+    /// The jobs that may have waited too long.
+    pub waits: Vec<Waits>,
 }
 
 /// Counts, outside of the rows, how often the job of a claim was lost before; 0 for an unknown job.
@@ -33,7 +36,9 @@ pub type CountLosses = Box<dyn Fn(&Claim) -> i64>;
 /// One consistent read of a queue: one `now`, and the preset resolved against the live tables.
 pub struct Snapshot {
     pub reader: Box<dyn Reader>,
-    pub spec: QueueSpec,
+    /// What it is about: the claims, or the jobs that were interrupted.
+    pub jobs: Arc<Jobs>,
+    pub views: Views,
     pub live: LiveSchema,
     /// The target, as documents name it.
     pub target: Target,
@@ -67,13 +72,13 @@ impl Snapshot {
     /// The live tables that the queue uses.
     pub(super) fn live_tables(&self) -> Vec<&LiveTable> {
         let mut seen = BTreeSet::new();
-        let used = self.spec.tables.values().filter(|table| seen.insert((&table.schema, &table.name)));
+        let used = self.jobs.queue.tables.values().filter(|table| seen.insert((&table.schema, &table.name)));
         used.filter_map(|table| self.live.table(Some(&table.schema), &table.name)).collect()
     }
 
     /// The live tables that an action writes to: those of the preset, and the ledger.
     pub(super) fn written_tables(&self) -> Vec<&LiveTable> {
-        let ledger = self.spec.ledger.as_ref().map(|ledger| &ledger.table);
+        let ledger = self.jobs.queue.ledger.as_ref().map(|ledger| &ledger.table);
         let ledger = ledger.and_then(|table| self.live.table(Some(&table.schema), &table.name));
         self.live_tables().into_iter().chain(ledger).collect()
     }
@@ -93,28 +98,15 @@ impl Snapshot {
 }
 
 impl Session<'_> {
+    /// Begins a snapshot of the interrupted jobs. Its target is that of the queue.
+    pub fn snapshot_of_interrupted(&self) -> Result<Snapshot, OpsError> {
+        let mut snapshot = self.snapshot()?;
+        snapshot.jobs = snapshot.views.interrupted.clone()?;
+        Ok(snapshot)
+    }
+
     /// Opens the store, detects the queue, and begins a snapshot.
     pub fn snapshot(&self) -> Result<Snapshot, OpsError> {
-        self.snapshot_at(None)
-    }
-
-    pub fn snapshot_of_waiting(&self, waits: &Waits) -> Result<Snapshot, OpsError> {
-        self.snapshot_at(Some(waits))
-    }
-
-    /// The queue of a snapshot as that of its interrupted jobs.
-    pub(super) fn interrupted(&self, snapshot: &mut Snapshot) -> Result<QueueSpec, OpsError> {
-        let preset = self.catalog.find(&snapshot.spec.preset)?;
-        let Snapshot { reader, live, .. } = snapshot;
-        let spec = resolve::<StoreError>(preset, live, self.place, View::Interrupted, &mut |sql| reader.ask(sql))?;
-        if snapshot.spec.tells_interrupted {
-            return Ok(spec);
-        }
-        let why = format!("table {} lacks a column that [interrupted] names", snapshot.target.table);
-        Err(SpecError::whole(&format!("interrupted jobs of preset {}", spec.preset), why).into())
-    }
-
-    fn snapshot_at(&self, waits: Option<&Waits>) -> Result<Snapshot, OpsError> {
         let engine = self.store.engine();
         let named = self.preset.map(|name| self.catalog.find(name)).transpose()?;
         let tables = self.table_names(named, engine);
@@ -125,37 +117,36 @@ impl Session<'_> {
             None => detect(self.catalog, &live, self.place)
                 .map_err(|error| with_seen(error, reader.as_mut(), self.catalog, engine, self.place))?,
         };
-        let view = waits.map_or(View::Claims, View::Waits);
-        let resolved = resolve::<StoreError>(preset, &live, self.place, view, &mut |sql| reader.ask(sql));
-        let spec = match resolved {
+        let resolved = resolve::<StoreError>(preset, &live, self.place, &self.waits, &mut |sql| reader.ask(sql));
+        let mut views = match resolved {
             Err(ResolveError::Spec(error)) => return Err(with_near_miss(reader.as_mut(), engine, error)?.into()),
             resolved => resolved?,
         };
-        if named.is_none() && waits.is_none() {
-            states_are_known(reader.as_mut(), &live, &spec)?;
+        let spec = &views.claims;
+        if named.is_none() {
+            states_are_known(reader.as_mut(), &live, spec)?;
         }
-        if waits.is_none() && preset.has_actions_of_its_own() && spec.retries_interrupted {
-            let of_interrupted =
-                resolve::<StoreError>(preset, &live, self.place, View::Interrupted, &mut |sql| reader.ask(sql));
-            // What is wrong with it otherwise is said where interrupted jobs are asked for.
-            if let Ok(interrupted) = of_interrupted
-                && let Some(at) = reader.ends_as_interrupted(&spec, &interrupted)?
-            {
-                return Err(at.error(advice::ENDS_AS_INTERRUPTED).into());
-            }
+        // What is wrong with interrupted jobs otherwise is said where they are asked for.
+        if let (true, true, Ok(interrupted)) =
+            (preset.has_actions_of_its_own(), views.retries_interrupted(), &views.interrupted)
+            && let Some(at) = reader.ends_as_interrupted(spec, interrupted)?
+        {
+            return Err(at.error(advice::ENDS_AS_INTERRUPTED).into());
         }
-        let actions_asked_at = preset.has_bent_actions(&self.place.options).then(|| reader.now());
-        let spec = if reader.server().is_some_and(|server| server.standby.is_some()) {
-            without_unlogged_veto(reader.as_mut(), spec)?
+        let claims = if reader.server().is_some_and(|server| server.standby.is_some()) {
+            without_unlogged_veto(reader.as_mut(), Jobs::clone(spec))?
         } else {
-            spec
+            Jobs::clone(spec)
         };
-        let spec = QueueSpec { shown: Shown { actions_asked_at, ..reader.shown(&spec)? }, ..spec };
-        let table = spec.tables.get(&spec.claim.lock_table);
+        let actions_asked_at = preset.has_bent_actions(&self.place.options).then(|| reader.now());
+        let shown = Shown { actions_asked_at, ..reader.shown(&claims)? };
+        views.claims = Arc::new(Jobs { shown, ..claims });
+        let spec = &views.claims;
+        let table = spec.queue.tables.get(&spec.claim.lock_table);
         let target = Target {
             engine: engine.to_string(),
-            preset: spec.preset.clone(),
-            variants: spec.variants.clone(),
+            preset: spec.queue.preset.clone(),
+            variants: spec.queue.variants.clone(),
             name: self.target.map(str::to_owned),
             database: reader.server().map_or(self.store.label(), |server| &server.label).to_owned(),
             identity: None,
@@ -172,7 +163,8 @@ impl Session<'_> {
             (self.store.caution(), at("action"), at(if spec.conditions.ended.is_some() { "ended" } else { "states" }));
         Ok(Snapshot {
             reader,
-            spec,
+            jobs: views.claims.clone(),
+            views,
             live,
             target,
             caution,
@@ -200,22 +192,31 @@ impl Session<'_> {
 }
 
 impl Snapshot {
+    /// The jobs that waited too long, with what this snapshot shows of them.
+    pub(super) fn waited(&mut self, waits: &Waits) -> Result<Arc<Jobs>, OpsError> {
+        let found = self.views.waited.iter().find(|(known, _)| known.is(&waits.state, &waits.since));
+        let jobs = found.map(|(_, jobs)| jobs.clone()).transpose()?;
+        let jobs = jobs.ok_or_else(|| waits.state.error("is not among what this snapshot was asked for"))?;
+        let shown = Shown { actions_asked_at: self.jobs.shown.actions_asked_at, ..self.reader.shown(&jobs)? };
+        Ok(Arc::new(Jobs { shown, ..Jobs::clone(&jobs) }))
+    }
+
     /// The rows in states that the preset does not have, if there are any; such rows are never read. They are asked for
     /// by an index on the state, or if the rows are few.
     pub fn unfamiliar_states(&mut self) -> Result<Option<UnfamiliarStates>, OpsError> {
-        if !finds_states(self.reader.as_mut(), &self.live, &self.spec)? {
+        if !finds_states(self.reader.as_mut(), &self.live, &self.jobs)? {
             return Ok(Some(UnfamiliarStates::default()));
         }
-        let states = unfamiliar_states(self.reader.as_mut(), &self.live, &self.spec)?;
-        if states.is_empty() && self.spec.conditions.ended.is_none() {
+        let states = unfamiliar_states(self.reader.as_mut(), &self.live, &self.jobs)?;
+        if states.is_empty() && self.jobs.conditions.ended.is_none() {
             return Ok(None);
         }
-        let rows = self.reader.count_in_states(&self.spec, &states, UnfamiliarStates::MOST)?;
+        let rows = self.reader.count_in_states(&self.jobs, &states, UnfamiliarStates::MOST)?;
         Ok((rows > 0 || !states.is_empty()).then_some(UnfamiliarStates { states, rows }))
     }
 }
 
-fn unfamiliar_states(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpec) -> Result<Vec<String>, StoreError> {
+fn unfamiliar_states(reader: &mut dyn Reader, live: &LiveSchema, spec: &Jobs) -> Result<Vec<String>, StoreError> {
     if let Some((_, column)) = state_column(live, spec)
         // The listing reports a missing right, or `check` all of them together. An enum of known states has no other.
         && (!column.readable || has_known_labels(live, spec, column))
@@ -227,18 +228,18 @@ fn unfamiliar_states(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpe
 }
 
 /// The state's column, if it is one of the claim's own table, and that table.
-fn state_column<'l>(live: &'l LiveSchema, spec: &QueueSpec) -> Option<(&'l LiveTable, &'l LiveColumn)> {
-    let table = spec.tables.get(&spec.claim.lock_table)?;
+fn state_column<'l>(live: &'l LiveSchema, spec: &Jobs) -> Option<(&'l LiveTable, &'l LiveColumn)> {
+    let table = spec.queue.tables.get(&spec.claim.lock_table)?;
     let live = live.table(Some(&table.schema), &table.name)?;
     Some((live, live.column(&spec.claim.own_state()?.name)?))
 }
 
-fn has_known_labels(live: &LiveSchema, spec: &QueueSpec, column: &LiveColumn) -> bool {
+fn has_known_labels(live: &LiveSchema, spec: &Jobs, column: &LiveColumn) -> bool {
     live.labels(column).is_some_and(|labels| labels.iter().all(|label| is_known(spec, label)))
 }
 
-fn is_known(spec: &QueueSpec, stored: &str) -> bool {
-    spec.states.all().any(|state| state.stored.to_string() == stored)
+fn is_known(spec: &Jobs, stored: &str) -> bool {
+    spec.queue.states.all().any(|state| state.stored.to_string() == stored)
 }
 
 /// The most rows whose states are read without an index.
@@ -246,29 +247,29 @@ const MOST_ROWS: u64 = 100_000;
 
 /// Refuses a table that resembles a known one but has states that the preset does not have. An enum of known states
 /// needs no check; else the rows are read, by an index on the state or if they are few.
-fn states_are_known(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpec) -> Result<(), OpsError> {
-    if let (Some((_, column)), Some(table)) = (state_column(live, spec), spec.tables.get(&spec.claim.lock_table))
+fn states_are_known(reader: &mut dyn Reader, live: &LiveSchema, spec: &Jobs) -> Result<(), OpsError> {
+    if let (Some((_, column)), Some(table)) = (state_column(live, spec), spec.queue.tables.get(&spec.claim.lock_table))
         && !finds_states(reader, live, spec)?
     {
-        let why = advice::detection_needs_index(&spec.preset, &table.name, MOST_ROWS, &column.name);
+        let why = advice::detection_needs_index(&spec.queue.preset, &table.name, MOST_ROWS, &column.name);
         return Err(SpecError::whole("detection", why).into());
     }
     let unknown = unfamiliar_states(reader, live, spec)?;
     if unknown.is_empty() {
         return Ok(());
     }
-    Err(SpecError::whole("detection", advice::detection_finds_states(&spec.preset, &unknown)).into())
+    Err(SpecError::whole("detection", advice::detection_finds_states(&spec.queue.preset, &unknown)).into())
 }
 
 /// False if only a look at each of many rows would tell which states they are in.
-fn finds_states(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpec) -> Result<bool, StoreError> {
+fn finds_states(reader: &mut dyn Reader, live: &LiveSchema, spec: &Jobs) -> Result<bool, StoreError> {
     let Some((live_table, column)) = state_column(live, spec) else {
-        let asked = spec.tables.get(&spec.claim.lock_table).filter(|_| spec.conditions.ended.is_some());
+        let asked = spec.queue.tables.get(&spec.claim.lock_table).filter(|_| spec.conditions.ended.is_some());
         return asked.map_or(Ok(true), |table| has_many_rows(reader, table).map(|are_many| !are_many));
     };
     let leads = |index: &LiveIndex| index.condition.is_none() && index.columns.first() == Some(&column.name);
     let is_told = !column.readable || has_known_labels(live, spec, column) || live_table.indexes.iter().any(leads);
-    let table = spec.tables.get(&spec.claim.lock_table).filter(|_| !is_told);
+    let table = spec.queue.tables.get(&spec.claim.lock_table).filter(|_| !is_told);
     table.map_or(Ok(true), |table| has_many_rows(reader, table).map(|are_many| !are_many))
 }
 
@@ -280,17 +281,17 @@ fn has_many_rows(reader: &mut dyn Reader, table: &Table) -> Result<bool, StoreEr
 
 /// A standby has no rows of an unlogged table, and an error where it is asked for them: what such a table would say there is as
 /// what the role may not read.
-fn without_unlogged_veto(reader: &mut dyn Reader, mut spec: QueueSpec) -> Result<QueueSpec, StoreError> {
-    for table in spec.claim.veto.iter().flat_map(|veto| &veto.tables).filter_map(|name| spec.tables.get(name)) {
+fn without_unlogged_veto(reader: &mut dyn Reader, mut spec: Jobs) -> Result<Jobs, StoreError> {
+    for table in spec.claim.veto.iter().flat_map(|veto| &veto.tables).filter_map(|name| spec.queue.tables.get(name)) {
         let name = literal(&qualified(&table.schema, &table.name));
         let is_unlogged = format!(
             "SELECT c.relpersistence = 'u' FROM pg_catalog.pg_class AS c WHERE c.oid = pg_catalog.to_regclass({name})"
         );
         if reader.ask(&is_unlogged)? {
             spec.claim.unread_veto = spec.claim.veto.take().map(|veto| veto.says);
-            spec.claim
-                .precondition
-                .retain(|expr| !matches!(expr, Expr::Sql(sql) if sql.names().any(|name| spec.beside.contains(name))));
+            spec.claim.precondition.retain(
+                |expr| !matches!(expr, Expr::Sql(sql) if sql.names().any(|name| spec.queue.beside.contains(name))),
+            );
             break;
         }
     }

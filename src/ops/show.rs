@@ -2,7 +2,7 @@
 
 use super::history::{Records, last_moved};
 use super::selection::Selection;
-use super::session::{Session, Snapshot};
+use super::session::Snapshot;
 use super::{OpsError, waits};
 use crate::history::Directory;
 use crate::model::Claim;
@@ -10,7 +10,7 @@ use crate::output::{Job, Request, RuleCheck, Show, ShownJob, Would, advice};
 use crate::policy::{
     Draft, Finding, INTERRUPTED_WITHIN, Judgement, Policy, SkipReason, Skipped, VerdictKind, draft, explain,
 };
-use crate::preset::Expr;
+use crate::preset::{Expr, Jobs};
 use crate::store::{Found, StoreError, parts};
 
 /// The most bytes of a last error.
@@ -19,26 +19,26 @@ const LAST_ERROR: usize = 4096;
 /// Explains jobs one by one: the evidence, the checks, and what reclaim would do. `payload` is the most bytes of a
 /// payload to read; without it none is read.
 pub fn show(
-    session: &Session<'_>,
     snapshot: &mut Snapshot,
     ids: &[String],
     policy: &Policy,
     payload: Option<usize>,
     journals: Option<&Directory>,
 ) -> Result<Show, OpsError> {
-    Selection::default().check(&snapshot.spec, policy)?;
-    if payload.is_some() && snapshot.spec.claim.payload.is_none() {
-        return Err(OpsError::unsupported(&snapshot.spec, &Request::Payload));
+    Selection::default().check(&snapshot.jobs, policy)?;
+    if payload.is_some() && snapshot.jobs.claim.payload.is_none() {
+        return Err(OpsError::unsupported(&snapshot.jobs, &Request::Payload));
     }
-    let mut shown = found(snapshot, ids, policy, payload)?;
+    let claims = snapshot.views.claims.clone();
+    let mut shown = found(snapshot, &claims, ids, policy, payload)?;
     let (elsewhere, mut unread) = waits::elsewhere(snapshot, ids)?;
     shown.extend(elsewhere.into_iter().map(|one| {
-        let job = one.shown(explained(snapshot, &one.found, policy, [None, None]));
+        let job = one.shown(explained(snapshot, &claims, &one.found, policy, [None, None]));
         (one.found, job)
     }));
     waits::explain(snapshot, ids, &mut shown)?;
-    if snapshot.spec.tells_interrupted && shown.iter().filter(|(_, job)| job.in_flight).count() < ids.len() {
-        match interrupted(session, snapshot, ids, policy, payload) {
+    if snapshot.views.tells_interrupted && shown.iter().filter(|(_, job)| job.in_flight).count() < ids.len() {
+        match interrupted(snapshot, ids, policy, payload) {
             Ok(interrupted) => interrupted.into_iter().for_each(|(found, job)| {
                 let key = found.claim.key.exact();
                 shown.retain(|(other, job)| job.in_flight || other.claim.key.exact() != key);
@@ -62,26 +62,26 @@ pub fn show(
     Ok(Show { schema: "jobdoctor.show/v1", store_time, target, jobs, not_found })
 }
 
-/// The jobs of these ids in the table of the claims.
+/// The jobs of these ids that stand where these do.
 fn found(
     snapshot: &mut Snapshot,
+    jobs: &Jobs,
     ids: &[String],
     policy: &Policy,
     payload: Option<usize>,
 ) -> Result<Vec<(Found, ShownJob)>, StoreError> {
-    let claim = &snapshot.spec.claim;
+    let claim = &jobs.claim;
     // Read as further evidence, after the preset's own.
     let texts = [(&claim.last_error, Some(LAST_ERROR)), (&claim.payload, payload)];
     let wanted = texts.map(|(expr, most)| expr.clone().zip(most));
     let reads: Vec<Expr> =
-        wanted.iter().flatten().flat_map(|(expr, most)| parts::excerpt(snapshot.spec.engine, expr, *most)).collect();
+        wanted.iter().flatten().flat_map(|(expr, most)| parts::excerpt(jobs.queue.engine, expr, *most)).collect();
     let limits = wanted.map(|wanted| wanted.map(|(_, most)| most));
-    let own = snapshot.spec.show.len();
-    snapshot.spec.show.extend(reads.into_iter().map(|expr| (String::new(), expr)));
-    let found = snapshot.find(ids);
-    snapshot.spec.show.truncate(own);
+    let mut all = jobs.clone();
+    all.show.extend(reads.into_iter().map(|expr| (String::new(), expr)));
+    let found = snapshot.find(&all, ids);
     let explained = |found: Found| {
-        let job = explained(snapshot, &found, policy, limits);
+        let job = explained(snapshot, jobs, &found, policy, limits);
         (found, job)
     };
     Ok(found?.into_iter().map(explained).collect())
@@ -89,17 +89,14 @@ fn found(
 
 /// Those of these ids whose jobs were interrupted, and what `reclaim --interrupted` would do about them.
 fn interrupted(
-    session: &Session<'_>,
     snapshot: &mut Snapshot,
     ids: &[String],
     policy: &Policy,
     payload: Option<usize>,
 ) -> Result<Vec<(Found, ShownJob)>, OpsError> {
-    let spec = session.interrupted(snapshot)?;
-    let table = spec.table_of(&spec.claim.from);
-    let claims = std::mem::replace(&mut snapshot.spec, spec);
-    let found = found(snapshot, ids, &policy.clone().on_interrupted(INTERRUPTED_WITHIN), payload);
-    snapshot.spec = claims;
+    let jobs = snapshot.views.interrupted.clone()?;
+    let table = jobs.table();
+    let found = found(snapshot, &jobs, ids, &policy.clone().on_interrupted(INTERRUPTED_WITHIN), payload);
     let of_table = |(found, job): (Found, ShownJob)| {
         let job = ShownJob { in_flight: false, interrupted: true, table: table.clone(), ..job };
         found.in_flight.then_some((Found { in_flight: false, ..found }, job))
@@ -117,9 +114,9 @@ fn cut(read: &[Option<String>], most: usize) -> (Option<String>, u64) {
     (Some(text), left_out)
 }
 
-fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy, limits: [Option<usize>; 2]) -> ShownJob {
-    let (spec, claim) = (&snapshot.spec, &found.claim);
-    let (judgement, draft) = snapshot.drafted(claim, found.in_flight, policy);
+fn explained(snapshot: &Snapshot, spec: &Jobs, found: &Found, policy: &Policy, limits: [Option<usize>; 2]) -> ShownJob {
+    let claim = &found.claim;
+    let (judgement, draft) = snapshot.drafted(spec, claim, found.in_flight, policy);
     let mut job = Job::of(spec, claim, policy, &judgement, draft.step());
     let checks = if found.in_flight { judgement.checks } else { Vec::new() };
     if !found.in_flight {
@@ -165,12 +162,12 @@ fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy, limits: [Optio
 
 impl Snapshot {
     /// Judges a job that was read by its name, and drafts what to do about it: nothing where no worker holds it.
-    pub(super) fn drafted(&self, claim: &Claim, in_flight: bool, policy: &Policy) -> (Judgement, Draft) {
-        let judgement = explain(&self.spec, claim, policy, self.now());
-        let now = if self.spec.interrupted.is_some() { Finding::NotInterrupted } else { Finding::InStateNow };
+    pub(super) fn drafted(&self, jobs: &Jobs, claim: &Claim, in_flight: bool, policy: &Policy) -> (Judgement, Draft) {
+        let judgement = explain(jobs, claim, policy, self.now());
+        let now = if jobs.are_interrupted() { Finding::NotInterrupted } else { Finding::InStateNow };
         let state = || vec![now(claim.state.clone())];
         let draft = match in_flight {
-            true => draft(&self.spec, claim, &judgement, policy),
+            true => draft(jobs, claim, &judgement, policy),
             false => Draft::Skipped(Skipped { reason: SkipReason::NotInFlight, findings: state() }),
         };
         (judgement, draft)

@@ -1,15 +1,16 @@
 //! Lists stuck and unknown claims under the diagnoses that explain them, and compares one listing with the next.
 
 use super::OpsError;
-use super::diagnosis::{Diagnosed, Groups, diagnosed};
+use super::diagnosis::{Diagnosed, Groups};
 use super::interrupted;
-use super::scan::{Scanned, detail_for_listing, judged, longest};
+use super::scan::longest;
 use super::selection::{Selection, caveats, unmatched_filters};
 use super::session::Snapshot;
-use super::waiting::{self, StuckByQueue};
-use crate::model::{Action, Claim, Timestamp, WaitingSide};
+use super::survey::{Survey, Surveyed};
+use super::waiting;
+use crate::model::{Action, Claim, Timestamp};
 use crate::output::{Collector, Field, First, Job, LISTED, Reason, Stale, StaleHead, StaleSummary, advice, order};
-use crate::policy::{Diagnoses, Draft, Finding, Judgement, PlannedActions, Policy, SkipReason, Verdict, draft};
+use crate::policy::{Draft, Finding, Judgement, Policy, SkipReason, Verdict};
 use crate::store::Holders;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -34,7 +35,7 @@ pub fn stale(
 
 /// Counts the claims that are stuck or unknown by host, owner, kind, queue or state, and lists none.
 pub fn stale_by(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy, by: Field) -> Result<Stale, OpsError> {
-    let groups = Groups::new(&snapshot.spec, by)?;
+    let groups = Groups::new(&snapshot.jobs, by)?;
     let mut document = list(snapshot, selection, policy, Collector::first(0), Some(groups), &mut |_| false)?;
     document.head.by = Some(by);
     Ok(document)
@@ -51,72 +52,62 @@ fn list(
     let most = jobs.most();
     let mut summary = StaleSummary::default();
     let mut unknown = First::of(most.min(LISTED));
-    let spec = snapshot.spec.clone();
-    // Named jobs alone tell nothing about their owners' other jobs.
-    let mut found = (!selection.is_by_name()).then(|| Diagnoses::new(&spec));
+    let spec = snapshot.jobs.clone();
     let (mut is_empty, mut ids) = (true, Vec::new());
-    let are_interrupted = snapshot.spec.interrupted.is_some();
-    let (detail, wanted) = (detail_for_listing(policy), waiting::is_asked_for(selection) && !are_interrupted);
-    let (mut side, mut stuck) = (WaitingSide::default(), StuckByQueue::new());
-    let Scanned { not_found, holders } = judged(
-        snapshot,
-        selection,
-        policy,
-        detail,
-        None,
-        wanted.then_some(&mut side),
-        &mut |spec, claim, judgement, is_listed| {
-            is_empty = false;
-            waiting::count(&mut stuck, claim, &judgement);
-            let draft = is_listed.then(|| draft(spec, claim, &judgement, policy));
-            let action = draft.as_ref().and_then(Draft::step).map(|step| step.action);
-            let would = if is_listed { PlannedActions::of(action) } else { PlannedActions::default() };
-            let counted = found.as_mut().map(|found| found.add(claim, &judgement, is_listed, would));
-            let Some(draft) = draft else { return ControlFlow::Continue(()) };
-            let is_first = is_first(claim);
-            groups.iter_mut().for_each(|groups| groups.add(claim, &judgement));
-            let is_unknown = matches!(judgement.verdict, Verdict::Unknown(_));
-            let is_refused = matches!(&draft, Draft::Skipped(why) if why.reason == SkipReason::ActionRefused);
-            if is_refused && are_interrupted && ids.len() < NAMED {
-                ids.push(claim.key.to_string());
+    let are_interrupted = spec.are_interrupted();
+    let with_waiting = waiting::is_asked_for(selection) && !are_interrupted;
+    selection.check(&spec, policy)?;
+    let survey = Survey { with_waiting, ..Survey::of(&spec, selection, policy) };
+    let mut seen = survey.run(snapshot, &mut |Surveyed { claim, judgement, draft, counted, .. }| {
+        is_empty = false;
+        let Some(draft) = draft else { return ControlFlow::Continue(()) };
+        let is_first = is_first(claim);
+        groups.iter_mut().for_each(|groups| groups.add(claim, &judgement));
+        let is_unknown = matches!(judgement.verdict, Verdict::Unknown(_));
+        let is_refused = matches!(&draft, Draft::Skipped(why) if why.reason == SkipReason::ActionRefused);
+        if is_refused && are_interrupted && ids.len() < NAMED {
+            ids.push(claim.key.to_string());
+        }
+        if let Verdict::Unknown(lacking) = &judgement.verdict {
+            summary.unknown += 1;
+            summary.unknown_zone += u64::from(Finding::are_of_zone(lacking));
+        } else {
+            summary.stuck += 1;
+            let silence = judgement.silence.map(|silence| silence.as_secs_f64());
+            longest(&mut summary.oldest_silence_seconds, silence);
+        }
+        let place = order(judgement.last_seen_at) - if is_first { FIRST } else { 0 };
+        let job = || {
+            let mut job = Job::of(&spec, claim, policy, &judgement, draft.step());
+            // All were interrupted: what is not to be retried differs from the others.
+            if let (true, Draft::Skipped(skipped), false) = (are_interrupted, &draft, is_unknown || is_refused) {
+                let why = skipped.findings.iter();
+                job.reasons.extend(why.map(|why| Reason { rule: "skipped", proves: None, finding: why.clone() }));
             }
-            if let Verdict::Unknown(lacking) = &judgement.verdict {
-                summary.unknown += 1;
-                summary.unknown_zone += u64::from(Finding::are_of_zone(lacking));
-            } else {
-                summary.stuck += 1;
-                let silence = judgement.silence.map(|silence| silence.as_secs_f64());
-                longest(&mut summary.oldest_silence_seconds, silence);
-            }
-            let place = order(judgement.last_seen_at) - if is_first { FIRST } else { 0 };
-            let job = || {
-                let mut job = Job::of(spec, claim, policy, &judgement, draft.step());
-                // All were interrupted: what is not to be retried differs from the others.
-                if let (true, Draft::Skipped(skipped), false) = (are_interrupted, &draft, is_unknown || is_refused) {
-                    let why = skipped.findings.iter();
-                    job.reasons.extend(why.map(|why| Reason { rule: "skipped", proves: None, finding: why.clone() }));
-                }
-                Job { counted: counted.unwrap_or_default(), ..job }
-            };
-            if is_unknown {
-                unknown.add(place, job);
-            } else {
-                jobs.add(place, || class(claim, &judgement, action), job);
-            }
-            ControlFlow::Continue(())
-        },
-    )?;
-    let mut found = match found.zip(holders.as_ref()).filter(|_| !is_empty) {
-        Some((found, holders)) => diagnosed(snapshot, found, holders)?,
-        None => Diagnosed { alone: summary.stuck, ..Diagnosed::default() },
+            Job { counted, ..job }
+        };
+        if is_unknown {
+            unknown.add(place, job);
+        } else {
+            jobs.add(place, || class(claim, &judgement, draft.step().map(|step| step.action)), job);
+        }
+        ControlFlow::Continue(())
+    })?;
+    let waiting = seen.waiting(snapshot);
+    let found = match seen.holders.is_some() && !is_empty {
+        true => seen.causes(snapshot)?,
+        false => Diagnosed { alone: summary.stuck, ..Diagnosed::default() },
     };
-    if wanted {
-        let (waiting, flows) = waiting::concluded(snapshot, side, &stuck, selection, policy);
-        summary.waiting = Some(waiting);
-        found.put_first(flows, snapshot.now());
-    }
+    let found = match waiting {
+        Some((waiting, flows)) => {
+            summary.waiting = Some(waiting);
+            found.behind(flows, snapshot.now())
+        }
+        None => found,
+    };
+    let holders = &seen.holders;
     summary.in_flight = snapshot.in_flight(holders.as_ref())?;
-    summary.older = holders.as_ref().map_or(Ok(None), |holders| interrupted::older(snapshot, holders))?;
+    summary.older = holders.as_ref().map_or(Ok(None), |holders| interrupted::older(snapshot, &spec, holders))?;
     (summary.alone, summary.diagnoses) = (found.alone, found.count);
     let owners = holders.as_ref().and_then(Holders::owners);
     summary.owners = owners.map(|owners| owners.filter(|(owner, _)| owner.is_some()).count() as u64);
@@ -145,7 +136,7 @@ fn list(
         target: snapshot.target.clone(),
         filter: selection.filter(policy),
         by: None,
-        not_found,
+        not_found: seen.not_found,
         warnings,
         unmatched: is_unmatched,
     };

@@ -2,7 +2,7 @@
 
 use super::history::{Records, last_run};
 use super::selection::Selection;
-use super::session::{Session, Snapshot};
+use super::session::Snapshot;
 use super::{OpsError, interrupted, stale};
 use crate::history::Directory;
 use crate::model::{LONGEST_THRESHOLD, LockHolder, WaitingSide};
@@ -10,14 +10,9 @@ use crate::output::{Collector, Stale, Status, StatusHead, StatusSummary, held_fo
 use crate::policy::{INTERRUPTED_WITHIN, Policy};
 
 /// Reads the situation. What could not be read is named there, and is never taken for nothing.
-pub fn status(
-    session: &Session<'_>,
-    snapshot: &mut Snapshot,
-    policy: &Policy,
-    journals: Option<&Directory>,
-) -> Result<Status, OpsError> {
+pub fn status(snapshot: &mut Snapshot, policy: &Policy, journals: Option<&Directory>) -> Result<Status, OpsError> {
     // Without a threshold no claim is judged, but what waits is read.
-    let untold = Selection::default().check(&snapshot.spec, policy).err();
+    let untold = Selection::default().check(&snapshot.jobs, policy).err();
     let policy = if untold.is_some() { &Policy { older: Some(LONGEST_THRESHOLD), ..policy.clone() } } else { policy };
     let Stale { head, mut summary, diagnoses, .. } =
         stale::stale(snapshot, &Selection::default(), policy, Collector::first(0), &mut |_| false)?;
@@ -27,7 +22,7 @@ pub fn status(
         warnings.push(error.to_string());
     }
     let mut causes = diagnoses;
-    match snapshot.reader.long_locks(&snapshot.spec) {
+    match snapshot.reader.long_locks(&snapshot.jobs) {
         Ok(holders) => {
             let (hidden, seen): (Vec<LockHolder>, _) = holders.into_iter().partition(|holder| holder.hidden);
             warnings.extend((!hidden.is_empty()).then(|| out_of_sight(hidden.len())));
@@ -52,8 +47,8 @@ pub fn status(
         Err(error) => warnings.push(format!("states that are not declared are unknown: {error}")),
     }
     let (mut interrupted, mut interrupted_unread) = (None, false);
-    if snapshot.spec.tells_interrupted {
-        match interrupted::causes(session, snapshot, policy, INTERRUPTED_WITHIN) {
+    if snapshot.views.tells_interrupted {
+        match interrupted::causes(snapshot, policy, INTERRUPTED_WITHIN) {
             Ok((jobs, found)) => {
                 interrupted = Some(jobs);
                 summary.diagnoses += found.len() as u64;

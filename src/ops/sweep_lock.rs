@@ -4,7 +4,7 @@ use super::OpsError;
 use super::session::Snapshot;
 use crate::model::{Batch, BatchReport, Timestamp};
 use crate::output::advice;
-use crate::preset::{LEDGER, QueueSpec};
+use crate::preset::{Jobs, LEDGER};
 use crate::store::{Limits, Recorder, StoreError, StoreErrorKind, Writer, chance, too_soon};
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ pub struct LockOptions {
 /// `until`.
 pub(super) fn apply_with_lock(
     writer: &mut dyn Writer,
-    spec: &QueueSpec,
+    spec: &Jobs,
     batch: &Batch<'_>,
     recorder: &mut dyn Recorder,
     limits: &Limits,
@@ -62,19 +62,19 @@ pub fn pause() -> Duration {
 /// Why a sweep is called off before it is planned, if so: the ledger records another one within that time.
 pub fn called_off(snapshot: &mut Snapshot, min_interval: Duration) -> Result<Option<StoreError>, OpsError> {
     let (table, now) = (snapshot.target.table.clone(), snapshot.now());
-    let last: Option<Timestamp> = snapshot.reader.last_sweep(&snapshot.spec, min_interval)?;
+    let last: Option<Timestamp> = snapshot.reader.last_sweep(&snapshot.jobs, min_interval)?;
     Ok(last.and_then(|last| too_soon(&table, last, min_interval, now)))
 }
 
 /// The error of a run that needs the ledger, if there is one that does not count.
 pub fn ignored_ledger(snapshot: &Snapshot) -> Option<StoreError> {
-    snapshot.spec.ignored.get(LEDGER).map(|why| StoreError::new(StoreErrorKind::Unfit, why))
+    snapshot.jobs.queue.ignored.get(LEDGER).map(|why| StoreError::new(StoreErrorKind::Unfit, why))
 }
 
 /// Why the ledger does not show every host the sweeps of all hosts; `None` if it does.
 pub fn why_ledger_is_unusable(snapshot: &Snapshot) -> Option<String> {
     let table = &snapshot.target.table;
-    let Some(ledger) = &snapshot.spec.ledger else { return Some(format!("{table} has no ledger")) };
+    let Some(ledger) = &snapshot.jobs.queue.ledger else { return Some(format!("{table} has no ledger")) };
     let name = format!("{}.{}", ledger.table.schema, ledger.table.name);
     match (ledger.lacks.as_slice(), ledger.may_read, ledger.may_insert) {
         ([], true, true) => None,

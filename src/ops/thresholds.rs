@@ -5,25 +5,25 @@ use super::session::Session;
 use crate::model::{Action, Timestamp};
 use crate::output::FilterThreshold;
 use crate::policy::{Globs, Policy, StateLimit, Threshold, TooLong};
-use crate::preset::{QueueSpec, SpecError, StateSource, StepSpec, Waits, did_you_mean};
+use crate::preset::{Jobs, SpecError, StateSource, StepSpec, Waits, did_you_mean};
 use crate::store::{Cutoffs, Detail, StoreErrorKind, Wanted};
 
 /// Why an entry for such queues and kinds would match no job, if the table does not tell them.
-fn matches_nothing(spec: &QueueSpec, queues: &Globs, kinds: &Globs) -> Option<String> {
+fn matches_nothing(spec: &Jobs, queues: &Globs, kinds: &Globs) -> Option<String> {
     let asked = [("queue", queues, spec.claim.queue.is_some()), ("kind", kinds, spec.claim.kind.is_some())];
     let (key, ..) = asked.into_iter().find(|(_, globs, is_known)| !globs.patterns().is_empty() && !is_known)?;
-    Some(format!("preset {} has no {key} column, so this would match no job", spec.preset))
+    Some(format!("preset {} has no {key} column, so this would match no job", spec.queue.preset))
 }
 
 /// Refuses an entry that could never apply to this queue: the operator relies on it.
-fn entry_fits(spec: &QueueSpec, entry: &StateLimit, all: &TooLong) -> Result<(), SpecError> {
+fn entry_fits(spec: &Jobs, entry: &StateLimit, all: &TooLong) -> Result<(), SpecError> {
     let state = &entry.state.text;
     if let Some(why) = matches_nothing(spec, &entry.queue, &entry.kind) {
         return Err(entry.state.error(why));
     }
     let in_flight = spec.in_flight_names();
     let waiting: Vec<&str> = match spec.claim.state {
-        StateSource::Column(_) => spec.states.waiting.iter().map(|state| state.name.as_str()).collect(),
+        StateSource::Column(_) => spec.queue.states.waiting.iter().map(|state| state.name.as_str()).collect(),
         // Jobs that wait are rows of other tables, or of no state at all.
         StateSource::Place(_) => Vec::new(),
     };
@@ -42,20 +42,21 @@ fn entry_fits(spec: &QueueSpec, entry: &StateLimit, all: &TooLong) -> Result<(),
     let known: Vec<&str> = in_flight.iter().map(String::as_str).chain(waiting).collect();
     let hint = did_you_mean(state, known.iter().copied());
     let hint = if hint.is_empty() { format!("; known here: {}", known.join(", ")) } else { hint };
-    let why = format!("preset {} has no state `{state}` in which jobs wait or are in flight{hint}", spec.preset);
+    let why = format!("preset {} has no state `{state}` in which jobs wait or are in flight{hint}", spec.queue.preset);
     Err(entry.state.error(why))
 }
 
 /// The entries that do not fit the queue, each with the reason.
-pub fn unfit(session: &Session<'_>, spec: &QueueSpec, too_long: &TooLong) -> Result<Vec<String>, OpsError> {
+pub fn unfit(session: &Session<'_>, spec: &Jobs, too_long: &TooLong) -> Result<Vec<String>, OpsError> {
     let misfits = too_long.entries.iter().filter_map(|entry| entry_fits(spec, entry, too_long).err());
     let mut unfit: Vec<String> = misfits.map(|misfit| misfit.to_string()).collect();
     let fits = |group: &Group| group.too_long.entries.iter().all(|entry| entry_fits(spec, entry, too_long).is_ok());
-    for group in waiting(spec, too_long).into_iter().filter(fits) {
-        let tried = session.snapshot_of_waiting(&group.waits).and_then(|mut snapshot| {
+    for group in waited(spec, too_long).into_iter().filter(fits) {
+        let tried = session.snapshot().and_then(|mut snapshot| {
+            let jobs = snapshot.waited(&group.waits)?;
             // Checks the right to read without reading rows: no job is that old.
-            snapshot.reader.scan(&snapshot.spec, &Wanted::Before(Timestamp::EPOCH), Detail::ForAction, &mut |_| {})?;
-            Ok(snapshot.reader.explain_actions(&snapshot.spec)?)
+            snapshot.reader.scan(&jobs, &Wanted::Before(Timestamp::EPOCH), Detail::ForAction, &mut |_| {})?;
+            Ok(snapshot.reader.explain_actions(&jobs)?)
         });
         match tried {
             // `check` reports missing rights with those of the claims.
@@ -73,13 +74,14 @@ pub fn unfit(session: &Session<'_>, spec: &QueueSpec, too_long: &TooLong) -> Res
     Ok(unfit)
 }
 
-fn fits_in_flight(spec: &QueueSpec, entry: &StateLimit) -> Result<(), SpecError> {
+fn fits_in_flight(spec: &Jobs, entry: &StateLimit) -> Result<(), SpecError> {
     if let Some(since) = &entry.since {
         let why = format!("jobs in {} are in flight since their claim: leave `since` out", entry.state.text);
         return Err(since.error(why));
     }
     if spec.claim.claimed_at.is_none() {
-        let why = format!("preset {} does not say when a job was claimed, so its run time is unknown", spec.preset);
+        let why =
+            format!("preset {} does not say when a job was claimed, so its run time is unknown", spec.queue.preset);
         return Err(entry.state.error(why));
     }
     if entry.action == Action::Wake {
@@ -89,11 +91,11 @@ fn fits_in_flight(spec: &QueueSpec, entry: &StateLimit) -> Result<(), SpecError>
 }
 
 /// Refuses what the preset cannot do to such a job.
-fn is_offered(spec: &QueueSpec, entry: &StateLimit) -> Result<(), SpecError> {
+fn is_offered(spec: &Jobs, entry: &StateLimit) -> Result<(), SpecError> {
     let action = entry.action;
     let (section, actions) =
-        if entry.since.is_some() { ("waiting.action", &spec.waiting_actions) } else { ("action", &spec.actions) };
-    if action == Action::Wake && !spec.notify.is_empty() {
+        if entry.since.is_some() { ("waiting.action", &spec.queue.waiting_actions) } else { ("action", &spec.actions) };
+    if action == Action::Wake && !spec.queue.notify.is_empty() {
         return Ok(());
     }
     let why = match actions.get(&action) {
@@ -101,10 +103,12 @@ fn is_offered(spec: &QueueSpec, entry: &StateLimit) -> Result<(), SpecError> {
             Some(refused) => refused.clone(),
             None => return Ok(()),
         },
-        None if action == Action::Wake => format!("preset {} has no `notify`: no worker can be woken", spec.preset),
+        None if action == Action::Wake => {
+            format!("preset {} has no `notify`: no worker can be woken", spec.queue.preset)
+        }
         None => format!(
             "preset {} has no {action} for jobs in {}; in a mapping, write [{section}.{action}]",
-            spec.preset, entry.state.text
+            spec.queue.preset, entry.state.text
         ),
     };
     Err(entry.state.error(why))
@@ -120,9 +124,9 @@ pub(super) struct Group {
 }
 
 /// The entries about jobs that wait, in groups that keep the order of the file.
-pub(super) fn waiting(spec: &QueueSpec, too_long: &TooLong) -> Vec<Group> {
+pub(super) fn waited(spec: &Jobs, too_long: &TooLong) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
-    let waits = |entry: &&StateLimit| spec.states.waiting.iter().any(|state| state.name == entry.state.text);
+    let waits = |entry: &&StateLimit| spec.queue.states.waiting.iter().any(|state| state.name == entry.state.text);
     for entry in too_long.entries.iter().filter(waits) {
         let Some(since) = &entry.since else { continue };
         let key = |entry: &StateLimit| (entry.state.text.clone(), entry.since.as_ref().map(|since| since.text.clone()));
@@ -143,7 +147,7 @@ pub(super) fn waiting(spec: &QueueSpec, too_long: &TooLong) -> Vec<Group> {
 
 /// Refuses an action that leaves the job late by the same entry, at once or through other entries: every sweep would
 /// move it again.
-fn ends(spec: &QueueSpec, entry: &StateLimit, all: &TooLong) -> Result<(), SpecError> {
+fn ends(spec: &Jobs, entry: &StateLimit, all: &TooLong) -> Result<(), SpecError> {
     let mut seen = vec![entry.number];
     let mut ahead = vec![entry];
     while let Some(one) = ahead.pop() {
@@ -168,8 +172,8 @@ fn ends(spec: &QueueSpec, entry: &StateLimit, all: &TooLong) -> Result<(), SpecE
 }
 
 /// Whether a job that `one` has moved is late by `next` at once.
-fn leads_to(spec: &QueueSpec, one: &StateLimit, next: &StateLimit) -> bool {
-    let actions = if one.since.is_some() { &spec.waiting_actions } else { &spec.actions };
+fn leads_to(spec: &Jobs, one: &StateLimit, next: &StateLimit) -> bool {
+    let actions = if one.since.is_some() { &spec.queue.waiting_actions } else { &spec.actions };
     let Some(moved) = actions.get(&one.action).filter(|_| one.action != Action::Wake) else { return false };
     let Some(since) = since(spec, next).filter(|_| moved.to.name == next.state.text) else { return false };
     let sets = |step: &StepSpec| match step {
@@ -180,7 +184,7 @@ fn leads_to(spec: &QueueSpec, one: &StateLimit, next: &StateLimit) -> bool {
 }
 
 /// The column with the start of the state that the entry is about.
-fn since<'a>(spec: &'a QueueSpec, entry: &'a StateLimit) -> Option<&'a str> {
+fn since<'a>(spec: &'a Jobs, entry: &'a StateLimit) -> Option<&'a str> {
     match &entry.since {
         Some(since) => since.text.rsplit('.').next(),
         None => spec.claim.claimed_at.as_ref().map(|time| time.column.name.as_str()),
@@ -198,7 +202,7 @@ pub fn cutoffs(now: Timestamp, policy: &Policy) -> Cutoffs {
 }
 
 /// Refuses thresholds that could never apply to this queue: the operator relies on them.
-pub(super) fn fit(spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
+pub(super) fn fit(spec: &Jobs, policy: &Policy) -> Result<(), OpsError> {
     let thresholds = &policy.thresholds;
     let misfit = |what: &str, why: String| {
         let document = format!("{what} of target {}", thresholds.target);
@@ -210,7 +214,8 @@ pub(super) fn fit(spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
         }
     }
     if thresholds.shortest_max_runtime().is_some() && spec.claim.claimed_at.is_none() {
-        let why = format!("preset {} does not say when a job was claimed, so its run time is unknown", spec.preset);
+        let why =
+            format!("preset {} does not say when a job was claimed, so its run time is unknown", spec.queue.preset);
         return misfit("max_runtime", why);
     }
     policy

@@ -1,17 +1,15 @@
 //! Plans an undo: which rows to restore, and which cannot be, or changed since. The plan is executed like any other.
 
 use super::OpsError;
-use super::diagnosis::Diagnosed;
 use super::history::{COMPARED, Loaded, Records, RowNow, belongs, compared, load, undone_by};
 use super::passes::{Bound, STEPS};
-use super::plan::{Measured, Part, Plan, SkippedJobs, Tally, is_writable};
+use super::plan::{Part, Plan, SkippedJobs, Tally, require_writable};
 use super::selection::Selection;
 use super::session::Snapshot;
 use crate::model::{Action, End, Outcome, Step};
 use crate::output::{Job, StepJob, Undoes, advice};
-use crate::policy::{Digest, Finding, Policy, SkipReason, Skipped};
-use crate::preset::{QueueSpec, SpecError};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::policy::{Finding, Policy, SkipReason, Skipped};
+use crate::preset::{Jobs, SpecError};
 
 /// Plans the undo of a run: a step restores what one of its steps changed, where the row is unchanged since. Each pass
 /// takes in as many of the recorded steps as a plan holds; the first one counts the steps of all.
@@ -39,12 +37,12 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str, bound: &Bound) -> Resu
     }
     let Some(snapshot) = records.snapshot.as_deref_mut() else { return Err(no_database()) };
     belongs(snapshot, &run_id, &loaded.head.target)?;
-    is_writable(&snapshot.spec)?;
+    require_writable(&snapshot.jobs)?;
     if loaded.head.target.is_of_earlier_file(&snapshot.identified()?) {
         let file = &snapshot.target.database;
         warnings.push(format!("run {run_id} was on an earlier file: another one lies at {file} since"));
     }
-    let columns: Vec<&str> = snapshot.spec.row.iter().map(|column| column.name.as_str()).collect();
+    let columns: Vec<&str> = snapshot.jobs.row.iter().map(|column| column.name.as_str()).collect();
     let has_rows = steps.iter().any(Step::is_undoable);
     if has_rows && !loaded.head.columns.is_empty() && loaded.head.columns != columns {
         let table = &snapshot.target.table;
@@ -55,7 +53,7 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str, bound: &Bound) -> Resu
     let mut spool = snapshot.spool.take();
     let Drafts { steps: mine, mut skipped, .. } = Drafts::of(snapshot, &run_id, &steps)?;
     let mut tally = Tally::of(mine.iter());
-    let mut later = bound.left.map_or(0, |(left, _)| left.saturating_sub(steps.len() as u64));
+    let mut later = bound.left(0).map_or(0, |left| left.saturating_sub(steps.len() as u64));
     for pass in (1..).take_while(|_| bound.only.is_none()) {
         let steps = recorded(records, &loaded, pass)?;
         let Some(snapshot) = records.snapshot.as_deref_mut().filter(|_| !steps.is_empty()) else { break };
@@ -68,34 +66,13 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str, bound: &Bound) -> Resu
         }
     }
     let Some(snapshot) = records.snapshot.as_deref_mut() else { return Err(no_database()) };
-    let mut plan = Plan {
-        store_time: snapshot.now(),
-        target: snapshot.identified()?,
-        filter: Selection::default().filter(&Policy::default()),
-        skipped,
-        older: None,
-        in_flight: snapshot.reader.in_flight(&snapshot.spec)?,
-        beyond_limit: later,
-        later,
-        later_waiting: 0,
-        living_hosts: BTreeSet::new(),
-        run: Digest::default(),
-        spool,
-        not_found: Vec::new(),
-        digest: String::new(),
-        by_action: BTreeMap::new(),
-        by_age: 0,
-        warnings,
-        diagnosed: Diagnosed::default(),
-        policy: Policy::default(),
-        measured: Measured::default(),
-        progress: snapshot.progress.clone(),
-        confirmed_after: None,
-        undoable: !mine.is_empty() || later > 0,
-        undoes: Some(Undoes { run_id, recorded_in: loaded.source.to_owned(), unrecorded }),
-        claims: Part { spec: snapshot.spec.clone(), steps: mine },
-        waiting: Vec::new(),
-    };
+    let mut plan = Plan::empty(snapshot, &Selection::default(), &Policy::default())?;
+    plan.in_flight = snapshot.reader.in_flight(&plan.jobs)?;
+    plan.undoable = !mine.is_empty() || later > 0;
+    plan.undoes = Some(Undoes { run_id, recorded_in: loaded.source.to_owned(), unrecorded });
+    (plan.skipped, plan.spool, plan.warnings) = (skipped, spool, warnings);
+    let (jobs, policy) = (plan.jobs.clone(), plan.policy.clone());
+    plan.parts.push(Part { jobs, policy, steps: mine, later, beyond: later });
     plan.count(tally);
     Ok(plan)
 }
@@ -148,14 +125,14 @@ impl<'a> Drafts<'a> {
         for (step, now) in recorded.iter().zip(now) {
             let job = Job::recorded(step);
             let (Some(now), Some(undo)) = (now, step.reverted()) else {
-                let finding = match snapshot.spec.revertible(step.action) {
+                let finding = match snapshot.jobs.revertible(step.action) {
                     Some(_) => Finding::RowNotRecorded,
                     None => Finding::ManyUpdates,
                 };
                 self.skip(job, SkipReason::Unrecorded, finding);
                 continue;
             };
-            self.must_be_written_here(step, &snapshot.spec)?;
+            self.must_be_written_here(step, &snapshot.jobs)?;
             match (now.row, now.state) {
                 (RowNow::Untouched, _) => {
                     let job = StepJob::of(&undo, job);
@@ -179,12 +156,12 @@ impl<'a> Drafts<'a> {
     }
 
     /// Refuses a record that names columns which the action does not write: it was altered.
-    fn must_be_written_here(&self, step: &Step<End>, spec: &QueueSpec) -> Result<(), OpsError> {
+    fn must_be_written_here(&self, step: &Step<End>, spec: &Jobs) -> Result<(), OpsError> {
         let known = spec.revertible(step.action).unwrap_or_default();
         let mut values = step.stage.row.iter().flat_map(|row| &row.values);
         let is_known = |name: &str| known.iter().any(|column| column.name == name);
         let Some(value) = values.find(|value| !is_known(&value.column)) else { return Ok(()) };
-        let (action, id, preset, column) = (step.action, &step.id, &spec.preset, &value.column);
+        let (action, id, preset, column) = (step.action, &step.id, &spec.queue.preset, &value.column);
         let message = format!("a {action} of preset {preset} does not write column {column} of job {id} here");
         Err(SpecError::whole(&format!("run {}", self.run_id), message).into())
     }

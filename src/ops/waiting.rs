@@ -34,7 +34,7 @@ pub(super) fn concluded(
     selection: &Selection,
     policy: &Policy,
 ) -> (output::Waiting, Flows) {
-    let told = match &snapshot.spec.waiting {
+    let told = match &snapshot.views.waiting {
         Ok(told) => told,
         Err(why) => {
             return (output::Waiting { unknown: vec![why.clone()], ..output::Waiting::default() }, Flows::default());
@@ -42,7 +42,7 @@ pub(super) fn concluded(
     };
     // A queue in which no job is due in any zone has none.
     let has_due = [&side.due, &side.staged].into_iter().flatten().any(|queues| !queues.is_empty());
-    if let Some(time) = snapshot.spec.unknown_zone_of_due().filter(|_| has_due) {
+    if let Some(time) = snapshot.views.claims.unknown_zone_of_due(told).filter(|_| has_due) {
         side.unread.push(output::advice::due_in_doubt(&time.column.to_string()));
         (side.due, side.staged) = (None, None);
     }

@@ -7,7 +7,7 @@ use super::waiting::{self, StuckByQueue};
 use crate::model::{Claim, Reading, WaitingSide};
 use crate::output::{Job, ShownJob, Waits};
 use crate::policy::{Policy, QueueFlow};
-use crate::preset::{DueSpec, StateSource, StateValue};
+use crate::preset::{DueSpec, StateSource, StateValue, What};
 use crate::store::{Detail, Found, StoreError, Wanted};
 use std::ops::ControlFlow;
 
@@ -25,13 +25,13 @@ pub(super) fn elsewhere(
     ids: &[String],
 ) -> Result<(Vec<Elsewhere>, Option<StoreError>), StoreError> {
     let (mut all, mut unread) = (Vec::new(), None);
-    for place in snapshot.spec.places.clone() {
-        let spec = snapshot.spec.at_place(&place);
-        match snapshot.reader.find(&spec, ids) {
+    let Snapshot { reader, views, .. } = snapshot;
+    for jobs in &views.places {
+        match reader.find(jobs, ids) {
             Ok(found) => all.extend(found.into_iter().filter(|found| found.in_flight).map(|found| Elsewhere {
                 found: Found { in_flight: false, ..found },
-                table: spec.table_of(&place.from),
-                waits: place.held.is_some(),
+                table: jobs.table(),
+                waits: matches!(jobs.what, What::Elsewhere(true)),
             })),
             Err(error) if error.spoils_the_snapshot() => return Err(error),
             Err(error) => unread = unread.or(Some(error)),
@@ -64,13 +64,16 @@ pub(super) fn explain(
     ids: &[String],
     shown: &mut [(Found, ShownJob)],
 ) -> Result<(), OpsError> {
-    let Ok(told) = snapshot.spec.waiting.clone() else { return Ok(()) };
+    let Ok(told) = snapshot.views.waiting.clone() else { return Ok(()) };
     let staged = told.staged.iter().map(|(by, staged)| (staged, Some(by)));
     let mut flows: Option<Vec<QueueFlow>> = None;
     for (due, stager) in std::iter::once((&told.due, None)).chain(staged) {
-        let Some(spec) = snapshot.spec.of_due_jobs(due) else { continue };
-        let table = spec.table_of(&due.from);
-        for Found { claim, in_flight: may_be_taken, .. } in snapshot.reader.find(&spec, ids).unwrap_or_default() {
+        let jobs = &due.jobs;
+        if jobs.claim.key.is_empty() {
+            continue;
+        }
+        let table = jobs.table();
+        for Found { claim, in_flight: may_be_taken, .. } in snapshot.reader.find(jobs, ids).unwrap_or_default() {
             let key = claim.key.exact();
             let is_it = |(found, job): &&mut (Found, ShownJob)| {
                 !job.in_flight && found.claim.key.exact() == key && job.table == table
@@ -78,9 +81,9 @@ pub(super) fn explain(
             let Some((_, job)) = shown.iter_mut().find(is_it) else { continue };
             let is_held = claim.extra.first().is_some_and(Option::is_some);
             let may_wait = |all: &[StateValue]| all.iter().any(|state| state.name == job.job.state);
-            let has_states = matches!(spec.claim.state, StateSource::Column(_));
-            let waits_held = is_held && (!has_states || may_wait(&snapshot.spec.states.waiting));
-            if !(may_be_taken || waits_held || may_wait(&due.states)) {
+            let has_states = matches!(jobs.claim.state, StateSource::Column(_));
+            let waits_held = is_held && (!has_states || may_wait(&snapshot.jobs.queue.states.waiting));
+            if !(may_be_taken || waits_held || may_wait(&jobs.states)) {
                 continue;
             }
             if flows.is_none() {
@@ -119,7 +122,7 @@ fn waits(
     if held.is_some() {
         return Waits { since_at, held, ..Waits::default() };
     }
-    let before = since_at.map(|since| snapshot.reader.due_before(&snapshot.spec, due, claim.queue.as_deref(), since));
+    let before = since_at.map(|since| snapshot.reader.due_before(due, claim.queue.as_deref(), since));
     Waits {
         since_at,
         before: before.and_then(Result::ok),
@@ -133,7 +136,9 @@ fn waits(
 fn flows_of(snapshot: &mut Snapshot) -> Result<Vec<QueueFlow>, OpsError> {
     let mut side = WaitingSide::default();
     let each = &mut |_| ControlFlow::Break(());
-    snapshot.reader.scan_until(&snapshot.spec, &Wanted::All, Detail::ForListing, Some(0), Some(&mut side), each)?;
+    let Snapshot { reader, views, .. } = &mut *snapshot;
+    let waiting = views.waiting.as_deref().ok().map(|told| (told, &mut side));
+    reader.scan_until(&views.claims, &Wanted::All, Detail::ForListing, Some(0), waiting, each)?;
     let policy = Policy::default();
     Ok(waiting::concluded(snapshot, side, &StuckByQueue::new(), &Selection::default(), &policy).0.queues)
 }

@@ -4,7 +4,7 @@ use super::Field;
 use super::format::{count, first_few, grouped};
 use crate::model::{Action, WaitingSide, age};
 use crate::policy::{Allowed, Policy, SetBy};
-use crate::preset::QueueSpec;
+use crate::preset::Jobs;
 
 pub const REPLACE_LEDGER: &str = "rename or drop that table, and create the ledger with `jobdoctor init --ledger`";
 pub const NO_LEDGER: &str = "there is no ledger here; `jobdoctor init --ledger` would create one";
@@ -154,6 +154,9 @@ pub fn wrong_list(why: &str) -> String {
     format!("{why}. jobdoctor applies it only with --max-jobs")
 }
 
+/// Why a sweep that is told an action leaves interrupted jobs alone.
+pub const TO_IS_ABOUT_CLAIMS: &str = "--to is about claims: no interrupted job is brought back in this run";
+
 /// The warning of a script whose plan the brake would refuse.
 pub fn braked_script(why: &[String]) -> String {
     format!("the brake would refuse --apply: {}", why.join("; "))
@@ -164,7 +167,7 @@ pub fn part_of_script(later: u64) -> String {
 }
 
 /// What is left to do for jobs whose requeue a unique key refuses; empty where they are failed instead.
-pub fn unique_key(policy: &Policy, spec: &QueueSpec) -> &'static str {
+pub fn unique_key(policy: &Policy, spec: &Jobs) -> &'static str {
     match (policy.instead_of_requeue(spec), spec.actions.get(&Action::Fail)) {
         (Some(_), _) => "",
         (None, Some(fail)) if fail.refused.is_none() => {
@@ -176,7 +179,7 @@ pub fn unique_key(policy: &Policy, spec: &QueueSpec) -> &'static str {
 }
 
 /// The warning of a plan that a unique key will refuse the requeue of these jobs, or that they will be failed for it.
-pub fn refused_beforehand(constraint: &str, ids: &[String], policy: &Policy, spec: &QueueSpec) -> String {
+pub fn refused_beforehand(constraint: &str, ids: &[String], policy: &Policy, spec: &Jobs) -> String {
     let shown = first_few(ids, NAMES, ids.len() as u64);
     let what = match (policy.fails_refused, unique_key(policy, spec)) {
         (Some(false), _) => "a script cannot fail them instead, and its batch with one of them changes nothing",
@@ -201,10 +204,10 @@ fn is_about_option((_, text): &(String, String)) -> bool {
 
 /// The line of a plan about what is true of every job of this library; its command prints it. What an option would
 /// settle is said in full.
-pub fn cautions(spec: &QueueSpec) -> Option<String> {
+pub fn cautions(spec: &Jobs) -> Option<String> {
     let others = spec.cautions.iter().filter(|caution| !is_about_option(caution));
     let names: Vec<&str> = others.map(|(name, _)| name.as_str()).collect();
-    let (all, preset) = (count(names.len() as u64, "caution", "cautions"), &spec.preset);
+    let (all, preset) = (count(names.len() as u64, "caution", "cautions"), &spec.queue.preset);
     (!names.is_empty()).then(|| format!("{all} about {preset} ({}): jobdoctor presets show {preset}", names.join(", ")))
 }
 

@@ -4,7 +4,7 @@ use super::Policy;
 use super::judge::judge;
 use super::verdict::Verdict;
 use crate::model::{Claim, Timestamp};
-use crate::preset::{QueueSpec, StateSource, StepSpec, Touch};
+use crate::preset::{Jobs, StateSource, StepSpec, Touch};
 
 /// What became of a requeued job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,7 +33,7 @@ impl Afterwards {
 
 /// What became of a job, by what a snapshot found under its key: the claim, and whether it is in flight. The job was
 /// moved, so a claim in flight is a new one.
-pub fn afterwards(spec: &QueueSpec, found: Option<(&Claim, bool)>, policy: &Policy, now: Timestamp) -> Afterwards {
+pub fn afterwards(spec: &Jobs, found: Option<(&Claim, bool)>, policy: &Policy, now: Timestamp) -> Afterwards {
     match found {
         None if returns_by_delete(spec) => Afterwards::NotInFlight,
         None => Afterwards::Gone,
@@ -42,7 +42,7 @@ pub fn afterwards(spec: &QueueSpec, found: Option<(&Claim, bool)>, policy: &Poli
             _ => Afterwards::PickedUp,
         },
         Some((claim, false)) => {
-            let states = &spec.states;
+            let states = &spec.queue.states;
             let is = |list: &[crate::preset::StateValue]| list.iter().any(|state| state.name == claim.state);
             match &spec.claim.state {
                 StateSource::Column(_) if is(&states.waiting) => Afterwards::Waiting,
@@ -55,7 +55,7 @@ pub fn afterwards(spec: &QueueSpec, found: Option<(&Claim, bool)>, policy: &Poli
 }
 
 /// True if a requeue deletes the row under whose key the job is looked up: the claim is a row of its own.
-fn returns_by_delete(spec: &QueueSpec) -> bool {
+fn returns_by_delete(spec: &Jobs) -> bool {
     let deletes = |step: &StepSpec| match step {
         StepSpec::Sql { sql, .. } => sql.touches().contains(&(Touch::Delete, spec.claim.lock_table.as_str())),
         StepSpec::Update(_) => false,

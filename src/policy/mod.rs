@@ -33,7 +33,7 @@ pub use verdict::{Check, CheckResult, Judgement, Proves, Reason, Rule, Value, Ve
 pub use waiting::{Flow, Flows, QueueFlow};
 
 use crate::model::{Action, Claim};
-use crate::preset::{ActionSpec, MaxRuntime, QueueSpec};
+use crate::preset::{ActionSpec, Jobs, MaxRuntime};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -101,7 +101,7 @@ impl Policy {
     }
 
     /// How long a claim may run: the row's own word, else an entry's, else the target's, else the preset's.
-    pub(super) fn max_runtime_for(&self, spec: &QueueSpec, claim: &Claim) -> Option<Allowed> {
+    pub(super) fn max_runtime_for(&self, spec: &Jobs, claim: &Claim) -> Option<Allowed> {
         let said = |set_by: SetBy| move |span: Duration| Allowed { span, set_by };
         let on_row = matches!(spec.rules.max_runtime, Some(MaxRuntime::Column(_)));
         let row = claim.max_runtime.filter(|_| on_row).map(said(SetBy::Row));
@@ -120,9 +120,9 @@ impl Policy {
     }
 
     /// The fail of a job whose requeue a unique key refuses, if the operator or the requeue itself asks for it.
-    pub fn instead_of_requeue<'s>(&self, spec: &'s QueueSpec) -> Option<&'s ActionSpec> {
+    pub fn instead_of_requeue<'s>(&self, spec: &'s Jobs) -> Option<&'s ActionSpec> {
         let asks = |requeue: &ActionSpec| self.fails_refused.unwrap_or(requeue.fails_refused);
-        let is_asked = !spec.waits && spec.actions.get(&Action::Requeue).is_some_and(asks);
+        let is_asked = !spec.waited() && spec.actions.get(&Action::Requeue).is_some_and(asks);
         spec.actions.get(&Action::Fail).filter(|fail| is_asked && fail.refused.is_none())
     }
 

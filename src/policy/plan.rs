@@ -4,7 +4,7 @@ use super::Policy;
 use super::finding::{Finding, SkipReason, Skipped};
 use super::verdict::{Judgement, Proves, Reason, Rule, Verdict};
 use crate::model::{Action, AttemptsChange, Cell, Claim, FailCode, Step, Write};
-use crate::preset::{ActionSpec, Exhausted, MaxCounts, QueueSpec};
+use crate::preset::{ActionSpec, Exhausted, Jobs, MaxCounts};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
@@ -84,7 +84,7 @@ impl PlannedActions {
 }
 
 /// Drafts what to do about one claim. The same draft serves the dry run and the apply.
-pub fn draft(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Policy) -> Draft {
+pub fn draft(spec: &Jobs, claim: &Claim, judgement: &Judgement, policy: &Policy) -> Draft {
     match chosen(spec, claim, judgement, policy) {
         Ok(step) => Draft::Step(Box::new(step)),
         Err(skipped) => Draft::Skipped(skipped),
@@ -105,7 +105,7 @@ fn skipped<T>(reason: SkipReason, findings: impl IntoIterator<Item = Finding>) -
     Err(Skipped { reason, findings: findings.into_iter().collect() })
 }
 
-fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Policy) -> Result<Step, Skipped> {
+fn chosen(spec: &Jobs, claim: &Claim, judgement: &Judgement, policy: &Policy) -> Result<Step, Skipped> {
     let reasons = match &judgement.verdict {
         Verdict::Healthy => {
             let mut clear = judgement.checks.iter().filter(|check| check.result == super::CheckResult::Clear);
@@ -146,14 +146,14 @@ fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Polic
         }
     };
     let Some(moved) = spec.actions.get(&action) else {
-        let not_offered = Finding::NotOffered(spec.preset.clone(), action);
+        let not_offered = Finding::NotOffered(spec.queue.preset.clone(), action);
         return skipped(SkipReason::ActionNotOffered, lost.into_iter().chain([not_offered]));
     };
     let mut skips = spec.skips.iter().zip(&claim.skips);
     let skip = skips.find(|(skip, applies)| **applies && skip.actions.contains(&action));
     let skip = skip.map(|(skip, _)| Finding::Preset(skip.reason.clone()));
     // What jobdoctor does not retry may be retried by the library's own command, unless it is to be left alone.
-    if let (true, Some(why)) = (spec.interrupted.is_some(), &skip) {
+    if let (true, Some(why)) = (spec.are_interrupted(), &skip) {
         return skipped(SkipReason::Preset, [why.clone()]);
     }
     if let Some(why) = &moved.refused {
@@ -189,12 +189,12 @@ fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Polic
     })
 }
 
-fn offers(spec: &QueueSpec, action: Action) -> bool {
+fn offers(spec: &Jobs, action: Action) -> bool {
     spec.actions.get(&action).is_some_and(|moved| moved.refused.is_none())
 }
 
 /// The counter after an action; `None` where the table has none, or holds NULL and keeps it.
-fn attempts_after(spec: &QueueSpec, claim: &Claim, moved: &ActionSpec) -> Result<Option<i64>, Skipped> {
+fn attempts_after(spec: &Jobs, claim: &Claim, moved: &ActionSpec) -> Result<Option<i64>, Skipped> {
     if spec.attempts.column.is_none() {
         return Ok(None);
     }
@@ -215,7 +215,7 @@ fn no_integer(what: &str, value: &Cell) -> Finding {
 }
 
 /// Whether the job would have used up its attempts after a requeue.
-fn is_exhausted(spec: &QueueSpec, claim: &Claim) -> Result<bool, Skipped> {
+fn is_exhausted(spec: &Jobs, claim: &Claim) -> Result<bool, Skipped> {
     if spec.attempts.exhausted == Exhausted::Leave {
         return Ok(false);
     }

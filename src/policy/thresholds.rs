@@ -2,7 +2,7 @@
 
 use super::scope::Globs;
 use crate::model::{Action, Claim};
-use crate::preset::{Liveness, SilentAfter, Written};
+use crate::preset::{Liveness, SilentAfter, Waits, Written};
 use std::time::Duration;
 
 /// The thresholds of a target in the config file; empty leaves each source its own.
@@ -125,6 +125,23 @@ impl TooLong {
                 && entry.queue.admits(claim.queue.as_deref())
                 && entry.kind.admits(claim.kind.as_deref())
         })
+    }
+
+    /// The jobs that the entries are about which wait: each state and column once.
+    pub fn waits(&self) -> Vec<Waits> {
+        let mut all: Vec<Waits> = Vec::new();
+        for StateLimit { state, since, .. } in &self.entries {
+            let is_new = |since: &Written| !all.iter().any(|known| known.is(state, since));
+            if let Some(since) = since.clone().filter(is_new) {
+                all.push(Waits { state: state.clone(), since });
+            }
+        }
+        all
+    }
+
+    /// The shortest time that any entry allows.
+    pub fn shortest(&self) -> Duration {
+        self.entries.iter().map(|entry| entry.after).min().unwrap_or_default()
     }
 
     /// The shortest time that any entry for jobs in flight allows.

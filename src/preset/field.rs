@@ -339,6 +339,11 @@ pub struct Written {
 }
 
 impl Written {
+    /// What a state is written as that is a row's place.
+    pub(super) fn place(name: &str) -> Written {
+        Written { text: format!("'{name}'"), ..Written::default() }
+    }
+
     pub fn error(&self, message: impl Into<String>) -> SpecError {
         self.at.error(message)
     }

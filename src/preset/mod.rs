@@ -32,6 +32,6 @@ pub use node::{Node, Value};
 pub use options::{OptionKind, PresetOption};
 pub use qualify::qualified;
 pub use queue::*;
-pub use resolve::{Place, ResolveError, View, Waits, resolve};
+pub use resolve::{Place, ResolveError, resolve};
 pub use template::{Marker, Piece, Template, Touch, is_name, statement_words};
 pub use variant::Ask;

@@ -1,7 +1,7 @@
 //! Errors of a store.
 
 use crate::model::Remedy;
-use crate::preset::QueueSpec;
+use crate::preset::Jobs;
 
 /// The kinds of error that an operator acts on differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl StoreError {
     }
 
     /// Adds to the error of a statement that reads which keys of the preset it may be about: the database does not say.
-    pub(super) fn of_expressions(self, spec: &QueueSpec) -> StoreError {
+    pub(super) fn of_expressions(self, spec: &Jobs) -> StoreError {
         // A check is a statement of its own.
         let keys: Vec<&str> =
             spec.computed.iter().map(String::as_str).filter(|key| !key.starts_with("check.")).collect();
@@ -81,7 +81,7 @@ impl StoreError {
         let hint = format!(
             "one of these of preset {} may fail: {}. Each must be of the type that its declaration asks for (Postgres: a cast, as in \
              `(j.meta ->> 'beat')::bigint`), and give NULL instead of failing where a row holds no such value{databases}",
-            spec.preset,
+            spec.queue.preset,
             keys.join(", ")
         );
         self.hint(hint)

@@ -5,7 +5,7 @@ use super::StoreError;
 use super::session::{ReadSession, Session};
 use super::sql::{self, Statement};
 use crate::model::{Action, Cell, Engine, FailCode, Key, RowError, Timestamp};
-use crate::preset::{ActionSpec, Assignment, Marker, QueueSpec, StepSpec, Touch, WrittenAt};
+use crate::preset::{ActionSpec, Assignment, Jobs, Marker, StepSpec, Touch, WrittenAt};
 use crate::store::StoreErrorKind;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -31,7 +31,7 @@ impl fmt::Display for Refusal {
 
 pub(super) fn explain_actions<S: ReadSession>(
     session: &mut S,
-    spec: &QueueSpec,
+    spec: &Jobs,
     now: Timestamp,
 ) -> Result<Vec<Refusal>, StoreError> {
     let mut run = Explaining { session, spec, now, asked: BTreeSet::new(), refusals: Vec::new() };
@@ -57,7 +57,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 struct Explaining<'a, S> {
     session: &'a mut S,
-    spec: &'a QueueSpec,
+    spec: &'a Jobs,
     now: Timestamp,
     asked: BTreeSet<String>,
     refusals: Vec<Refusal>,
@@ -98,7 +98,7 @@ impl<S: ReadSession> Explaining<'_, S> {
 
     fn wake_ups(&mut self) -> Result<(), StoreError> {
         let statements = sql::notifications(self.spec, self.session.dialect(), Some("queue"), 1);
-        let mut both = statements.iter().zip(&self.spec.notify);
+        let mut both = statements.iter().zip(&self.spec.queue.notify);
         both.try_for_each(|(statement, notify)| self.explain(None, &notify.at, statement))
     }
 
@@ -131,7 +131,7 @@ impl<S: ReadSession> Explaining<'_, S> {
 
 /// Every statement that [`SqlWriter`](super::batch::SqlWriter) would send for one batch.
 fn statements<S: ReadSession>(
-    spec: &QueueSpec,
+    spec: &Jobs,
     session: &S,
     action: Action,
     moved: &ActionSpec,
@@ -174,15 +174,15 @@ fn column_named<'m>(moved: &'m ActionSpec, error: &StoreError) -> Option<&'m Wri
 /// ended, so that it might be brought back.
 pub(super) fn ends_as_interrupted<S: ReadSession>(
     session: &mut S,
-    spec: &QueueSpec,
-    interrupted: &QueueSpec,
+    spec: &Jobs,
+    interrupted: &Jobs,
     now: Timestamp,
 ) -> Result<Option<WrittenAt>, StoreError> {
     let table =
-        |of: &QueueSpec| of.tables.get(&of.claim.lock_table).map(|table| (table.schema.clone(), table.name.clone()));
+        |of: &Jobs| of.queue.tables.get(&of.claim.lock_table).map(|table| (table.schema.clone(), table.name.clone()));
     let (is_own, other) = (table(spec) == table(interrupted), interrupted.claim.lock_table.as_str());
     let ends = |action: &Action| matches!(action, Action::Fail | Action::Cancel | Action::TimeOut);
-    for (action, moved) in spec.actions.iter().chain(&spec.waiting_actions) {
+    for (action, moved) in spec.actions.iter().chain(&spec.queue.waiting_actions) {
         let touches = |touch, table: &str| {
             let mut written = moved.steps.iter().filter_map(StepSpec::sql);
             written.any(|sql| sql.touches().contains(&(touch, table)))
@@ -228,7 +228,7 @@ pub(super) fn ends_as_interrupted<S: ReadSession>(
 /// are looked at, if there are any.
 pub(super) fn key_holders<S: Session>(
     session: &mut S,
-    spec: &QueueSpec,
+    spec: &Jobs,
     action: &ActionSpec,
     keys: &[&Key],
     refusals: &[RowError],

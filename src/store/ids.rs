@@ -5,7 +5,7 @@ use super::reader::{LOOKUP, SqlReader};
 use super::session::ReadSession;
 use super::{StoreError, StoreErrorKind, sql};
 use crate::model::{Cell, Claim, Engine, Key, read_id, unhex};
-use crate::preset::{Column, QueueSpec};
+use crate::preset::{Column, Jobs};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use std::time::Duration;
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl<S: ReadSession> SqlReader<S> {
-    pub(super) fn find_ids(&mut self, spec: &QueueSpec, ids: &[String]) -> Result<Vec<Found>, StoreError> {
+    pub(super) fn find_ids(&mut self, spec: &Jobs, ids: &[String]) -> Result<Vec<Found>, StoreError> {
         let meant = self.keys_meant(spec, ids)?;
         let mut named: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let mut keys: Vec<Key> = Vec::new();
@@ -45,7 +45,7 @@ impl<S: ReadSession> SqlReader<S> {
     }
 
     /// The keys that these ids may mean, each with its id.
-    fn keys_meant<'i>(&mut self, spec: &QueueSpec, ids: &'i [String]) -> Result<Vec<(Key, &'i String)>, StoreError> {
+    fn keys_meant<'i>(&mut self, spec: &Jobs, ids: &'i [String]) -> Result<Vec<(Key, &'i String)>, StoreError> {
         let engine = self.session.dialect().engine();
         let columns = &spec.claim.key;
         let keys = ids.iter().flat_map(|id| keys_of(engine, columns, id).into_iter().map(move |key| (key, id)));
@@ -91,7 +91,7 @@ impl<S: ReadSession> SqlReader<S> {
         }
     }
 
-    pub(super) fn rows_of(&mut self, spec: &QueueSpec, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {
+    pub(super) fn rows_of(&mut self, spec: &Jobs, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {
         let mut found = Vec::new();
         for chunk in keys.chunks(LOOKUP) {
             let keys: Vec<&Key> = chunk.iter().collect();

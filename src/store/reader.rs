@@ -11,7 +11,7 @@ use crate::model::{
     RowImage, Timestamp, WaitingSide,
 };
 use crate::preset::{
-    ActionSpec, Column, DueSpec, LedgerSpec, LiveSchema, QueueSpec, Runs, Shown, Template, WrittenAt, is_fresh,
+    ActionSpec, Column, DueSpec, Jobs, LedgerSpec, LiveSchema, Runs, Shown, Template, WaitingSpec, WrittenAt, is_fresh,
 };
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -75,24 +75,24 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         self.within(time, |reader| reader.session.query(&Statement::plain(sql)))
     }
 
-    fn number(&mut self, spec: &QueueSpec, sql: &Template) -> Result<u64, StoreError> {
+    fn number(&mut self, spec: &Jobs, sql: &Template) -> Result<u64, StoreError> {
         let number = self.session.value(&sql::question(spec, self.session.dialect(), sql))?;
         Ok(number.as_ref().and_then(Cell::as_count).unwrap_or(0))
     }
 
-    fn ended(&mut self, spec: &QueueSpec, since: Timestamp) -> Result<Option<u64>, StoreError> {
+    fn ended(&mut self, spec: &Jobs, since: Timestamp) -> Result<Option<u64>, StoreError> {
         let Some(statement) = sql::ended(spec, self.session.dialect(), since) else { return Ok(None) };
         self.within(PATIENCE, |reader| reader.session.count(&statement)).map(Some)
     }
 
-    fn states_in_use(&mut self, spec: &QueueSpec) -> Result<Vec<Cell>, StoreError> {
+    fn states_in_use(&mut self, spec: &Jobs) -> Result<Vec<Cell>, StoreError> {
         let Some(statement) = sql::states_in_use(spec, self.session.dialect()) else { return Ok(Vec::new()) };
         let states = self.session.query(&statement)?.into_iter().filter_map(|row| row.into_iter().next());
         let mut meant = Vec::new();
         states.map(|state| self.state_meant(spec, state, &mut meant)).collect()
     }
 
-    fn count_in_states(&mut self, spec: &QueueSpec, states: &[String], most: u64) -> Result<u64, StoreError> {
+    fn count_in_states(&mut self, spec: &Jobs, states: &[String], most: u64) -> Result<u64, StoreError> {
         match sql::count_in_states(spec, self.session.dialect(), states, most) {
             Some(statement) => self.session.count(&statement),
             None => Ok(0),
@@ -101,23 +101,22 @@ impl<S: ReadSession> Reader for SqlReader<S> {
 
     fn scan_until(
         &mut self,
-        spec: &QueueSpec,
+        spec: &Jobs,
         wanted: &Wanted,
         detail: Detail,
         most: Option<u64>,
-        waiting: Option<&mut WaitingSide>,
+        waiting: Option<(&WaitingSpec, &mut WaitingSide)>,
         each: &mut dyn FnMut(Claim) -> ControlFlow<()>,
     ) -> Result<Holders, StoreError> {
         let mut holders = Holders::default();
         let dialect = self.session.dialect();
-        let told = spec.waiting.as_deref().ok().zip(waiting);
         let (parts, beside): (Vec<sql::Part>, Vec<Statement>) =
-            told.iter().flat_map(|(told, _)| sql::waiting(spec, told, dialect, self.now)).unzip();
+            waiting.iter().flat_map(|(told, _)| sql::waiting(spec, told, dialect, self.now)).unzip();
         let Some(sql::Listing { statement, projection }) = sql::listing(spec, dialect, wanted, detail, most) else {
             return Ok(holders);
         };
         let (mut claims, latest) = (InFlight::new(), self.now.plus(FUTURE_TOLERANCE));
-        let is_counted = told.is_some() && most.is_none();
+        let is_counted = waiting.is_some() && most.is_none();
         let mut is_whole = true;
         let mut note = |owner: &Option<Owner>, queue: &Option<String>, claimed_at: &Reading| {
             holders.add(owner);
@@ -141,7 +140,7 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         let answers = self.session.stream_beside(beside, time, &statement, &mut one);
         let answers = answers.map_err(|error| error.of_expressions(spec))?;
         self.check_interrupt()?;
-        if let Some((told, side)) = told {
+        if let Some((told, side)) = waiting {
             let queue =
                 |(queue, (rows, at))| QueueRows { queue, rows, at: Option::map_or(at, Reading::Absent, Reading::At) };
             side.in_flight = (is_counted && is_whole).then(|| claims.into_iter().map(queue).collect());
@@ -156,7 +155,7 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         Ok(holders)
     }
 
-    fn shown(&mut self, spec: &QueueSpec) -> Result<Shown, StoreError> {
+    fn shown(&mut self, spec: &Jobs) -> Result<Shown, StoreError> {
         let mut shown = Shown::default();
         if spec.shown_by().iter().any(|times| !times.is_empty()) {
             let newest = self.within(PATIENCE, |reader| Ok(reader.newest_shown(spec).ok().flatten()))?;
@@ -183,29 +182,23 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         Ok(shown)
     }
 
-    fn find(&mut self, spec: &QueueSpec, ids: &[String]) -> Result<Vec<Found>, StoreError> {
+    fn find(&mut self, spec: &Jobs, ids: &[String]) -> Result<Vec<Found>, StoreError> {
         self.within(Duration::MAX, |reader| reader.find_ids(spec, ids)).map_err(|error| error.of_expressions(spec))
     }
 
-    fn due_before(
-        &mut self,
-        spec: &QueueSpec,
-        due: &DueSpec,
-        queue: Option<&str>,
-        since: Timestamp,
-    ) -> Result<u64, StoreError> {
+    fn due_before(&mut self, due: &DueSpec, queue: Option<&str>, since: Timestamp) -> Result<u64, StoreError> {
         let now = self.now;
-        let statement = sql::due_before(spec, due, self.session.dialect(), (queue, since), now);
+        let statement = sql::due_before(due, self.session.dialect(), (queue, since), now);
         self.within(GLANCE, |reader| reader.session.count(&statement))
     }
 
-    fn find_keys(&mut self, spec: &QueueSpec, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {
+    fn find_keys(&mut self, spec: &Jobs, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {
         self.rows_of(spec, keys).map_err(|error| error.of_expressions(spec))
     }
 
     fn key_holders(
         &mut self,
-        spec: &QueueSpec,
+        spec: &Jobs,
         action: &ActionSpec,
         keys: &[Key],
     ) -> Result<Vec<(usize, RowError)>, StoreError> {
@@ -214,8 +207,8 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         self.within(PATIENCE, |reader| key_holders(&mut reader.session, spec, action, &keys, &[], (now, "")))
     }
 
-    fn row_locks(&mut self, spec: &QueueSpec, rows: &[(Key, Option<Cell>)]) -> Result<Vec<LockHolder>, StoreError> {
-        if !spec.engine.has_roles() || rows.is_empty() {
+    fn row_locks(&mut self, spec: &Jobs, rows: &[(Key, Option<Cell>)]) -> Result<Vec<LockHolder>, StoreError> {
+        if !spec.queue.engine.has_roles() || rows.is_empty() {
             return Ok(Vec::new());
         }
         match self.session.query(&sql::row_locks(spec, self.session.dialect(), rows)) {
@@ -226,38 +219,30 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         }
     }
 
-    fn long_locks(&mut self, spec: &QueueSpec) -> Result<Vec<LockHolder>, StoreError> {
-        if !spec.engine.has_roles() {
+    fn long_locks(&mut self, spec: &Jobs) -> Result<Vec<LockHolder>, StoreError> {
+        if !spec.queue.engine.has_roles() {
             return Ok(Vec::new());
         }
         let found = self.within(GLANCE, |reader| reader.session.query(&sql::long_locks(spec)))?;
         Ok(sql::lock_holders(&found, &[]))
     }
 
-    fn explain_actions(&mut self, spec: &QueueSpec) -> Result<Vec<Refusal>, StoreError> {
+    fn explain_actions(&mut self, spec: &Jobs) -> Result<Vec<Refusal>, StoreError> {
         let now = self.now;
         explain_actions(&mut self.session, spec, now)
     }
 
-    fn ends_as_interrupted(
-        &mut self,
-        spec: &QueueSpec,
-        interrupted: &QueueSpec,
-    ) -> Result<Option<WrittenAt>, StoreError> {
+    fn ends_as_interrupted(&mut self, spec: &Jobs, interrupted: &Jobs) -> Result<Option<WrittenAt>, StoreError> {
         let now = self.now;
         ends_as_interrupted(&mut self.session, spec, interrupted, now)
     }
 
-    fn in_flight(&mut self, spec: &QueueSpec) -> Result<u64, StoreError> {
+    fn in_flight(&mut self, spec: &Jobs) -> Result<u64, StoreError> {
         let statement = sql::count(spec, self.session.dialect());
         self.session.count(&statement).map_err(|error| error.of_expressions(spec))
     }
 
-    fn count_by_owner(
-        &mut self,
-        spec: &QueueSpec,
-        each: &mut dyn FnMut(Option<&Owner>, u64),
-    ) -> Result<(), StoreError> {
+    fn count_by_owner(&mut self, spec: &Jobs, each: &mut dyn FnMut(Option<&Owner>, u64)) -> Result<(), StoreError> {
         let statement = sql::count_by_owner(spec, self.session.dialect());
         self.stream(spec, &statement, &mut |row| {
             let (owner, claims) = sql::owner_count(spec, row);
@@ -268,7 +253,7 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         })
     }
 
-    fn count_by_state(&mut self, spec: &QueueSpec, by_kind: bool) -> Result<Vec<RowCount>, StoreError> {
+    fn count_by_state(&mut self, spec: &Jobs, by_kind: bool) -> Result<Vec<RowCount>, StoreError> {
         let Some(statement) = sql::count_by_state(spec, self.session.dialect(), by_kind) else { return Ok(Vec::new()) };
         let rows = self.session.query(&statement).map_err(|error| error.of_expressions(spec))?;
         let mut counts: Vec<RowCount> = rows.iter().map(|row| sql::row_count(row)).collect();
@@ -281,7 +266,7 @@ impl<S: ReadSession> Reader for SqlReader<S> {
 
     fn finished(
         &mut self,
-        spec: &QueueSpec,
+        spec: &Jobs,
         runs: &Runs,
         wanted: &WantedRuns,
         each: &mut dyn FnMut(FinishedRun),
@@ -298,12 +283,7 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         self.session.identity()
     }
 
-    fn images(
-        &mut self,
-        spec: &QueueSpec,
-        columns: &[&Column],
-        keys: &[Key],
-    ) -> Result<Vec<Option<RowImage>>, StoreError> {
+    fn images(&mut self, spec: &Jobs, columns: &[&Column], keys: &[Key]) -> Result<Vec<Option<RowImage>>, StoreError> {
         let mut rows = Vec::with_capacity(keys.len());
         for chunk in keys.chunks(LOOKUP) {
             let keys: Vec<&Key> = chunk.iter().collect();
@@ -337,7 +317,7 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         })
     }
 
-    fn last_sweep(&mut self, spec: &QueueSpec, within: Duration) -> Result<Option<Timestamp>, StoreError> {
+    fn last_sweep(&mut self, spec: &Jobs, within: Duration) -> Result<Option<Timestamp>, StoreError> {
         let now = self.now();
         last_sweep(&mut self.session, spec, now, within)
     }
@@ -367,7 +347,7 @@ impl<S: ReadSession> SqlReader<S> {
 
     fn stream(
         &mut self,
-        spec: &QueueSpec,
+        spec: &Jobs,
         statement: &Statement,
         each: &mut dyn FnMut(&mut [Cell]),
     ) -> Result<(), StoreError> {
@@ -394,7 +374,7 @@ impl<S: ReadSession> SqlReader<S> {
 
     /// The newest value of the columns that one application writes. The table is not read from end to end: a time
     /// further ahead in an old row that is not in flight is not seen. One that cannot be read shows nothing.
-    fn newest_shown(&mut self, spec: &QueueSpec) -> Result<Option<Timestamp>, StoreError> {
+    fn newest_shown(&mut self, spec: &Jobs) -> Result<Option<Timestamp>, StoreError> {
         let mut newest = None;
         for (times, statement) in sql::newest_shown(spec, self.session.dialect()) {
             for row in self.session.query(&statement)? {
@@ -412,16 +392,11 @@ impl<S: ReadSession> SqlReader<S> {
 
     /// The state of the queue that the database takes a stored value for, or the value itself. `known` keeps the
     /// answers.
-    fn state_meant(
-        &mut self,
-        spec: &QueueSpec,
-        stored: Cell,
-        known: &mut Vec<(Cell, Cell)>,
-    ) -> Result<Cell, StoreError> {
+    fn state_meant(&mut self, spec: &Jobs, stored: Cell, known: &mut Vec<(Cell, Cell)>) -> Result<Cell, StoreError> {
         if let Some((_, meant)) = known.iter().find(|(other, _)| *other == stored) {
             return Ok(meant.clone());
         }
-        if spec.states.find(&stored).is_some() || known.len() == ODD_STATES {
+        if spec.queue.states.find(&stored).is_some() || known.len() == ODD_STATES {
             return Ok(stored);
         }
         let Some(statement) = sql::state_meant(spec, self.session.dialect(), &stored) else { return Ok(stored) };

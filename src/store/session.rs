@@ -3,7 +3,7 @@
 use super::sql::{Dialect, Statement};
 use super::{StoreError, StoreErrorKind};
 use crate::model::{Cell, Timestamp};
-use crate::preset::{LiveSchema, QueueSpec};
+use crate::preset::{Jobs, LiveSchema};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -128,7 +128,7 @@ pub(super) trait ReadSession: Session {
     }
 
     /// Has the database explain a statement that a writer would send, and never runs it.
-    fn explain(&mut self, spec: &QueueSpec, statement: &Statement) -> Result<(), StoreError>;
+    fn explain(&mut self, spec: &Jobs, statement: &Statement) -> Result<(), StoreError>;
 
     fn identity(&mut self) -> Result<Option<String>, StoreError>;
 

@@ -109,6 +109,7 @@ fn through_the_library(path: &Path) {
         place: &place,
         limits: &limits,
         target: None,
+        waits: Vec::new(),
     };
     let policy = Policy::default();
     let mut look = session.snapshot().unwrap();
@@ -119,7 +120,7 @@ fn through_the_library(path: &Path) {
     let stats = ops::stats(&mut look, &Selection::default(), &policy).unwrap();
     serde_json::to_string(&stats).unwrap();
     let ids: Vec<String> = stale["unknown"].as_array().unwrap().iter().take(20).map(|job| id(job).to_owned()).collect();
-    serde_json::to_string(&ops::show(&session, &mut look, &ids, &policy, None, None).unwrap()).unwrap();
+    serde_json::to_string(&ops::show(&mut look, &ids, &policy, None, None).unwrap()).unwrap();
     let plan = ops::plan(&mut look, &Selection::default(), &policy).unwrap();
     serde_json::to_string(&plan.to_save()).unwrap();
     let plan = plan.ready(look);

@@ -8,7 +8,7 @@ use crate::support::labs::{Lab, PostgresLab, Route, SqlLab, store_at};
 use crate::support::postgres::Cluster;
 use jobdoctor::model::{EvidenceRow, Outcome};
 use jobdoctor::policy::Policy;
-use jobdoctor::preset::{Place, QueueSpec};
+use jobdoctor::preset::{Jobs, Place};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Where the heartbeat of a worker is read: what it is, how it is made, and the mapping's words for it.
@@ -97,7 +97,7 @@ impl Source {
 const BEAT: &str = "INSERT INTO beats VALUES ('w1', now()); UPDATE newest SET beat = now() WHERE name = 'w1'";
 
 /// Applies to both jobs while a statement is committed between the verify, which has seen nothing of it, and what comes after.
-fn with_a_commit_after_the_verify(lab: &PostgresLab, spec: &QueueSpec, sql: &'static str) -> Vec<Outcome> {
+fn with_a_commit_after_the_verify(lab: &PostgresLab, spec: &Jobs, sql: &'static str) -> Vec<Outcome> {
     let store = lab.store();
     let steps = steps(&*store, spec, &Policy::default());
     let (url, is_done) = (lab.database.url(), AtomicBool::new(false));
@@ -131,7 +131,7 @@ fn evidence_that_cannot_be_locked_is_read_again_once_the_job_is_locked() {
         assert_eq!(ends, [Outcome::Changed, Outcome::Moved], "{}", source.name);
         // A mutant that takes the verify's word for it moves the job of a worker that lives.
         let lab = source.set_up();
-        let mutant = QueueSpec { unlocked: None, ..fitted(&lab) };
+        let mutant = Jobs { unlocked: None, ..fitted(&lab) };
         let ends = with_a_commit_after_the_verify(&lab, &mutant, BEAT);
         assert_eq!(ends, [Outcome::Moved; 2], "{}", source.name);
     }

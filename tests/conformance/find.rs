@@ -5,10 +5,10 @@ use crate::support::edit::Value::{Ago, Int, Text};
 use crate::support::edit::insert;
 use crate::support::labs::{Journal, Lab, PostgresLab, SqlLab, SqliteLab, as_in_memory, for_each_sql_store};
 use crate::support::tables::JOBS;
-use jobdoctor::preset::QueueSpec;
+use jobdoctor::preset::Jobs;
 use jobdoctor::store::Store;
 
-fn found(store: &dyn Store, spec: &QueueSpec, ids: &[&str]) -> Vec<String> {
+fn found(store: &dyn Store, spec: &Jobs, ids: &[&str]) -> Vec<String> {
     let ids: Vec<String> = ids.iter().map(|id| (*id).to_owned()).collect();
     let mut lines: Vec<String> = look(store)
         .find(spec, &ids)

@@ -4,14 +4,14 @@ use super::scenarios::{Queue, Scenario, all};
 use crate::support::doctor::{apply, apply_within, limits_waiting, outcomes};
 use crate::support::labs::{Lab, for_each_store};
 use jobdoctor::model::{Outcome, Step};
-use jobdoctor::preset::QueueSpec;
+use jobdoctor::preset::Jobs;
 use jobdoctor::store::StoreErrorKind;
 use std::time::Duration;
 
 /// A lab in which job 1 has been judged, and what was decided.
 struct Judged<'l> {
     lab: &'l dyn Lab,
-    spec: QueueSpec,
+    spec: Jobs,
     steps: Vec<Step>,
 }
 

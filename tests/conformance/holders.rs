@@ -8,7 +8,7 @@ use crate::support::labs::{Lab, as_in_memory, for_each_sql_store, for_each_store
 use crate::support::tables::{JOBS, ORDERS, ORDERS_MAPPING, PINGS};
 use jobdoctor::model::{Claim, Engine, Owner};
 use jobdoctor::policy::Policy;
-use jobdoctor::preset::QueueSpec;
+use jobdoctor::preset::Jobs;
 use jobdoctor::store::{Detail, Wanted};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ fn add(held: &mut Held, owner: Option<&Owner>, claims: u64) {
     *held.entry(owner.map(|owner| (owner.id, owner.name, owner.host))).or_default() += claims;
 }
 
-fn held(lab: &dyn Lab, spec: &QueueSpec) -> Held {
+fn held(lab: &dyn Lab, spec: &Jobs) -> Held {
     let store = lab.store();
     let mut held = Held::new();
     look(&*store).count_by_owner(spec, &mut |owner, claims| add(&mut held, owner, claims)).unwrap();
@@ -29,7 +29,7 @@ fn held(lab: &dyn Lab, spec: &QueueSpec) -> Held {
 
 /// The holders are the owners of exactly these claims, which are all there are.
 #[track_caller]
-pub fn must_be_those_of(lab: &dyn Lab, spec: &QueueSpec, claims: &[Claim]) {
+pub fn must_be_those_of(lab: &dyn Lab, spec: &Jobs, claims: &[Claim]) {
     let mut one_by_one = Held::new();
     claims.iter().for_each(|claim| add(&mut one_by_one, claim.owner.as_ref(), 1));
     assert_eq!(held(lab, spec), one_by_one, "{}", lab.name());

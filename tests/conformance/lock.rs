@@ -5,7 +5,7 @@ use crate::support::doctor::{apply, fit, fitted, mapping, outcomes, planned, sca
 use crate::support::labs::{Journal, Lab, PostgresLab, Route, SqlLab, SqliteLab};
 use jobdoctor::model::{Outcome, Step};
 use jobdoctor::policy::Policy;
-use jobdoctor::preset::{Place, QueueSpec};
+use jobdoctor::preset::{Jobs, Place};
 use jobdoctor::store::Wanted;
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ fn labs() -> [PostgresLab; 2] {
 
 struct Judged {
     lab: PostgresLab,
-    spec: QueueSpec,
+    spec: Jobs,
     steps: Vec<Step>,
 }
 

@@ -4,7 +4,7 @@ use super::record::{Tape, restores};
 use crate::support::doctor::{Unrecorded, apply, limits, look, mapping, outcomes, planned, try_resolve};
 use crate::support::labs::{SqlLab, for_each_sql_store};
 use jobdoctor::model::{Action, Batch, BatchReport, Cell, Engine, Key, Outcome, Step};
-use jobdoctor::preset::{Conditions, Place, QueueSpec};
+use jobdoctor::preset::{Conditions, Jobs, Place, What};
 use jobdoctor::store::StoreError;
 
 const REFUSED: Outcome = Outcome::Refused;
@@ -43,13 +43,13 @@ to    = "new"
 clear = ["worker", "started"]
 "#;
 
-fn judged(lab: &dyn SqlLab, mapping_text: &str) -> (QueueSpec, Vec<Step>) {
+fn judged(lab: &dyn SqlLab, mapping_text: &str) -> (Jobs, Vec<Step>) {
     let (_, spec, steps) = planned(lab, &mapping(mapping_text));
     (spec, steps)
 }
 
 /// The same whether the rows are recorded or not: one look serves the check and the record.
-fn ends(lab: &dyn SqlLab, spec: &QueueSpec, steps: &[Step]) -> (Vec<Outcome>, String) {
+fn ends(lab: &dyn SqlLab, spec: &Jobs, steps: &[Step]) -> (Vec<Outcome>, String) {
     let store = lab.store();
     let mut writer = store.writer(&limits()).unwrap();
     writer.roll_back();
@@ -79,7 +79,7 @@ fn a_row_that_the_action_leaves_in_flight_is_refused() {
         assert!(said.contains("still in flight after the action"), "{}: {said}", lab.name());
         assert_eq!(lab.image("q"), before, "{}", lab.name());
         // A mutant that does not look again says `moved`.
-        let mutant = QueueSpec { waits: true, conditions: Conditions::default(), ..spec };
+        let mutant = Jobs { what: What::Waited, conditions: Conditions::default(), ..spec };
         assert_eq!(ends(lab, &mutant, &steps).0, [MOVED, MOVED], "{}", lab.name());
     });
 }
@@ -98,7 +98,7 @@ fn a_state_that_the_action_does_not_write_is_refused() {
         // A state of another table is none of the rows' own.
         assert_eq!(look(&*lab.store()).states_in_use(&spec).unwrap(), [], "{}", lab.name());
         // What the state is says the same by itself.
-        let mutant = QueueSpec { waits: true, ..spec };
+        let mutant = Jobs { what: What::Waited, ..spec };
         let (ends_mutant, said) = ends(lab, &mutant, &steps);
         assert_eq!(ends_mutant, [REFUSED], "{}", lab.name());
         assert!(said.contains("not in state new after the action"), "{}: {said}", lab.name());

@@ -5,20 +5,20 @@ use super::scenarios::{Queue, Scenario, all};
 use crate::support::doctor::{apply, column_of, do_not_compare, forget_evidence, outcomes};
 use crate::support::labs::{Lab, MemoryLab, for_each_store};
 use jobdoctor::model::Outcome;
-use jobdoctor::preset::{QueueSpec, StateSource};
+use jobdoctor::preset::{Jobs, StateSource};
 
 /// The guard without that column, wherever it stands.
-fn without(mut spec: QueueSpec, column: &str) -> QueueSpec {
+fn without(mut spec: Jobs, column: &str) -> Jobs {
     do_not_compare(&mut spec, column);
     if matches!(&spec.claim.state, StateSource::Column(state) if state.name == column) {
         // The verify asks for a state in flight besides.
-        spec.states.in_flight.extend(spec.states.done.clone());
+        spec.states.extend(spec.queue.states.done.clone());
     }
     spec
 }
 
 /// Judges with the mutant, lets the scenario happen, and applies with the mutant.
-fn play(lab: &dyn Lab, scenario: &Scenario, mutant: impl Fn(QueueSpec) -> QueueSpec, trust: bool) -> Outcome {
+fn play(lab: &dyn Lab, scenario: &Scenario, mutant: impl Fn(Jobs) -> Jobs, trust: bool) -> Outcome {
     lab.clear();
     scenario.queue.set_up(lab);
     lab.edit(&scenario.before);
@@ -63,7 +63,7 @@ fn without_a_column_of_its_precondition_the_write_overwrites() {
 fn without_its_holds_the_write_overwrites() {
     for_each_store(|lab| {
         let scenario = named("an operator pauses it");
-        let mutant = |mut spec: QueueSpec| {
+        let mutant = |mut spec: Jobs| {
             spec.skips.clear();
             spec
         };

@@ -9,7 +9,7 @@ use jobdoctor::model::{Claim, Key, Outcome, Owner, OwnerRow, Precondition, Readi
 use jobdoctor::policy::{
     Globs, Inconsistency, LiveOwners, Living, Policy, Restart, RestartScope, Rule, Verdict, judge,
 };
-use jobdoctor::preset::QueueSpec;
+use jobdoctor::preset::Jobs;
 use jobdoctor::store::Wanted;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -254,7 +254,7 @@ fn an_owner_of_blanks_that_was_somebody_would_be_caught() {
     set_up_nobody(&lab);
     let mut caught = BTreeSet::new();
     for text in mappings() {
-        let spec: QueueSpec = fit(&*lab.store(), &mapping(&text));
+        let spec: Jobs = fit(&*lab.store(), &mapping(&text));
         let nobody = scan(&*lab.store(), &spec, &Wanted::All).remove(0);
         let id = String::new();
         let somebody = Claim {

@@ -8,7 +8,7 @@ use crate::support::edit::{Edit, insert, set};
 use crate::support::labs::{Lab, for_each_store};
 use crate::support::tables::JOBS;
 use jobdoctor::model::{Action, Batch, BatchReport, Cell, End, Outcome, RowChange, RunHead, Step, Timestamp, Write};
-use jobdoctor::preset::QueueSpec;
+use jobdoctor::preset::Jobs;
 use jobdoctor::store::{Recorder, Store, StoreError, StoreErrorKind};
 
 /// Keeps what it is told, and says no if it is to.
@@ -53,25 +53,25 @@ fn dead(id: i64) -> Edit {
     )
 }
 
-fn jobs(lab: &dyn Lab) -> (Box<dyn Store>, QueueSpec, Vec<Step>) {
+fn jobs(lab: &dyn Lab) -> (Box<dyn Store>, Jobs, Vec<Step>) {
     lab.create(&[JOBS]);
     lab.edit(&[dead(1), dead(2), dead(3)]);
     judged(lab)
 }
 
-fn judged(lab: &dyn Lab) -> (Box<dyn Store>, QueueSpec, Vec<Step>) {
+fn judged(lab: &dyn Lab) -> (Box<dyn Store>, Jobs, Vec<Step>) {
     let (store, spec) = fitted(lab, &built_in("lease"));
     let steps = steps(&*store, &spec, &to(Action::Requeue));
     (store, spec, steps)
 }
 
-fn apply(store: &dyn Store, spec: &QueueSpec, steps: &[Step], tape: &mut dyn Recorder) -> BatchReport<StoreError> {
+fn apply(store: &dyn Store, spec: &Jobs, steps: &[Step], tape: &mut dyn Recorder) -> BatchReport<StoreError> {
     let batch = Batch { action: steps[0].action, steps, reason: "a test", waits: &[], instead: &[] };
     store.writer(&limits()).unwrap().apply(spec, &batch, tape)
 }
 
 /// The same jobs once they were moved, and the steps that restore them.
-fn moved(lab: &dyn Lab) -> (Box<dyn Store>, QueueSpec, Tape, Vec<Step>) {
+fn moved(lab: &dyn Lab) -> (Box<dyn Store>, Jobs, Tape, Vec<Step>) {
     let (store, spec, steps) = jobs(lab);
     let mut tape = Tape::default();
     apply(&*store, &spec, &steps, &mut tape);

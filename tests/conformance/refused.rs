@@ -7,7 +7,7 @@ use crate::support::edit::insert;
 use crate::support::labs::{SqlLab, for_each_sql_store};
 use crate::support::tables::JOBS;
 use jobdoctor::model::{Action, End, Outcome, Step};
-use jobdoctor::preset::QueueSpec;
+use jobdoctor::preset::Jobs;
 
 const KINDS: [&str; 3] = ["a", "b", "c"];
 
@@ -32,7 +32,7 @@ fn dead(id: i64, kind: &'static str) -> crate::support::edit::Edit {
     )
 }
 
-fn judged(lab: &dyn SqlLab) -> (QueueSpec, Vec<Step>) {
+fn judged(lab: &dyn SqlLab) -> (Jobs, Vec<Step>) {
     let (_, spec, steps) = planned(lab, &built_in("lease"));
     (spec, steps)
 }

@@ -7,7 +7,7 @@ use crate::support::labs::{Lab, PostgresLab, Route, as_in_memory, for_each_store
 use crate::support::tables::{JOBS, Kind, ORDERS, ORDERS_MAPPING, PINGS, Table};
 use jobdoctor::model::Claim;
 use jobdoctor::policy::{Policy, Verdict, judge};
-use jobdoctor::preset::{Preset, QueueSpec};
+use jobdoctor::preset::{Jobs, Preset};
 use jobdoctor::store::{Detail, Limits, StoreErrorKind, Wanted};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -45,7 +45,7 @@ fn once(lab: &dyn Lab, claims: &[Claim]) {
     assert!(twice.is_empty(), "{}: handed over more than once: {twice:?}", lab.name());
 }
 
-fn sifted(lab: &dyn Lab, spec: &QueueSpec, policy: &Policy) -> Vec<String> {
+fn sifted(lab: &dyn Lab, spec: &Jobs, policy: &Policy) -> Vec<String> {
     let store = lab.store();
     let mut reader = look(&*store);
     let wanted = cutoffs(&*reader, policy);

@@ -8,7 +8,7 @@ use crate::support::labs::Lab;
 use crate::support::tables::{JOBS, ORDERS, ORDERS_MAPPING, PINGS};
 use jobdoctor::model::{Key, Outcome, Step};
 use jobdoctor::policy::Policy;
-use jobdoctor::preset::QueueSpec;
+use jobdoctor::preset::Jobs;
 use jobdoctor::store::Store;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl Queue {
         }
     }
 
-    pub fn spec(self, store: &dyn Store) -> QueueSpec {
+    pub fn spec(self, store: &dyn Store) -> Jobs {
         let preset = match self {
             Queue::Lease => doctor::built_in("lease"),
             Queue::Orders => doctor::mapping(ORDERS_MAPPING),
@@ -73,7 +73,7 @@ impl Queue {
     }
 
     /// The lab's store, the queue as it fits its tables, and the steps on 1 and 2.
-    pub fn planned(self, lab: &dyn Lab) -> (Box<dyn Store>, QueueSpec, Vec<Step>) {
+    pub fn planned(self, lab: &dyn Lab) -> (Box<dyn Store>, Jobs, Vec<Step>) {
         let store = lab.store();
         let spec = self.spec(&*store);
         let steps = self.steps(&*store, &spec);
@@ -84,7 +84,7 @@ impl Queue {
         self.tables().iter().map(|table| lab.image(table)).collect()
     }
 
-    pub fn steps(self, store: &dyn Store, spec: &QueueSpec) -> Vec<Step> {
+    pub fn steps(self, store: &dyn Store, spec: &Jobs) -> Vec<Step> {
         let steps = doctor::steps(store, spec, &Policy::default());
         let ids: Vec<String> = steps.iter().map(|step| Key::to_string(&step.key)).collect();
         assert_eq!(ids, ["1", "2"], "{self:?}: the fixture is not what it should be");

@@ -47,8 +47,8 @@ fn variants_are_told_by_their_columns() {
     as_in_memory(|lab| {
         lab.create(&[RETRY_JOBS]);
         let spec = fit(&*lab.store(), &built_in("lease"));
-        assert_eq!(spec.variants, ["retry_count and max_retry"], "{}", lab.name());
-        spec.variants
+        assert_eq!(spec.queue.variants, ["retry_count and max_retry"], "{}", lab.name());
+        spec.queue.variants.clone()
     });
 }
 
@@ -63,7 +63,7 @@ fn epoch_integers_on_postgres_are_a_variant() {
              FROM generate_series(0, 1) AS n"
         ));
         let (store, spec) = fitted(&lab, &built_in("lease"));
-        assert_eq!(spec.variants.len(), 1, "{column}");
+        assert_eq!(spec.queue.variants.len(), 1, "{column}");
         let said = verdicts(&*store, &spec, &Policy::default());
         assert!(said.last().is_some_and(|line| line.starts_with("1 ") && line.contains("stuck")), "{column}: {said:?}");
     }
@@ -130,7 +130,7 @@ fn states_may_be_integers() {
             assert!(lab.ask("SELECT count(*) = 3 FROM numbered WHERE state = 0"), "{}", lab.name());
             let mut reader = look(&*store);
             let mut used: Vec<String> =
-                reader.states_in_use(&spec).unwrap().iter().map(|cell| spec.states.name_of(cell)).collect();
+                reader.states_in_use(&spec).unwrap().iter().map(|cell| spec.queue.states.name_of(cell)).collect();
             used.sort();
             assert_eq!(used, ["dead", "new"], "{}", lab.name());
         }

@@ -5,7 +5,7 @@ use crate::support::edit::Value::{Ago, Int, Null, Text};
 use crate::support::edit::{Edit, Value, insert};
 use crate::support::labs::{Lab, as_in_memory, for_each_store};
 use crate::support::tables::{JOBS, ORDERS, ORDERS_MAPPING, PINGS};
-use jobdoctor::preset::{Finished, QueueSpec, Runs};
+use jobdoctor::preset::{Finished, Jobs, Runs};
 use jobdoctor::store::{Reader, Store, WantedRuns};
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn job(id: i64, queue: Value, kind: Value, status: &'static str, claimed: Value,
     )
 }
 
-fn some(lab: &dyn Lab) -> (Box<dyn Store>, QueueSpec) {
+fn some(lab: &dyn Lab) -> (Box<dyn Store>, Jobs) {
     lab.create(&[JOBS]);
     lab.edit(&[
         job(1, Text("mail"), Text("A"), "SUCCEEDED", Ago(700), Ago(600)),
@@ -39,7 +39,7 @@ fn some(lab: &dyn Lab) -> (Box<dyn Store>, QueueSpec) {
     fitted(lab, &built_in("lease"))
 }
 
-fn tallies(reader: &mut dyn Reader, spec: &QueueSpec, by_kind: bool) -> Vec<String> {
+fn tallies(reader: &mut dyn Reader, spec: &Jobs, by_kind: bool) -> Vec<String> {
     let tallies = reader.count_by_state(spec, by_kind).unwrap();
     let line = |tally: &jobdoctor::store::RowCount| {
         format!("{:?} {:?} {} {}", tally.queue, tally.kind, tally.state, tally.rows)
@@ -49,14 +49,14 @@ fn tallies(reader: &mut dyn Reader, spec: &QueueSpec, by_kind: bool) -> Vec<Stri
     lines
 }
 
-fn kept(spec: &QueueSpec) -> &Runs {
+fn kept(spec: &Jobs) -> &Runs {
     match &spec.finished {
         Finished::Kept(runs) => runs,
         Finished::Untold(why) => panic!("{why}"),
     }
 }
 
-fn runs(reader: &mut dyn Reader, spec: &QueueSpec, wanted: WantedRuns) -> Vec<String> {
+fn runs(reader: &mut dyn Reader, spec: &Jobs, wanted: WantedRuns) -> Vec<String> {
     let now = reader.now();
     let mut lines = Vec::new();
     // The tables were filled a moment ago.

@@ -6,7 +6,7 @@ use crate::support::edit::{Edit, insert};
 use crate::support::labs::{Lab, as_in_memory, for_each_sql_store};
 use crate::support::tables::JOBS;
 use jobdoctor::model::{Outcome, Step};
-use jobdoctor::preset::QueueSpec;
+use jobdoctor::preset::Jobs;
 use std::time::Duration;
 
 fn dead(id: i64) -> Edit {
@@ -23,7 +23,7 @@ fn dead(id: i64) -> Edit {
     )
 }
 
-fn judged(lab: &dyn Lab, jobs: i64) -> (QueueSpec, Vec<Step>) {
+fn judged(lab: &dyn Lab, jobs: i64) -> (Jobs, Vec<Step>) {
     lab.create(&[JOBS]);
     lab.edit(&(1..=jobs).map(dead).collect::<Vec<_>>());
     let (_, spec, steps) = planned(lab, &built_in("lease"));

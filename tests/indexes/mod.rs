@@ -9,7 +9,7 @@ mod sqlite;
 use crate::queues::rights::words;
 use crate::queues::tables::Tables;
 use jobdoctor::model::{Key, Timestamp};
-use jobdoctor::preset::{Place, QueueSpec};
+use jobdoctor::preset::{Jobs, Place};
 use jobdoctor::store::{Cutoffs, Dialect, statements};
 
 /// The table of the preset `simple`, which names no library.
@@ -65,7 +65,7 @@ fn unknown(known: &[ReadsAll], reading: &[(String, String)]) -> Vec<String> {
 }
 
 /// Every statement about the queue with its name, but for wake-ups, which read no table of jobs.
-fn named(spec: &QueueSpec, dialect: &'static dyn Dialect, keys: &[Key], now: Timestamp) -> Vec<(String, String)> {
+fn named(spec: &Jobs, dialect: &'static dyn Dialect, keys: &[Key], now: Timestamp) -> Vec<(String, String)> {
     let all = statements::statements(spec, dialect, &Cutoffs::at(now, None), keys, now);
     let texts = all.into_iter().map(|(name, statement)| (name, statement.sql));
     texts.filter(|(name, _)| !name.starts_with("wake-up")).collect()

@@ -186,6 +186,7 @@ impl<'a> Stage<'a> {
             place: &self.place,
             limits: &self.limits,
             target: None,
+            waits: Vec::new(),
         };
         session.snapshot().unwrap_or_else(|error| panic!("{}: {error}", self.queue))
     }
@@ -242,7 +243,7 @@ impl<'a> Stage<'a> {
     fn read(&self) {
         let mut snapshot = self.snapshot();
         let now = snapshot.now();
-        let (reader, spec) = (&mut snapshot.reader, &snapshot.spec);
+        let (reader, spec) = (&mut snapshot.reader, &snapshot.jobs);
         let mut claims = 0;
         let suspects = Wanted::Suspects(Cutoffs::at(now, None));
         let scans = [
@@ -258,7 +259,7 @@ impl<'a> Stage<'a> {
         reader.states_in_use(spec).unwrap();
         reader.count_by_owner(spec, &mut |_, _| {}).unwrap();
         reader.count_by_state(spec, true).unwrap();
-        for check in &spec.checks {
+        for check in &spec.queue.checks {
             reader.number(spec, &check.sql).unwrap();
         }
         if let Finished::Kept(runs) = &spec.finished {
@@ -272,13 +273,13 @@ impl<'a> Stage<'a> {
     fn write(&self) {
         for action in Action::ALL {
             let mut snapshot = self.snapshot();
-            if snapshot.spec.actions.get(&action).is_none_or(|moved| moved.refused.is_some()) {
+            if snapshot.jobs.actions.get(&action).is_none_or(|moved| moved.refused.is_some()) {
                 continue;
             }
             // Hours ago they died: a threshold of one hour fits queues that have none of their own too.
             let mut policy = Policy { older: Some(Duration::from_secs(3600)), to: Some(action), ..Policy::default() };
             // A message of pgmq that a reader holds comes back by itself: only a restart sweep requeues it.
-            if snapshot.spec.liveness.is_empty() || (self.queue, action) == ("pgmq", Action::Requeue) {
+            if snapshot.jobs.liveness.is_empty() || (self.queue, action) == ("pgmq", Action::Requeue) {
                 let scope = RestartScope::AllOwners;
                 policy.restart = Some(Restart { scope, before: None, began: snapshot.now(), first: None });
             }
@@ -293,7 +294,7 @@ impl<'a> Stage<'a> {
 
     fn names(&self) -> Vec<(String, String)> {
         let snapshot = self.snapshot();
-        let (spec, now) = (&snapshot.spec, snapshot.now());
+        let (spec, now) = (&snapshot.jobs, snapshot.now());
         let keys = [Key(vec![Cell::Null; spec.claim.key.len()])];
         let names = named(spec, &PostgresDialect, &keys, now);
         names.into_iter().map(|(name, sql)| (name, without_limit(&sql))).collect()

@@ -97,6 +97,7 @@ fn snapshot(doctor: &Doctor, tables: &Tables) -> Snapshot {
         place: &place,
         limits: &limits,
         target: None,
+        waits: Vec::new(),
     };
     session.snapshot().unwrap_or_else(|error| panic!("{preset}: {error}"))
 }
@@ -111,9 +112,9 @@ fn index(doctor: &Doctor, tables: &Tables) -> (Severity, Option<String>) {
 /// The statements that read all of the jobs' table or of an index on it, each with its plan.
 fn reading_all(doctor: &Doctor, tables: &Tables) -> Vec<String> {
     let snapshot = snapshot(doctor, tables);
-    let key = |n: i64| Key(vec![Cell::Integer(n); snapshot.spec.claim.key.len()]);
+    let key = |n: i64| Key(vec![Cell::Integer(n); snapshot.jobs.claim.key.len()]);
     let keys = [key(2001), key(2002)];
-    let statements = named(&snapshot.spec, &SqliteDialect, &keys, snapshot.now());
+    let statements = named(&snapshot.jobs, &SqliteDialect, &keys, snapshot.now());
     let connection = doctor.connect("queue.db");
     let mut reading = Vec::new();
     for (name, sql) in statements {

@@ -5,7 +5,7 @@ use jobdoctor::model::{Cell, Claim, Clocks, EvidenceRow, Key, Precondition, Read
 use jobdoctor::policy::{
     EarlierSnapshot, Globs, LiveOwners, Living, Policy, Rule, SeenClaim, Threshold, Verdict, judge, key_print, seen,
 };
-use jobdoctor::preset::QueueSpec;
+use jobdoctor::preset::Jobs;
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::property::queue::lease;
 use crate::property::queue_claim;
 
 /// The reference schema with a column that shows progress.
-fn with_progress() -> QueueSpec {
+fn with_progress() -> Jobs {
     let mut spec = lease().clone();
     spec.claim.progress = spec.claim.precondition.iter().take(1).cloned().collect();
     spec

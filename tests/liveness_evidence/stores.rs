@@ -7,7 +7,7 @@ use crate::support::labs::as_in_memory;
 use crate::support::tables::JOBS;
 use jobdoctor::model::Outcome::{Changed, Moved};
 use jobdoctor::policy::{SeenClaim, seen};
-use jobdoctor::preset::QueueSpec;
+use jobdoctor::preset::Jobs;
 use jobdoctor::store::{Store, Wanted};
 
 const MAPPING: &str = r#"
@@ -28,7 +28,7 @@ to = "QUEUED"
 "#;
 
 /// What is kept of the one claim there is, by a snapshot that saw it before as `before` says.
-fn looked(store: &dyn Store, spec: &QueueSpec, before: Option<&SeenClaim>) -> SeenClaim {
+fn looked(store: &dyn Store, spec: &Jobs, before: Option<&SeenClaim>) -> SeenClaim {
     let claims = scan(store, spec, &Wanted::All);
     let [claim] = claims.as_slice() else { panic!("there is one claim: {claims:#?}") };
     seen(before, claim, crate::support::doctor::look(store).now())

@@ -8,12 +8,12 @@ use jobdoctor::output::sentence;
 use jobdoctor::policy::{
     EarlierSnapshot, LiveOwners, Living, Policy, Restart, RestartScope, Rule, Verdict, judge, key_print, seen,
 };
-use jobdoctor::preset::{LiveTable, QueueSpec};
+use jobdoctor::preset::{Jobs, LiveTable};
 use std::sync::{Arc, OnceLock};
 
 /// A lease on the row, and a heartbeat and a start on the owner's.
-fn owned() -> &'static QueueSpec {
-    static OWNED: OnceLock<QueueSpec> = OnceLock::new();
+fn owned() -> &'static Jobs {
+    static OWNED: OnceLock<Jobs> = OnceLock::new();
     OWNED.get_or_init(|| {
         let text = r#"
             format = 1

@@ -7,7 +7,7 @@ use crate::support::figures;
 use jobdoctor::model::{Claim, LockSign, OwnerRow, Reading, Sign, Timestamp};
 use jobdoctor::policy::{LiveOwners, Living, Policy, Restart, RestartScope, judge};
 use jobdoctor::preset::encoding::{Encoding, Encodings};
-use jobdoctor::preset::{LiveTable, QueueSpec};
+use jobdoctor::preset::{Jobs, LiveTable};
 use std::sync::Arc;
 
 const SECOND: i64 = 1_000_000;
@@ -51,7 +51,7 @@ impl Against {
 }
 
 /// A queue whose claims are judged by their owner's row alone.
-fn queue(written: &str, other: &str) -> QueueSpec {
+fn queue(written: &str, other: &str) -> Jobs {
     let preset = mapping(
         r#"
 format = 1
@@ -93,7 +93,7 @@ fn at(micros: i64) -> Timestamp {
 }
 
 /// Whether a claim is called dead for what is earlier than what.
-fn is_dead(spec: &QueueSpec, against: Against, written: i64, other: i64) -> bool {
+fn is_dead(spec: &Jobs, against: Against, written: i64, other: i64) -> bool {
     let now = at(other + 200 * SECOND);
     let (claimed, beat, started) = match against {
         Against::Start => (written, now.micros(), Some(other)),

@@ -2,7 +2,7 @@
 
 use crate::support::doctor::built_in;
 use jobdoctor::model::Engine;
-use jobdoctor::preset::{LiveColumn, LiveSchema, LiveTable, Place, Preset, QueueSpec, View, resolve};
+use jobdoctor::preset::{Jobs, LiveColumn, LiveSchema, LiveTable, Place, Preset, resolve};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::OnceLock;
@@ -27,11 +27,11 @@ pub fn table(name: &str, columns: &[(&str, &str)]) -> LiveTable {
     }
 }
 
-pub fn resolved(preset: &Preset, tables: Vec<LiveTable>) -> QueueSpec {
+pub fn resolved(preset: &Preset, tables: Vec<LiveTable>) -> Jobs {
     let live = LiveSchema { engine: Engine::Sqlite, tables, role: None, enums: BTreeMap::new() };
     let mut never = |_: &str| -> Result<bool, Infallible> { Ok(false) };
-    match resolve(preset, &live, &Place::default(), View::Claims, &mut never) {
-        Ok(spec) => spec,
+    match resolve(preset, &live, &Place::default(), &[], &mut never) {
+        Ok(views) => Jobs::clone(&views.claims),
         Err(error) => panic!("the preset does not resolve: {error:?}"),
     }
 }
@@ -59,7 +59,7 @@ pub const COLUMNS: [(&str, &str); 19] = [
     ("finished_at", "integer"),
 ];
 
-pub fn lease() -> &'static QueueSpec {
-    static LEASE: OnceLock<QueueSpec> = OnceLock::new();
+pub fn lease() -> &'static Jobs {
+    static LEASE: OnceLock<Jobs> = OnceLock::new();
     LEASE.get_or_init(|| resolved(&built_in("lease"), vec![table("jobs", &COLUMNS)]))
 }

@@ -8,13 +8,13 @@ use jobdoctor::output::sentence;
 use jobdoctor::policy::{
     EarlierSnapshot, Globs, Policy, StateLimit, TooLong, Verdict, explain, judge, key_print, seen,
 };
-use jobdoctor::preset::{ClaimSpec, Liveness, QueueSpec, SilentAfter};
+use jobdoctor::preset::{ClaimSpec, Jobs, Liveness, SilentAfter};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// A queue that shows no sign of life but when a job was claimed.
-fn signless() -> (QueueSpec, Claim) {
+fn signless() -> (Jobs, Claim) {
     let (mut spec, mut claim) = (lease().clone(), super::queue_claim());
     spec.liveness.clear();
     claim.signs.clear();
@@ -22,7 +22,7 @@ fn signless() -> (QueueSpec, Claim) {
     (spec, claim)
 }
 
-fn lacking(spec: &QueueSpec, claim: &Claim, policy: &Policy) -> String {
+fn lacking(spec: &Jobs, claim: &Claim, policy: &Policy) -> String {
     match judge(spec, claim, policy, now()).verdict {
         Verdict::Unknown(lacking) => lacking.iter().map(sentence).collect::<Vec<_>>().join("; "),
         verdict => panic!("{verdict:?}"),
@@ -49,7 +49,7 @@ fn a_queue_without_any_sign_of_life() {
     let add =
         r#"no liveness is declared; add liveness = [{ by = "age", column = "claimed_at", silent_after = "30m" }]"#;
     assert_eq!(lacking(&spec, &claim, &Policy::default()), add);
-    let spec = QueueSpec { claim: ClaimSpec { claimed_at: None, ..spec.claim.clone() }, ..spec };
+    let spec = Jobs { claim: ClaimSpec { claimed_at: None, ..spec.claim.clone() }, ..spec };
     assert!(lacking(&spec, &claim, &Policy::default()).contains("only a restart sweep can judge its claims"));
 }
 

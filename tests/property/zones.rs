@@ -5,7 +5,7 @@ use crate::support::doctor::mapping;
 use crate::support::figures;
 use jobdoctor::model::{Claim, LockSign, OwnerRow, Reading, Sign, Timestamp};
 use jobdoctor::policy::{Judgement, Policy, Verdict, judge};
-use jobdoctor::preset::{LiveTable, QueueSpec};
+use jobdoctor::preset::{Jobs, LiveTable};
 use std::time::Duration;
 
 /// What shows life, or ends a job: each form that a time without a zone can have.
@@ -35,7 +35,7 @@ impl Form {
 }
 
 /// A queue on SQLite, whose texts say no zone.
-fn queue(form: Form, time_zone: &str) -> QueueSpec {
+fn queue(form: Form, time_zone: &str) -> Jobs {
     let deadline = if form == Form::Deadline { "[rules]\ndeadline = \"ends\"" } else { "" };
     let preset = mapping(&format!(
         r#"
@@ -76,7 +76,7 @@ fn read(ago: i64, zone: i64) -> Reading {
 }
 
 /// A claim whose last sign of life was so many seconds ago, and whose lease and deadline are over by as much.
-fn judged(spec: &QueueSpec, form: Form, threshold: u64, ago: i64, zone: i64) -> Judgement {
+fn judged(spec: &Jobs, form: Form, threshold: u64, ago: i64, zone: i64) -> Judgement {
     let at = read(ago, zone);
     let deadline = if form == Form::Deadline { at.clone() } else { Reading::Absent };
     let at = if form == Form::Deadline { read(1, zone) } else { at };

@@ -39,7 +39,7 @@ fn what_is_ended_by_decision_is_interrupted_in_no_preset() {
                 let store = open(&database.address());
                 let (place, limits) = (place(scene), limits());
                 let mut look = snapshot(&*store, stage, &place, &limits);
-                if !look.spec.tells_interrupted {
+                if !look.views.tells_interrupted {
                     return wrong;
                 }
                 let mut policy = policy(scene, false);
@@ -85,10 +85,17 @@ fn what_is_ended_by_decision_is_interrupted_in_no_preset() {
 }
 
 fn interrupted(store: &dyn Store, stage: &Stage, place: &Place) -> BTreeSet<String> {
-    let session =
-        Session { store, catalog: catalog(&stage.queue), preset: None, place, limits: &limits(), target: None };
+    let session = Session {
+        store,
+        catalog: catalog(&stage.queue),
+        preset: None,
+        place,
+        limits: &limits(),
+        target: None,
+        waits: Vec::new(),
+    };
     let mut look = session.snapshot_of_interrupted().unwrap_or_else(|error| panic!("{stage}: {error}"));
-    let (spec, mut keys) = (look.spec.clone(), BTreeSet::new());
+    let (spec, mut keys) = (look.jobs.clone(), BTreeSet::new());
     let mut each = |claim: jobdoctor::model::Claim| _ = keys.insert(claim.key.to_string());
     look.reader.scan(&spec, &Wanted::All, Detail::ForAction, &mut each).unwrap();
     keys

@@ -12,7 +12,7 @@ use jobdoctor::model::{Action, Engine, Timestamp};
 use jobdoctor::ops::{self, ApplyOptions, Selection, Session};
 use jobdoctor::policy::{LiveOwners, Living, Policy, Restart, RestartScope};
 use jobdoctor::preset::ident::{qualified, quoted};
-use jobdoctor::preset::{Catalog, Place, QueueSpec, StepSpec};
+use jobdoctor::preset::{Catalog, Jobs, Place, StepSpec};
 use jobdoctor::store::{Store, open};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -69,9 +69,17 @@ fn played(
         let store = open(&database.address());
         let place = Place { options: scene.options.iter().cloned().collect(), ..Place::default() };
         let limits = limits();
-        let session = Session { store: &*store, catalog, preset: None, place: &place, limits: &limits, target: None };
+        let session = Session {
+            store: &*store,
+            catalog,
+            preset: None,
+            place: &place,
+            limits: &limits,
+            target: None,
+            waits: Vec::new(),
+        };
         let mut snapshot = session.snapshot().unwrap_or_else(|error| panic!("{stage}, {}: {error}", scene.name));
-        let names = tables.get_or_insert_with(|| named(&snapshot.spec));
+        let names = tables.get_or_insert_with(|| named(&snapshot.jobs));
         let Some(table) = names.get(nth / 2) else { break };
         drop(snapshot.reader);
         let delete = table.as_ref().map(|table| format!("DELETE FROM {table};")).unwrap_or_default();
@@ -101,14 +109,14 @@ fn played(
 }
 
 /// The tables that the actions' own statements name, but for the job's; and none, for rows that contradict the sweep.
-fn named(spec: &QueueSpec) -> Vec<Option<String>> {
+fn named(spec: &Jobs) -> Vec<Option<String>> {
     let steps = spec.actions.values().flat_map(|action| &action.steps);
     let sql = steps.filter_map(|step| if let StepSpec::Sql { sql, .. } = step { Some(sql) } else { None });
     let logical: BTreeSet<&str> = sql.flat_map(|sql| sql.touches()).map(|(_, table)| table).collect();
     let tables = logical.into_iter().filter(|table| *table != spec.claim.lock_table);
     let physical = |table: &str| {
-        let table = spec.tables.get(table).unwrap();
-        if spec.engine == Engine::Sqlite { quoted(&table.name) } else { qualified(&table.schema, &table.name) }
+        let table = spec.queue.tables.get(table).unwrap();
+        if spec.queue.engine == Engine::Sqlite { quoted(&table.name) } else { qualified(&table.schema, &table.name) }
     };
     let tables: Vec<String> = tables.map(physical).collect();
     let none = (!tables.is_empty()).then_some(None);

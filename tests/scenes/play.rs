@@ -32,7 +32,15 @@ pub fn play(databases: &mut Databases, catalog: &Catalog, stage: &Stage, scene: 
 
     let store = open(&database.address());
     let (place, limits) = (Place { options: scene.options.iter().cloned().collect(), ..Place::default() }, limits());
-    let looking = Session { store: &*store, catalog, preset: None, place: &place, limits: &limits, target: None };
+    let looking = Session {
+        store: &*store,
+        catalog,
+        preset: None,
+        place: &place,
+        limits: &limits,
+        target: None,
+        waits: Vec::new(),
+    };
     let policy = Policy {
         older: scene.older.as_deref().map(|older| parse_duration(older).unwrap()),
         to: scene.to.as_deref().map(|to| Action::ALL.into_iter().find(|known| known.name() == to).unwrap()),
@@ -218,26 +226,25 @@ fn verdicts(look: &mut ops::Snapshot, scene: &Scene, policy: &Policy) -> BTreeMa
     let now = look.now();
     let mut found = BTreeMap::new();
     let ids: Vec<String> = scene.expected.keys().cloned().collect();
-    let judged =
-        |claim: &jobdoctor::model::Claim, spec: &jobdoctor::preset::QueueSpec| match judge(spec, claim, policy, now)
-            .verdict
-        {
-            Verdict::Healthy => "healthy".to_owned(),
-            Verdict::Unknown(_) => "unknown".to_owned(),
-            Verdict::Stuck(reasons) => {
-                let rules: Vec<&str> = reasons.iter().map(|reason| reason.rule.name()).collect();
-                format!("stuck by {}", rules.join("+"))
-            }
-        };
-    for job in look.reader.find(&look.spec, &ids).unwrap_or_else(|error| panic!("{error}")) {
-        let verdict = if job.in_flight { judged(&job.claim, &look.spec) } else { "not in flight".to_owned() };
+    let judged = |claim: &jobdoctor::model::Claim, spec: &jobdoctor::preset::Jobs| match judge(spec, claim, policy, now)
+        .verdict
+    {
+        Verdict::Healthy => "healthy".to_owned(),
+        Verdict::Unknown(_) => "unknown".to_owned(),
+        Verdict::Stuck(reasons) => {
+            let rules: Vec<&str> = reasons.iter().map(|reason| reason.rule.name()).collect();
+            format!("stuck by {}", rules.join("+"))
+        }
+    };
+    for job in look.reader.find(&look.jobs, &ids).unwrap_or_else(|error| panic!("{error}")) {
+        let verdict = if job.in_flight { judged(&job.claim, &look.jobs) } else { "not in flight".to_owned() };
         found.insert(job.claim.key.to_string(), verdict);
     }
     let mut each = |claim: jobdoctor::model::Claim| {
-        found.insert(claim.key.to_string(), judged(&claim, &look.spec));
+        found.insert(claim.key.to_string(), judged(&claim, &look.jobs));
     };
     look.reader
-        .scan(&look.spec, &jobdoctor::store::Wanted::All, Detail::ForAction, &mut each)
+        .scan(&look.jobs, &jobdoctor::store::Wanted::All, Detail::ForAction, &mut each)
         .unwrap_or_else(|error| panic!("{error}"));
     found
 }

@@ -8,7 +8,7 @@ use crate::support::dice::one_in;
 use crate::support::doctor::limits;
 use jobdoctor::model::Engine;
 use jobdoctor::ops::Session;
-use jobdoctor::preset::{Catalog, Column, Expr, Piece, Place, QueueSpec};
+use jobdoctor::preset::{Catalog, Column, Expr, Jobs, Piece, Place};
 use jobdoctor::store::open;
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -66,7 +66,7 @@ const COMPARED: [(&str, &[&str]); 14] = [
 ];
 
 /// The columns of the precondition, each with the table that it stands in, as a statement names it.
-fn columns(spec: &QueueSpec) -> Vec<(String, String)> {
+fn columns(spec: &Jobs) -> Vec<(String, String)> {
     let mut aliases: BTreeMap<&str, &str> =
         BTreeMap::from([(spec.claim.lock.as_str(), spec.claim.lock_table.as_str())]);
     aliases.extend(spec.owner.row.as_ref().map(|row| ("o", row.table.as_str())));
@@ -79,7 +79,8 @@ fn columns(spec: &QueueSpec) -> Vec<(String, String)> {
         }
     }
     let named = |column: &Column| {
-        let (table, name) = match (spec.preset.as_str(), aliases.get(column.alias.as_str()), column.name.as_str()) {
+        let (table, name) = match (spec.queue.preset.as_str(), aliases.get(column.alias.as_str()), column.name.as_str())
+        {
             (_, Some(table), name) => (*table, name),
             // Of sub-selects.
             ("quartz", None, "grace") => return None,
@@ -90,7 +91,7 @@ fn columns(spec: &QueueSpec) -> Vec<(String, String)> {
             ("procrastinate", None, name) => ("events", name),
             (preset, None, name) => panic!("{preset}: in which table is {name}?"),
         };
-        let table = spec.tables.get(table)?;
+        let table = spec.queue.tables.get(table)?;
         Some((format!("\"{}\".\"{}\"", table.schema, table.name), name.to_owned()))
     };
     let column = |expr: &Expr| match expr {
@@ -156,16 +157,24 @@ pub fn unprotected(databases: &mut Databases, stage: &Stage, catalog: &Catalog) 
 }
 
 /// The queue of a scene with the preset as it is.
-pub fn spec(databases: &mut Databases, stage: &Stage, scene: &Scene) -> QueueSpec {
+pub fn spec(databases: &mut Databases, stage: &Stage, scene: &Scene) -> Jobs {
     let mut database = databases.with(stage);
     play::set_up(&mut *database, scene);
     let store = open(&database.address());
     let (place, limits) = (Place { options: scene.options.iter().cloned().collect(), ..Place::default() }, limits());
     let as_it_is = play::catalog(&stage.queue);
-    let session =
-        Session { store: &*store, catalog: as_it_is, preset: None, place: &place, limits: &limits, target: None };
+    let session = Session {
+        store: &*store,
+        catalog: as_it_is,
+        preset: None,
+        place: &place,
+        limits: &limits,
+        target: None,
+        waits: Vec::new(),
+    };
     let looked = if scene.interrupted.is_some() { session.snapshot_of_interrupted() } else { session.snapshot() };
-    looked.unwrap_or_else(|error| panic!("{stage}: {error}")).spec
+    let looked = looked.unwrap_or_else(|error| panic!("{stage}: {error}"));
+    Jobs::clone(&looked.jobs)
 }
 
 #[test]

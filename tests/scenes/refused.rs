@@ -61,7 +61,7 @@ fn a_job_whose_twin_has_vanished_is_not_failed() {
             let (place, limits) = (place(scene), limits());
             let mut snapshot = snapshot(&*store, stage, &place, &limits);
             let fail = Policy { to: Some(Action::Fail), ..policy(scene, true) };
-            let (now, spec, mut steps) = (snapshot.now(), snapshot.spec.clone(), Vec::new());
+            let (now, spec, mut steps) = (snapshot.now(), snapshot.jobs.clone(), Vec::new());
             let mut each =
                 |claim: jobdoctor::model::Claim| match draft(&spec, &claim, &judge(&spec, &claim, &fail, now), &fail) {
                     Draft::Step(step) if step.key.to_string() == *id => steps.push(*step),
@@ -103,8 +103,8 @@ fn without_a_fail_nothing_is_failed_instead() {
     assert!(planned.is_err_and(|error| error.to_string().contains("has no fail")));
 }
 
-fn remove(database: &mut dyn Database, spec: &jobdoctor::preset::QueueSpec, ids: &[&String]) {
-    let table = &spec.tables[&spec.claim.lock_table];
+fn remove(database: &mut dyn Database, spec: &jobdoctor::preset::Jobs, ids: &[&String]) {
+    let table = &spec.queue.tables[&spec.claim.lock_table];
     let key = &spec.claim.key.last().unwrap().name;
     for id in ids {
         let id = id.rsplit('/').next().unwrap();
@@ -135,7 +135,8 @@ pub(super) fn snapshot<'a>(
     place: &'a Place,
     limits: &'a jobdoctor::store::Limits,
 ) -> Snapshot {
-    let session = Session { store, catalog: catalog(&stage.queue), preset: None, place, limits, target: None };
+    let session =
+        Session { store, catalog: catalog(&stage.queue), preset: None, place, limits, target: None, waits: Vec::new() };
     session.snapshot().unwrap_or_else(|error| panic!("{stage}: {error}"))
 }
 

@@ -64,7 +64,15 @@ fn found(databases: &mut Databases, stage: &Stage, catalog: &Catalog, scene: &st
     let options =
         options.filter_map(|line| line.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())));
     let (place, limits) = (Place { options: options.collect(), ..Place::default() }, limits());
-    let session = Session { store: &*store, catalog, preset: None, place: &place, limits: &limits, target: None };
+    let session = Session {
+        store: &*store,
+        catalog,
+        preset: None,
+        place: &place,
+        limits: &limits,
+        target: None,
+        waits: Vec::new(),
+    };
     let mut snapshot = session.snapshot().unwrap_or_else(|error| panic!("{stage}: {error}"));
     let older = told(scene, "-- older: ").first().map(|older| parse_duration(older).unwrap());
     let policy = Policy { older, ..Policy::default() };
@@ -75,7 +83,7 @@ fn found(databases: &mut Databases, stage: &Stage, catalog: &Catalog, scene: &st
     let unknown = waiting.unknown.iter().map(|why| format!("unknown: {why}"));
     let mut lines: Vec<String> = unknown.chain(queues.into_iter().map(spelled)).collect();
     for id in told(scene, "-- show ").iter().filter_map(|line| line.split_once(": ")).map(|(id, _)| id.to_owned()) {
-        let shown = show(&session, &mut snapshot, std::slice::from_ref(&id), &policy, None, None).unwrap();
+        let shown = show(&mut snapshot, std::slice::from_ref(&id), &policy, None, None).unwrap();
         let all: Vec<String> =
             shown.jobs.iter().filter(|job| !job.in_flight).map(|job| shown_as(job, shown.store_time)).collect();
         lines.push(format!("{id}: {}", all.join(" + ")));

@@ -16,7 +16,7 @@ use crate::support::dice::one_in;
 use crate::support::doctor::{column_of, do_not_compare, forget_evidence};
 use crate::support::figures;
 use jobdoctor::model::{BatchReport, Engine, Outcome};
-use jobdoctor::preset::{Expr, Piece, QueueSpec, StateSource, StepSpec, Template};
+use jobdoctor::preset::{Expr, Jobs, Piece, StateSource, StepSpec, Template, What};
 use jobdoctor::store::StoreError;
 
 /// Within so many seeds it must be caught.
@@ -68,7 +68,7 @@ fn of_the_precondition() -> Vec<Mutant> {
             keeping(mutant, &["status", "owner_id", "lease_token"]);
         }),
         mutant("by state and cut-off alone", Heartbeat, "S1", |mutant| {
-            let cut_off = match mutant.looks.engine {
+            let cut_off = match mutant.looks.queue.engine {
                 Engine::Sqlite => "j.heartbeat_at < unixepoch('now') - 300",
                 Engine::Postgres => "j.heartbeat_at < now() - interval '300 s'",
             };
@@ -154,12 +154,13 @@ fn without(mutant: &mut Practice, column: &str) {
     }
 }
 
-fn all_states(spec: &mut QueueSpec) {
+fn all_states(spec: &mut Jobs) {
     let others =
-        [&spec.states.waiting, &spec.states.done, &spec.states.failed, &spec.states.cancelled].map(Clone::clone);
-    spec.states.in_flight.extend(others.concat());
+        [&spec.queue.states.waiting, &spec.queue.states.done, &spec.queue.states.failed, &spec.queue.states.cancelled]
+            .map(Clone::clone);
+    spec.states.extend(others.concat());
     // Or the check after the action would see every state as one in flight.
-    spec.waits = true;
+    spec.what = What::Waited;
 }
 
 fn instead(mutant: &mut Practice, column: &str, text: &str) {
@@ -209,7 +210,7 @@ fn are_caught(make: Make, mutants: Vec<Mutant>) {
     let mut count = 0;
     for mutant in mutants {
         let world = worlds.iter_mut().find(|world| world.queue == mutant.queue).unwrap();
-        if mutant.only_where_writes_are_shared && world.spec.engine == Engine::Sqlite {
+        if mutant.only_where_writes_are_shared && world.spec.queue.engine == Engine::Sqlite {
             continue;
         }
         let practice = mutant.practice(world);

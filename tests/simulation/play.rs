@@ -8,7 +8,7 @@ use super::queue::{FIRST_TOKEN, name};
 use super::world::{CutOff, World, doctor_name, limits};
 use crate::support::doctor::{REASON, Unrecorded};
 use jobdoctor::model::{Batch, BatchReport, Cost, End, Outcome, RunHead, Step, Timestamp};
-use jobdoctor::preset::QueueSpec;
+use jobdoctor::preset::Jobs;
 use jobdoctor::store::{Recorder, StoreError, StoreErrorKind};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -220,13 +220,7 @@ impl Stage<'_> {
 }
 
 /// Through a connection that is cut off at the commit.
-fn through(
-    cut: &CutOff,
-    doctor: Doctor,
-    comes_back: bool,
-    spec: &QueueSpec,
-    batch: &Batch<'_>,
-) -> BatchReport<StoreError> {
+fn through(cut: &CutOff, doctor: Doctor, comes_back: bool, spec: &Jobs, batch: &Batch<'_>) -> BatchReport<StoreError> {
     let mut limits = limits(&doctor_name(doctor));
     if !comes_back {
         // It asks in vain, for as long as it may.

@@ -5,15 +5,15 @@ use super::world::{World, doctor_name, limits};
 use crate::support::doctor::steps_seen;
 use jobdoctor::model::{BatchReport, Step};
 use jobdoctor::policy::Policy;
-use jobdoctor::preset::QueueSpec;
+use jobdoctor::preset::Jobs;
 use jobdoctor::store::StoreError;
 use std::rc::Rc;
 
 pub struct Practice {
     /// The queue as they look at it.
-    pub looks: QueueSpec,
+    pub looks: Jobs,
     /// The queue as they write to it: the same.
-    pub applies: QueueSpec,
+    pub applies: Jobs,
     /// What they do to a plan before it is applied: nothing.
     pub plan: fn(&mut Vec<Step>),
     /// What they do to a report before it is told: nothing.

@@ -7,7 +7,7 @@ use jobdoctor::model::{
 };
 use jobdoctor::ops::{ApplyOptions, Guard, Mode, cutoffs as cutoffs_of};
 use jobdoctor::policy::{Delay, Draft, Override, Policy, Verdict, draft, judge};
-use jobdoctor::preset::{Catalog, Expr, Place, Preset, QueueSpec, ResolveError, SpecError, View, resolve};
+use jobdoctor::preset::{Catalog, Expr, Jobs, Place, Preset, ResolveError, SpecError, resolve};
 use jobdoctor::store::{Detail, Interrupt, Limits, Reader, Recorder, Store, StoreError, Wanted};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -59,19 +59,19 @@ pub fn mapping(toml: &str) -> Preset {
     Preset::parse("the test's mapping", "mapping", toml).unwrap_or_else(|error| panic!("{error}"))
 }
 
-pub fn try_resolve(store: &dyn Store, preset: &Preset, place: &Place) -> Result<QueueSpec, SpecError> {
+pub fn try_resolve(store: &dyn Store, preset: &Preset, place: &Place) -> Result<Jobs, SpecError> {
     let mut reader = look(store);
     let mut names = preset.table_names(store.engine(), &place.options);
     names.extend(place.table.clone());
     let live = reader.live_schema(&names).unwrap();
-    match resolve(preset, &live, place, View::Claims, &mut |sql| reader.ask(sql)) {
-        Ok(spec) => Ok(spec),
+    match resolve(preset, &live, place, &[], &mut |sql| reader.ask(sql)) {
+        Ok(views) => Ok(Jobs::clone(&views.claims)),
         Err(ResolveError::Spec(error)) => Err(error),
         Err(ResolveError::Ask(error)) => panic!("{error}"),
     }
 }
 
-pub fn fit(store: &dyn Store, preset: &Preset) -> QueueSpec {
+pub fn fit(store: &dyn Store, preset: &Preset) -> Jobs {
     try_resolve(store, preset, &Place::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -79,7 +79,7 @@ pub fn cutoffs(reader: &dyn Reader, policy: &Policy) -> Wanted {
     Wanted::Suspects(cutoffs_of(reader.now(), policy))
 }
 
-pub fn scan(store: &dyn Store, spec: &QueueSpec, wanted: &Wanted) -> Vec<Claim> {
+pub fn scan(store: &dyn Store, spec: &Jobs, wanted: &Wanted) -> Vec<Claim> {
     let mut claims = Vec::new();
     look(store)
         .scan(spec, wanted, Detail::ForAction, &mut |claim| claims.push(claim))
@@ -88,21 +88,21 @@ pub fn scan(store: &dyn Store, spec: &QueueSpec, wanted: &Wanted) -> Vec<Claim> 
 }
 
 /// A lab's store, and the preset as it fits its tables.
-pub fn fitted(lab: &(impl Lab + ?Sized), preset: &Preset) -> (Box<dyn Store>, QueueSpec) {
+pub fn fitted(lab: &(impl Lab + ?Sized), preset: &Preset) -> (Box<dyn Store>, Jobs) {
     let store = lab.store();
     let spec = fit(&*store, preset);
     (store, spec)
 }
 
 /// And the steps that a plain policy leads to.
-pub fn planned(lab: &(impl Lab + ?Sized), preset: &Preset) -> (Box<dyn Store>, QueueSpec, Vec<Step>) {
+pub fn planned(lab: &(impl Lab + ?Sized), preset: &Preset) -> (Box<dyn Store>, Jobs, Vec<Step>) {
     let (store, spec) = fitted(lab, preset);
     let steps = steps(&*store, &spec, &Policy::default());
     (store, spec, steps)
 }
 
 /// What came of one claim in flight, in words that are the same in every store; sorted by id.
-pub fn verdicts(store: &dyn Store, spec: &QueueSpec, policy: &Policy) -> Vec<String> {
+pub fn verdicts(store: &dyn Store, spec: &Jobs, policy: &Policy) -> Vec<String> {
     let mut reader = look(store);
     let (now, wanted) = (reader.now(), cutoffs(&*reader, policy));
     let mut lines = Vec::new();
@@ -133,12 +133,12 @@ pub fn verdicts(store: &dyn Store, spec: &QueueSpec, policy: &Policy) -> Vec<Str
     lines
 }
 
-pub fn steps(store: &dyn Store, spec: &QueueSpec, policy: &Policy) -> Vec<Step> {
+pub fn steps(store: &dyn Store, spec: &Jobs, policy: &Policy) -> Vec<Step> {
     steps_seen(&mut *look(store), spec, policy)
 }
 
 /// The same of a snapshot that has begun.
-pub fn steps_seen(reader: &mut dyn Reader, spec: &QueueSpec, policy: &Policy) -> Vec<Step> {
+pub fn steps_seen(reader: &mut dyn Reader, spec: &Jobs, policy: &Policy) -> Vec<Step> {
     let (now, wanted) = (reader.now(), cutoffs(reader, policy));
     let mut steps = Vec::new();
     let mut each = |claim: Claim| {
@@ -151,22 +151,22 @@ pub fn steps_seen(reader: &mut dyn Reader, spec: &QueueSpec, policy: &Policy) ->
     steps
 }
 
-pub fn apply(store: &dyn Store, spec: &QueueSpec, steps: &[Step]) -> BatchReport<StoreError> {
+pub fn apply(store: &dyn Store, spec: &Jobs, steps: &[Step]) -> BatchReport<StoreError> {
     apply_within(store, spec, steps, &limits())
 }
 
 /// The same where each job may run again so much later than now.
-pub fn apply_later(store: &dyn Store, spec: &QueueSpec, steps: &[Step], waits: &[Duration]) -> BatchReport<StoreError> {
+pub fn apply_later(store: &dyn Store, spec: &Jobs, steps: &[Step], waits: &[Duration]) -> BatchReport<StoreError> {
     apply_batch(store, spec, steps, waits, &limits())
 }
 
-pub fn apply_within(store: &dyn Store, spec: &QueueSpec, steps: &[Step], limits: &Limits) -> BatchReport<StoreError> {
+pub fn apply_within(store: &dyn Store, spec: &Jobs, steps: &[Step], limits: &Limits) -> BatchReport<StoreError> {
     apply_batch(store, spec, steps, &[], limits)
 }
 
 fn apply_batch(
     store: &dyn Store,
-    spec: &QueueSpec,
+    spec: &Jobs,
     steps: &[Step],
     waits: &[Duration],
     limits: &Limits,
@@ -246,7 +246,7 @@ pub fn column_of(part: &Expr) -> &str {
 }
 
 /// The queue of a doctor that does not compare that column: a mutant.
-pub fn do_not_compare(spec: &mut QueueSpec, column: &str) {
+pub fn do_not_compare(spec: &mut Jobs, column: &str) {
     let before = spec.claim.precondition.len();
     spec.claim.precondition.retain(|part| column_of(part) != column);
     assert_eq!(spec.claim.precondition.len() + 1, before, "{column} is in the precondition once");

@@ -59,14 +59,14 @@ fn examine(context: &Context, settings: &Settings, database: &Database) -> Resul
     let setup: Vec<String> = database.warnings().iter().cloned().chain(database.dropped()).collect();
     let limits = settings.limits("check", READING, &context.interrupt, false);
     let with_waiting = settings.too_long().entries.iter().any(|entry| entry.since.is_some());
-    let too_long = ops::unfit_limits(&settings.session(store.as_ref(), &limits), &snapshot.spec, &settings.too_long())?;
+    let too_long = ops::unfit_limits(&settings.session(store.as_ref(), &limits), &snapshot.jobs, &settings.too_long())?;
     let delay = Delay { delay: settings.target.delay, jitter: settings.target.jitter };
     let mut unfit = ops::unfit_for_target(&snapshot, settings.target.max_stalls, &delay);
     unfit.extend(too_long.into_iter().map(|why| ("too_long", why)));
     let mut checked = ops::check(&mut snapshot, &setup, &unfit, with_waiting)?;
     let is_swept = settings.target.interrupted;
-    if snapshot.spec.tells_interrupted || is_swept {
-        let misfit = ops::why_unbounded(&snapshot, settings.target.max_stalls).filter(|_| is_swept);
+    if snapshot.views.tells_interrupted || is_swept {
+        let misfit = ops::why_unbounded(&mut snapshot, settings.target.max_stalls)?.filter(|_| is_swept);
         checked.add_interrupted(&settings.session(store.as_ref(), &limits), (is_swept, misfit))?;
     }
     checked.document.findings.extend(settings.target.on_run.first().map(|program| on_run(program)));

@@ -43,10 +43,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     list.wrong.iter().for_each(|why| context.ui.warn(why));
     list.unmatched.iter().for_each(|warning| context.ui.warn_about_setup(warning));
     let payload = args.payload.map(|bytes| bytes as usize);
-    let limits = settings.limits("show", READING, &context.interrupt, false);
-    let session = settings.session(store.as_ref(), &limits);
     let journals = context.environment.journals();
-    let document = ops::show(&session, &mut snapshot, &args.ids, &policy, payload, journals.as_ref())?;
+    let document = ops::show(&mut snapshot, &args.ids, &policy, payload, journals.as_ref())?;
     let missing = missing(&document.target, &document.not_found);
     if let Some(error) = missing.as_ref().filter(|_| document.jobs.is_empty()) {
         return Err(error.clone());

@@ -80,7 +80,7 @@ fn situation(settings: &Settings, store: &dyn Store, policy: &Policy, context: &
     let session = settings.session(store, &limits);
     let mut snapshot = session.snapshot()?;
     context.report_queue(&snapshot);
-    let mut status = ops::status(&session, &mut snapshot, policy, context.environment.journals().as_ref())?;
+    let mut status = ops::status(&mut snapshot, policy, context.environment.journals().as_ref())?;
     let counts = &status.summary.counts;
     let zone = context.zone_command(settings, "status", &status.head.target.preset, counts.unknown_zone);
     let next = match () {

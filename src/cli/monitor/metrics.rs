@@ -78,7 +78,7 @@ impl Metrics {
     /// Measures the jobs in flight, if the metrics are written or printed. Call it before the run acts on them.
     pub fn measure(&mut self, snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<(), OpsError> {
         if self.measures {
-            selection.check(&snapshot.spec, policy)?;
+            selection.check(&snapshot.jobs, policy)?;
             self.measured = Some(ops::measure(snapshot, selection, policy)?);
         }
         Ok(())

@@ -36,12 +36,20 @@ pub fn prove(
     let mut catalog = Catalog::default();
     catalog.add(Preset::of(DOCUMENT, &draft.name, mapping)?)?;
     let place = Place::default();
-    let session = Session { store, catalog: &catalog, preset: Some(&draft.name), place: &place, limits, target: None };
+    let session = Session {
+        store,
+        catalog: &catalog,
+        preset: Some(&draft.name),
+        place: &place,
+        limits,
+        target: None,
+        waits: Vec::new(),
+    };
     let mut snapshot = session.snapshot()?;
     let found = stale(&mut snapshot, &Selection::default(), &Policy::default(), Collector::first(1), &mut |_| false)?;
     let mut findings = check(&mut snapshot, &[], &[], false)?.document.findings;
     findings.retain(|finding| finding.severity != Severity::Ok);
-    let actions: Vec<Action> = snapshot.spec.actions.keys().copied().collect();
+    let actions: Vec<Action> = snapshot.jobs.actions.keys().copied().collect();
     // A reader's snapshot must not stay open while writing: on SQLite it could keep the writer out.
     drop(snapshot);
     if let Some(dry_run) = dry_run {

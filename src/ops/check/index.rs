@@ -5,7 +5,7 @@ use crate::model::Cell;
 use crate::ops::OpsError;
 use crate::ops::session::Snapshot;
 use crate::preset::ident::{literal, qualified, quoted};
-use crate::preset::{Column, Expr, LiveIndex, LiveTable, Piece, QueueSpec, StateValue, Template};
+use crate::preset::{Column, Expr, Jobs, LiveIndex, LiveTable, Piece, StateValue, Template};
 use regex_lite::Regex;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -20,8 +20,8 @@ pub(super) fn index(
     snapshot: &mut Snapshot,
     counted: Option<Duration>,
 ) -> Result<(), OpsError> {
-    let spec = &snapshot.spec;
-    let Some(table) = spec.tables.get(&spec.claim.lock_table) else { return Ok(()) };
+    let spec = &snapshot.jobs;
+    let Some(table) = spec.queue.tables.get(&spec.claim.lock_table) else { return Ok(()) };
     // A view's own tables have the indexes.
     let live = snapshot.live.table(Some(&table.schema), &table.name).filter(|live| !live.is_view);
     let Some(live) = live else { return Ok(()) };
@@ -66,7 +66,7 @@ pub(super) fn index(
 /// True if the index holds every row of the listing and few others: a partial one whose condition the listing implies,
 /// or one whose first column the listing compares. The planner is not asked: its plan for a table that is small today
 /// goes through an index that a large table has no use for, such as one on the heartbeats that finished jobs keep.
-fn leads_to(spec: &QueueSpec, index: &LiveIndex, listing: &BTreeSet<Condition>) -> bool {
+fn leads_to(spec: &Jobs, index: &LiveIndex, listing: &BTreeSet<Condition>) -> bool {
     if let Some(condition) = &index.condition {
         return is_implied(condition, listing);
     }
@@ -76,7 +76,7 @@ fn leads_to(spec: &QueueSpec, index: &LiveIndex, listing: &BTreeSet<Condition>) 
     let is_kept = is_sign && spec.claim.own_state().is_some();
     listing.iter().any(|condition| match words(condition)[..] {
         [column, "=", _] => column == first,
-        [column, "is", "not", "null"] => column == first && !is_kept && spec.engine.plans_with_values(),
+        [column, "is", "not", "null"] => column == first && !is_kept && spec.queue.engine.plans_with_values(),
         _ => is_sign && !is_kept && bounds(condition, &first),
     })
 }
@@ -92,14 +92,14 @@ fn words(condition: &Condition) -> Vec<&str> {
 }
 
 /// The signs of life on the claim's own row.
-fn signs(spec: &QueueSpec) -> impl Iterator<Item = &Column> {
+fn signs(spec: &Jobs) -> impl Iterator<Item = &Column> {
     let signs = spec.liveness.iter().filter_map(|source| source.column()).map(|time| &time.column);
     signs.filter(|column| column.alias == spec.claim.lock)
 }
 
 /// The conditions of each listing, one for each in-flight state. Empty if every row of the table is in flight. Where rows
 /// lie in the order of the key, they are looked for by their state alone.
-fn listings(spec: &QueueSpec) -> Vec<BTreeSet<Condition>> {
+fn listings(spec: &Jobs) -> Vec<BTreeSet<Condition>> {
     let text = |piece: &Piece| match piece {
         Piece::Text(text) => text.clone(),
         _ => "?".to_owned(),
@@ -113,7 +113,7 @@ fn listings(spec: &QueueSpec) -> Vec<BTreeSet<Condition>> {
     let states = match spec.claim.own_state() {
         Some(column) => {
             let is = |state: &StateValue| conditions(&format!("{} = {}", quoted(&column.name), stored(state)));
-            spec.states.in_flight.iter().map(is).collect()
+            spec.states.iter().map(is).collect()
         }
         None => vec![Vec::new()],
     };
@@ -167,7 +167,7 @@ fn is_implied(condition: &str, listing: &BTreeSet<Condition>) -> bool {
 }
 
 /// What makes an index that leads there and stays small, because finished jobs are not in it.
-fn statement(spec: &QueueSpec, live: &LiveTable) -> Option<String> {
+fn statement(spec: &Jobs, live: &LiveTable) -> Option<String> {
     // A job that no worker holds has no value there.
     let tells = |column: &&Column| {
         let is_set = is_set(&column.name.to_lowercase());
@@ -180,7 +180,7 @@ fn statement(spec: &QueueSpec, live: &LiveTable) -> Option<String> {
     };
     let column = quoted(&column.name);
     let index = |table: &str| quoted(&format!("{table}_in_flight"));
-    if !spec.engine.plans_with_values() {
+    if !spec.queue.engine.plans_with_values() {
         let on = format!("CREATE INDEX {} ON {}", index(&live.name), name(spec, live));
         return Some(match state.map(|state| quoted(&state.name)) {
             Some(state) if state != column => format!("{on} ({state}, {column})"),
@@ -189,7 +189,7 @@ fn statement(spec: &QueueSpec, live: &LiveTable) -> Option<String> {
         });
     }
     let condition = match state {
-        Some(state) => match spec.states.in_flight.iter().map(stored).collect::<Vec<_>>().as_slice() {
+        Some(state) => match spec.states.iter().map(stored).collect::<Vec<_>>().as_slice() {
             [only] => format!("{} = {only}", quoted(&state.name)),
             several => format!("{} IN ({})", quoted(&state.name), several.join(", ")),
         },
@@ -211,7 +211,7 @@ fn statement(spec: &QueueSpec, live: &LiveTable) -> Option<String> {
     Some(std::iter::once(whole).chain(parts).collect::<Vec<_>>().join("; ") + ";")
 }
 
-fn owner(spec: &QueueSpec) -> Option<&Column> {
+fn owner(spec: &Jobs) -> Option<&Column> {
     let Some(Expr::Column(owner)) = &spec.owner.id else { return None };
     Some(owner).filter(|owner| owner.alias == spec.claim.lock)
 }

@@ -10,7 +10,7 @@ use super::session::{Session, Snapshot};
 use crate::model::{Action, Engine};
 use crate::output::{Check, CheckFinding, Severity, held_for_long, out_of_sight, remedy};
 use crate::preset::ident::{qualified, quoted};
-use crate::preset::{LiveTable, QueueSpec};
+use crate::preset::{Jobs, LiveTable};
 use crate::store::{Detail, Forbids, StoreErrorKind, Wanted};
 use std::time::{Duration, Instant};
 
@@ -39,13 +39,13 @@ pub fn check(
         findings.add(Severity::Error, id, why.clone(), None);
     }
     server(&mut findings, snapshot);
-    findings.list.extend(unasked(std::env::consts::OS, snapshot.spec.engine));
+    findings.list.extend(unasked(std::env::consts::OS, snapshot.jobs.queue.engine));
     if snapshot.target.standby.is_some() {
         let fix = "name its primary, or several hosts and target_session_attrs=read-write".to_owned();
         let detail = "this is a standby: jobdoctor can list it and apply nothing".to_owned();
         findings.add(Severity::Error, "standby", detail, Some(fix));
     }
-    let has_roles = snapshot.spec.engine.has_roles();
+    let has_roles = snapshot.jobs.queue.engine.has_roles();
     if has_roles
         && snapshot.target.standby.is_none()
         && snapshot.reader.ask("SELECT pg_catalog.current_setting('default_transaction_read_only') = 'on'")?
@@ -61,7 +61,7 @@ pub fn check(
     }
     schema::preset(&mut findings, snapshot);
     if let Some(found) = snapshot.unfamiliar_states()? {
-        let (table, preset) = (&snapshot.target.table, &snapshot.spec.preset);
+        let (table, preset) = (&snapshot.target.table, &snapshot.jobs.queue.preset);
         let (severity, place) = match &snapshot.states_at {
             // A mapping is the operator's own: each state of the table can be named in it.
             Some(at) if !found.are_unasked() => (Severity::Error, format!("{at}: ")),
@@ -81,7 +81,7 @@ pub fn check(
     if can_list {
         schema::key(&mut findings, snapshot)?;
     }
-    if let Some(why) = &snapshot.spec.unwritable {
+    if let Some(why) = &snapshot.jobs.unwritable {
         // SQLite alone has the clause, and Postgres alone foreign tables.
         let (id, fix) = match has_roles {
             true => ("foreign_table", "run jobdoctor on the server that holds the rows"),
@@ -102,7 +102,7 @@ pub fn check(
     schema::ledger(&mut findings, snapshot);
     let counted = can_list.then(|| time_counting(snapshot)).transpose()?;
     index::index(&mut findings, snapshot, counted)?;
-    let is_moved = snapshot.spec.advice_only().is_none();
+    let is_moved = snapshot.jobs.advice_only().is_none();
     for table in snapshot.written_tables().into_iter().filter(|table| is_moved && !table.triggers.is_empty()) {
         let names = table.triggers.join(", ");
         let detail = format!("table {} has triggers, and an action may fire them: {names}", table.name);
@@ -121,7 +121,7 @@ pub fn check(
                 "an action whose statement a rule swallows is refused; a dry run on the server shows it".to_owned();
             findings.add(Severity::Warning, "rules", detail, Some(fix));
         }
-        for detail in cascades(snapshot, Action::ALL.iter(), true)? {
+        for detail in cascades(snapshot, &snapshot.jobs.clone(), Action::ALL.iter(), true)? {
             findings.add(Severity::Warning, "cascades", detail, None);
         }
     }
@@ -144,7 +144,7 @@ pub fn check(
             can_list: can_list && snapshot.caution.as_ref().is_none_or(|caution| caution.forbids < Forbids::Judging),
             can_reclaim: is_fit && is_moved,
             findings: findings.list,
-            not_tried: if is_moved { not_tried(snapshot.spec.engine) } else { Vec::new() },
+            not_tried: if is_moved { not_tried(snapshot.jobs.queue.engine) } else { Vec::new() },
             try_with: None,
         },
         is_fit,
@@ -162,11 +162,11 @@ impl Checked {
     ) -> Result<(), OpsError> {
         let mut findings = Findings { list: Vec::new(), denied: false };
         let tried = session.snapshot_of_interrupted().and_then(|mut snapshot| {
-            let is_retried = snapshot.spec.library_command().is_none();
+            let is_retried = snapshot.jobs.library_command().is_none();
             is_retried.then(|| rights::rights(&mut findings, &snapshot, false));
             let none = Wanted::Since(snapshot.now());
-            snapshot.reader.scan(&snapshot.spec, &none, Detail::ForAction, &mut |_| {})?;
-            snapshot.reader.ended(&snapshot.spec, snapshot.reader.now())?;
+            snapshot.reader.scan(&snapshot.jobs, &none, Detail::ForAction, &mut |_| {})?;
+            snapshot.reader.ended(&snapshot.jobs, snapshot.reader.now())?;
             if is_retried { rights::actions(&mut findings, &mut snapshot) } else { Ok(()) }
         });
         match tried {
@@ -225,7 +225,7 @@ impl Findings {
 
 /// Transactions that have held locks on the queue's tables for long.
 fn locks(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<(), OpsError> {
-    let holders = match snapshot.reader.long_locks(&snapshot.spec) {
+    let holders = match snapshot.reader.long_locks(&snapshot.jobs) {
         Err(error) if error.spoils_the_snapshot() => return Err(error.into()),
         other => other.unwrap_or_default(),
     };
@@ -248,7 +248,7 @@ fn locks(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<(), OpsErro
 /// How long the statement takes that counts the claims in flight, which every plan sends too.
 fn time_counting(snapshot: &mut Snapshot) -> Result<Duration, OpsError> {
     let begun = Instant::now();
-    snapshot.reader.in_flight(&snapshot.spec)?;
+    snapshot.reader.in_flight(&snapshot.jobs)?;
     Ok(begun.elapsed())
 }
 
@@ -291,8 +291,8 @@ fn role(snapshot: &Snapshot) -> String {
 }
 
 /// A table's name as it stands in a statement.
-fn name(spec: &QueueSpec, table: &LiveTable) -> String {
-    if spec.engine.has_schemas() { qualified(&table.schema, &table.name) } else { quoted(&table.name) }
+fn name(spec: &Jobs, table: &LiveTable) -> String {
+    if spec.queue.engine.has_schemas() { qualified(&table.schema, &table.name) } else { quoted(&table.name) }
 }
 
 #[cfg(test)]

@@ -7,20 +7,20 @@ use crate::ops::OpsError;
 use crate::ops::session::Snapshot;
 use crate::output::{Severity, advice};
 use crate::preset::ident::quoted;
-use crate::preset::{ActionSpec, Assignment, Piece, QueueSpec, StepSpec, Touch};
+use crate::preset::{ActionSpec, Assignment, Jobs, Piece, StepSpec, Touch};
 use crate::store::StoreErrorKind;
 use std::collections::BTreeSet;
 
 /// Checks that this role may write what the actions write; actions on waiting jobs count if the config file has them.
 pub(super) fn rights(findings: &mut Findings, snapshot: &Snapshot, with_waiting: bool) {
-    let spec = &snapshot.spec;
+    let spec = &snapshot.jobs;
     let role = role(snapshot);
     for table in snapshot.live_tables().into_iter().filter(|table| table.row_security) {
         let detail = format!("row-level security hides rows of table {} from this role", table.name);
         findings.denied("row_security", detail, format!("ALTER ROLE {role} BYPASSRLS"));
     }
     let table = |logical: &str| {
-        let table = spec.tables.get(logical)?;
+        let table = spec.queue.tables.get(logical)?;
         snapshot.live.table(Some(&table.schema), &table.name)
     };
     let is_moved = spec.advice_only().is_none();
@@ -30,7 +30,7 @@ pub(super) fn rights(findings: &mut Findings, snapshot: &Snapshot, with_waiting:
             .filter(|column| written.contains(column.name.as_str()) && !column.writable)
             .map(|column| column.name.as_str())
             .collect();
-        if !missing.is_empty() && !spec.engine.has_roles() {
+        if !missing.is_empty() && !spec.queue.engine.has_roles() {
             if jobs.is_view {
                 let detail = format!("{} is a view, and an action writes to it", jobs.name);
                 findings.add(Severity::Error, "update_jobs", detail, Some(advice::NAME_TABLE.to_owned()));
@@ -60,7 +60,7 @@ pub(super) fn rights(findings: &mut Findings, snapshot: &Snapshot, with_waiting:
             Touch::Delete => live.may_delete,
         };
         let right = touch.right();
-        if !may && touch == Touch::Select && spec.beside.contains(logical) {
+        if !may && touch == Touch::Select && spec.queue.beside.contains(logical) {
             let detail = format!("what table {} tells is unknown without SELECT on it", live.name);
             let grant = format!("GRANT SELECT ON {} TO {role}", name(spec, live));
             findings.add(Severity::Warning, &format!("select_{logical}"), detail, Some(grant));
@@ -78,7 +78,7 @@ pub(super) fn rights(findings: &mut Findings, snapshot: &Snapshot, with_waiting:
     }
     if let Some(row) = spec.owner.row.as_ref().filter(|row| row.can_lock)
         && let Some(owners) = table(&row.table)
-        && spec.engine.has_roles()
+        && spec.queue.engine.has_roles()
         && is_moved
         && !owners.columns.iter().any(|column| column.writable)
     {
@@ -99,8 +99,8 @@ fn assignments(moved: &ActionSpec) -> impl Iterator<Item = &Assignment> {
     })
 }
 
-fn written_columns(spec: &QueueSpec, with_waiting: bool) -> BTreeSet<&str> {
-    let waiting = spec.waiting_actions.values().filter(|_| with_waiting);
+fn written_columns(spec: &Jobs, with_waiting: bool) -> BTreeSet<&str> {
+    let waiting = spec.queue.waiting_actions.values().filter(|_| with_waiting);
     let all = spec.actions.values().chain(waiting).flat_map(assignments);
     all.map(|assignment| assignment.column.name.as_str()).collect()
 }
@@ -108,12 +108,12 @@ fn written_columns(spec: &QueueSpec, with_waiting: bool) -> BTreeSet<&str> {
 /// Which rights are needed on which tables, by their logical names. All tables are read, and the preset's own
 /// statements and its guard write to some. Locking the claim's row needs UPDATE too; if the program builds the UPDATE,
 /// the right to its columns is enough.
-fn touches(spec: &QueueSpec) -> BTreeSet<(Touch, &str)> {
+fn touches(spec: &Jobs) -> BTreeSet<(Touch, &str)> {
     let actions = || spec.actions.values().filter(|moved| moved.refused.is_none());
     let sql = actions().flat_map(|moved| &moved.steps).filter_map(StepSpec::sql);
-    let locks = spec.engine.has_roles() && actions().next().is_some() && written_columns(spec, false).is_empty();
+    let locks = spec.queue.engine.has_roles() && actions().next().is_some() && written_columns(spec, false).is_empty();
     let locked = locks.then_some((Touch::Update, spec.claim.lock_table.as_str()));
-    let read = spec.tables.keys().map(|table| (Touch::Select, table.as_str()));
+    let read = spec.queue.tables.keys().map(|table| (Touch::Select, table.as_str()));
     sql.chain(&spec.claim.guard).flat_map(|sql| sql.touches()).chain(locked).chain(read).collect()
 }
 
@@ -132,7 +132,7 @@ pub(super) fn actions(findings: &mut Findings, snapshot: &mut Snapshot) -> Resul
         findings.add(sure, "actions", detail, Some(fix.to_owned()));
     }
     let mut refused = !cleared.is_empty();
-    for refusal in snapshot.reader.explain_actions(&snapshot.spec)? {
+    for refusal in snapshot.reader.explain_actions(&snapshot.jobs)? {
         let error = &refusal.error;
         let of = |column: &str| error.constraint.as_ref().is_some_and(|of| of.ends_with(&format!(".{column}")));
         if cleared.iter().any(|(action, one)| refusal.action == Some(*action) && of(&one.column.name)) {
@@ -148,7 +148,7 @@ pub(super) fn actions(findings: &mut Findings, snapshot: &mut Snapshot) -> Resul
         }
         findings.add(Severity::Error, "actions", refusal.to_string(), error.hint.clone());
     }
-    if !refused && snapshot.spec.advice_only().is_none() && !snapshot.spec.actions.is_empty() {
+    if !refused && snapshot.jobs.advice_only().is_none() && !snapshot.jobs.actions.is_empty() {
         findings.ok("actions", "the database accepts every statement of the actions; none was run".to_owned());
     }
     Ok(())
@@ -157,7 +157,7 @@ pub(super) fn actions(findings: &mut Findings, snapshot: &mut Snapshot) -> Resul
 /// Refuses a mapping with neither a requeue nor a fail: it has nothing to reclaim with.
 fn is_offered(findings: &mut Findings, snapshot: &Snapshot) {
     let Some(at) = &snapshot.mapping else { return };
-    if [Action::Requeue, Action::Fail].iter().all(|action| !snapshot.spec.actions.contains_key(action)) {
+    if [Action::Requeue, Action::Fail].iter().all(|action| !snapshot.jobs.actions.contains_key(action)) {
         let detail = format!("{at}: there is neither a requeue nor a fail, so that nothing can be reclaimed");
         let fix = "write [mapping.NAME.action.requeue] or [mapping.NAME.action.fail], see `jobdoctor help mapping`";
         findings.add(Severity::Error, "actions", detail, Some(fix.to_owned()));
@@ -171,7 +171,7 @@ fn cleared(snapshot: &Snapshot) -> Vec<(Action, Assignment)> {
         matches!(assignment.value.0.as_slice(), [Piece::Text(null)] if null.trim().eq_ignore_ascii_case("null"))
             && table.not_null.contains(&assignment.column.name)
     };
-    let offered = snapshot.spec.actions.iter().filter(|(_, moved)| moved.refused.is_none());
+    let offered = snapshot.jobs.actions.iter().filter(|(_, moved)| moved.refused.is_none());
     let all = offered.flat_map(|(action, moved)| assignments(moved).filter(clears).map(|one| (*action, one.clone())));
     all.collect()
 }

@@ -1,25 +1,27 @@
 //! Checks that the preset fits the tables: threshold, listing, key, ledger, and jobs that no listing shows.
 
 use super::{Findings, role};
-use crate::model::{Key, LockSign, Reading, WaitingSide, overridden};
+use crate::model::{Key, LockSign, Reading, overridden};
 use crate::ops::OpsError;
+use crate::ops::selection::Selection;
 use crate::ops::session::Snapshot;
+use crate::ops::survey::{Survey, Surveyed};
 use crate::output::format::count;
 use crate::output::{Severity, advice, sentence};
-use crate::policy::{Check as RuleCheck, CheckResult, Policy, Value, Verdict, judge};
+use crate::policy::{Check as RuleCheck, CheckResult, Policy, Value, Verdict};
 use crate::preset::ident::qualified;
-use crate::preset::{LEDGER, LiveTable, QueueSpec};
+use crate::preset::{Jobs, LEDGER, LiveTable};
 use crate::store::{Cutoffs, Detail, StoreErrorKind, Wanted, catalog};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
 pub(super) fn preset(findings: &mut Findings, snapshot: &Snapshot) {
-    let spec = &snapshot.spec;
-    let variants = spec.variants.join("; ");
+    let spec = &snapshot.jobs;
+    let variants = spec.queue.variants.join("; ");
     let variants = if variants.is_empty() { variants } else { format!(", in the variants: {variants}") };
-    let fits = format!("preset {} fits the tables as they are{variants}", spec.preset);
-    let severity = if overridden(&spec.variants).is_some() { Severity::Warning } else { Severity::Ok };
+    let fits = format!("preset {} fits the tables as they are{variants}", spec.queue.preset);
+    let severity = if overridden(&spec.queue.variants).is_some() { Severity::Warning } else { Severity::Ok };
     findings.add(severity, "preset", fits, None);
     if let Some((_, said)) = spec.zone() {
         let fix = Some(advice::SAY_TIME_ZONE.to_owned());
@@ -29,15 +31,15 @@ pub(super) fn preset(findings: &mut Findings, snapshot: &Snapshot) {
         findings.add(Severity::Warning, "option", caution.clone(), None);
     }
     if let Some(why) = spec.advice_only() {
-        let fix = format!("`jobdoctor presets show {}` says what to do instead", spec.preset);
+        let fix = format!("`jobdoctor presets show {}` says what to do instead", spec.queue.preset);
         findings.add(Severity::Warning, "advice_only", format!("nothing can be reclaimed here: {why}"), Some(fix));
     } else if spec.needs_threshold() {
-        let detail = format!("preset {} has no threshold of its own for these tables", spec.preset);
+        let detail = format!("preset {} has no threshold of its own for these tables", spec.queue.preset);
         findings.add(Severity::Warning, "threshold", detail, Some(advice::SAY_THRESHOLD.to_owned()));
     } else if spec.liveness.is_empty() {
         let detail = "nothing in these tables tells a dead worker from a slow one".to_owned();
         let fix = match spec.missing_liveness() {
-            Some(line) => advice::add_liveness(&spec.preset, &line),
+            Some(line) => advice::add_liveness(&spec.queue.preset, &line),
             None if snapshot.mapping.is_some() => advice::NAME_CLAIM_TIME.to_owned(),
             None => advice::RESTART_ALL.to_owned(),
         };
@@ -51,16 +53,13 @@ const MANY: u64 = 3;
 /// Runs the listing as `stale` would, and counts what it could not judge. Refuses a queue of which no claim can be
 /// judged: its times or its tables are not what they look like.
 pub(super) fn listing(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<bool, OpsError> {
-    let now = snapshot.now();
     // That the operator has to say a threshold is a finding of its own: here any will do.
-    let older = snapshot.spec.needs_threshold().then_some(Duration::from_secs(3600));
+    let older = snapshot.jobs.needs_threshold().then_some(Duration::from_secs(3600));
     let policy = Policy { older, ..Policy::default() };
-    let wanted = Wanted::Suspects(Cutoffs::at(now, policy.older));
-    let (spec, mut unknown, mut example) = (&snapshot.spec, 0_u64, None);
-    let mut causes = Causes::default();
-    let mut side = WaitingSide::default();
-    let scanned = snapshot.reader.scan_until(spec, &wanted, Detail::ForAction, None, Some(&mut side), &mut |claim| {
-        let judgement = judge(spec, &claim, &policy, now);
+    let (jobs, all) = (snapshot.jobs.clone(), Selection::default());
+    let (mut unknown, mut example, mut causes) = (0_u64, None, Causes::default());
+    let survey = Survey { detail: Detail::ForAction, with_waiting: true, ..Survey::of(&jobs, &all, &policy) };
+    let seen = survey.run(snapshot, &mut |Surveyed { claim, judgement, .. }| {
         if let Verdict::Unknown(lacking) = judgement.verdict {
             unknown += 1;
             causes.add(&judgement.checks);
@@ -68,24 +67,27 @@ pub(super) fn listing(findings: &mut Findings, snapshot: &mut Snapshot) -> Resul
         }
         ControlFlow::Continue(())
     });
-    for why in side.unread {
-        findings.add(Severity::Warning, "waiting", format!("a part of the waiting side cannot be read: {why}"), None);
-    }
-    let in_flight = match scanned {
-        Ok(holders) => holders.claims(),
-        Err(error) if error.is_refusal() => {
+    let in_flight = match seen {
+        Ok(seen) => {
+            for why in seen.unread() {
+                let detail = format!("a part of the waiting side cannot be read: {why}");
+                findings.add(Severity::Warning, "waiting", detail, None);
+            }
+            seen.claims()
+        }
+        Err(OpsError::Store(error)) if error.is_refusal() => {
             findings.denied |= error.kind == StoreErrorKind::Denied;
             findings.add(Severity::Error, "listing", format!("the listing fails: {error}"), error.hint);
             return Ok(false);
         }
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(error),
     };
     findings.ok("listing", "the listing runs".to_owned());
-    if let (Some((id, why)), false) = (example, snapshot.spec.liveness.is_empty()) {
+    if let (Some((id, why)), false) = (example, snapshot.jobs.liveness.is_empty()) {
         let is_every = unknown >= MANY && unknown == in_flight;
         let (severity, all) = if is_every { (Severity::Error, ", all") } else { (Severity::Warning, "") };
         let detail = format!("claims that cannot be judged: {unknown}{all}; job {id}, for one: {why}");
-        findings.add(severity, "unknown", detail, Some(causes.remedy(&snapshot.spec)));
+        findings.add(severity, "unknown", detail, Some(causes.remedy(&snapshot.jobs)));
     }
     Ok(true)
 }
@@ -115,7 +117,7 @@ impl Causes {
     }
 
     /// What to do about these causes.
-    fn remedy(&self, spec: &QueueSpec) -> String {
+    fn remedy(&self, spec: &Jobs) -> String {
         let has_no_zone = self.has_value || self.has_other;
         let options = advice::about_options(&spec.cautions).filter(|_| has_no_zone);
         let options: Vec<&str> = options.map(|(_, caution)| caution.as_str()).collect();
@@ -129,7 +131,7 @@ impl Causes {
 /// Refuses a key that each claim shares with another row, as a batch does; where two rows may share one, each batch
 /// asks first.
 pub(super) fn key(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<(), OpsError> {
-    let columns: Vec<&str> = snapshot.spec.claim.key.iter().map(|column| column.name.as_str()).collect();
+    let columns: Vec<&str> = snapshot.jobs.claim.key.iter().map(|column| column.name.as_str()).collect();
     let live = claims_table(snapshot).filter(|live| !live.is_view && !live.is_unique(&columns));
     let Some(live) = live else { return Ok(()) };
     let columns = columns.join(", ");
@@ -140,13 +142,13 @@ pub(super) fn key(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<()
     let no_index = format!("no unique index of table {} covers the key {columns}", live.name);
     let mut keys = Vec::new();
     let wanted = Wanted::Suspects(Cutoffs::at(snapshot.now(), None));
-    snapshot.reader.scan(&snapshot.spec, &wanted, Detail::ForListing, &mut |claim| {
+    snapshot.reader.scan(&snapshot.jobs, &wanted, Detail::ForListing, &mut |claim| {
         keys.extend((keys.len() < KEYS_TRIED).then_some(claim.key));
     })?;
     keys.sort_by_key(Key::exact);
     keys.dedup_by_key(|key| key.exact());
     let mut rows: BTreeMap<String, u64> = BTreeMap::new();
-    for (row, _) in snapshot.reader.find_keys(&snapshot.spec, &keys)? {
+    for (row, _) in snapshot.reader.find_keys(&snapshot.jobs, &keys)? {
         *rows.entry(row.key.exact()).or_default() += 1;
     }
     let tried = rows.len();
@@ -179,18 +181,19 @@ pub(super) fn view(findings: &mut Findings, snapshot: &Snapshot) -> bool {
 
 /// The live table whose rows the actions change.
 pub(super) fn claims_table(snapshot: &Snapshot) -> Option<&LiveTable> {
-    let table = snapshot.spec.tables.get(&snapshot.spec.claim.lock_table)?;
+    let table = snapshot.jobs.queue.tables.get(&snapshot.jobs.claim.lock_table)?;
     snapshot.live.table(Some(&table.schema), &table.name)
 }
 
 /// Names tables that do not count, and checks that the ledger takes rows, if there is one. A queue needs none.
 pub(super) fn ledger(findings: &mut Findings, snapshot: &Snapshot) {
-    for (name, why) in &snapshot.spec.ignored {
+    for (name, why) in &snapshot.jobs.queue.ignored {
         findings.add(Severity::Warning, if name == LEDGER { "ledger" } else { "tables" }, why.clone(), None);
     }
-    let Some(ledger) = &snapshot.spec.ledger else {
-        if !snapshot.spec.ignored.contains_key(LEDGER) {
-            findings.ok("ledger", snapshot.spec.no_ledger.clone().unwrap_or_else(|| advice::NO_LEDGER.to_owned()));
+    let Some(ledger) = &snapshot.jobs.queue.ledger else {
+        if !snapshot.jobs.queue.ignored.contains_key(LEDGER) {
+            findings
+                .ok("ledger", snapshot.jobs.queue.no_ledger.clone().unwrap_or_else(|| advice::NO_LEDGER.to_owned()));
         }
         return;
     };
@@ -199,7 +202,7 @@ pub(super) fn ledger(findings: &mut Findings, snapshot: &Snapshot) {
         let lacks = ledger.lacks.join(", ");
         let detail = format!("the ledger {schema}.{name} lacks columns, so jobdoctor can apply nothing: {lacks}");
         findings.add(Severity::Error, "ledger", detail, Some(advice::REPLACE_LEDGER.to_owned()));
-    } else if snapshot.spec.engine.has_roles() && !(ledger.may_insert && ledger.may_read) {
+    } else if snapshot.jobs.queue.engine.has_roles() && !(ledger.may_insert && ledger.may_read) {
         let detail = format!("an action adds rows to the ledger {schema}.{name}, and history reads them");
         let grant = format!("GRANT INSERT, SELECT ON {} TO {}", qualified(schema, name), role(snapshot));
         findings.denied("ledger", detail, grant);
@@ -211,8 +214,8 @@ pub(super) fn ledger(findings: &mut Findings, snapshot: &Snapshot) {
 /// Counts jobs that never run although no worker holds them, by the checks of the preset. Warns if there are any, and
 /// if they cannot be counted: reclaiming does not need the count.
 pub(super) fn unlisted(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<(), OpsError> {
-    for check in &snapshot.spec.checks {
-        let (detail, fix) = match snapshot.reader.number(&snapshot.spec, &check.sql) {
+    for check in &snapshot.jobs.queue.checks {
+        let (detail, fix) = match snapshot.reader.number(&snapshot.jobs, &check.sql) {
             Ok(0) => continue,
             Ok(jobs) => (format!("{}: {jobs}", check.finds), Some(check.remedy.clone())),
             // The check before it has ended the transaction.
@@ -232,7 +235,9 @@ pub(super) fn unlisted(findings: &mut Findings, snapshot: &mut Snapshot) -> Resu
 /// The rules on the queue's tables and the ledger that rewrite what is written there, a sentence for each table;
 /// Postgres alone has rules.
 pub(super) fn rules(snapshot: &mut Snapshot) -> Result<Vec<String>, OpsError> {
-    let Some(rules) = catalog::rules(snapshot.spec.engine, &snapshot.written_tables()) else { return Ok(Vec::new()) };
+    let Some(rules) = catalog::rules(snapshot.jobs.queue.engine, &snapshot.written_tables()) else {
+        return Ok(Vec::new());
+    };
     let rules = snapshot.reader.texts(&rules)?;
     Ok(rules.iter().map(|rule| format!("rules rewrite what is written, on table {}", rule.join(": "))).collect())
 }

@@ -33,7 +33,7 @@ pub struct Records<'a> {
 impl Records<'_> {
     /// The ledger of the database at hand, if it has one that can be read.
     pub(in crate::ops) fn ledger(&self) -> Result<Option<LedgerSpec>, OpsError> {
-        let Some(ledger) = self.snapshot.as_ref().and_then(|snapshot| snapshot.spec.ledger.clone()) else {
+        let Some(ledger) = self.snapshot.as_ref().and_then(|snapshot| snapshot.jobs.queue.ledger.clone()) else {
             return Ok(None);
         };
         let name = format!("{}.{}", ledger.table.schema, ledger.table.name);
@@ -97,7 +97,7 @@ impl Records<'_> {
             Some(journals) => format!("in {}", journals.path().display()),
             None => "on this host, where there is no place for journals (HOME is not set)".to_owned(),
         };
-        let ledger = match self.snapshot.as_ref().map(|snapshot| snapshot.spec.ledger.is_some()) {
+        let ledger = match self.snapshot.as_ref().map(|snapshot| snapshot.jobs.queue.ledger.is_some()) {
             Some(true) => ", and none in the ledger",
             Some(false) => ", and the database has no ledger",
             None => "",

@@ -146,13 +146,13 @@ pub(in crate::ops) struct RowSeen {
 
 /// What each row is now; `None` for a step whose row is not recorded.
 pub(in crate::ops) fn compared(snapshot: &mut Snapshot, steps: &[Step<End>]) -> Result<Vec<Option<RowSeen>>, OpsError> {
-    let state = snapshot.spec.claim.own_state();
-    let state = state.and_then(|column| snapshot.spec.row.iter().find(|known| known.name == column.name)).cloned();
+    let state = snapshot.jobs.claim.own_state();
+    let state = state.and_then(|column| snapshot.jobs.row.iter().find(|known| known.name == column.name)).cloned();
     let columns: Vec<&Column> = state.iter().collect();
     let keys: Vec<Key> = steps.iter().map(|step| step.key.clone()).collect();
-    let images = snapshot.reader.images(&snapshot.spec, &columns, &keys)?;
+    let images = snapshot.reader.images(&snapshot.jobs, &columns, &keys)?;
     let names: BTreeMap<String, &str> =
-        snapshot.spec.states.all().map(|state| (state.stored.to_string(), state.name.as_str())).collect();
+        snapshot.jobs.queue.states.all().map(|state| (state.stored.to_string(), state.name.as_str())).collect();
     let state_of = |image: &RowImage| {
         let stored = image.values.first()?.to_text()?;
         Some(names.get(&stored).map_or(stored.clone(), |name| (*name).to_owned()))

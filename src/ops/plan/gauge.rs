@@ -3,9 +3,9 @@
 use super::thresholds_used::ThresholdsUsed;
 use crate::ops::OpsError;
 use crate::ops::interrupted::compared;
-use crate::ops::scan::{detail_for_listing, judged};
 use crate::ops::selection::Selection;
 use crate::ops::session::Snapshot;
+use crate::ops::survey::{Survey, Surveyed};
 use crate::policy::{FREE, Gauge, Interrupted, Policy, Up};
 use crate::preset::{Liveness, SilentAfter};
 use crate::store::Holders;
@@ -37,7 +37,8 @@ pub(super) fn measured(
     thresholds_used: &ThresholdsUsed,
 ) -> Result<Measured, OpsError> {
     if let Some(since) = policy.interrupted {
-        return Ok(Measured { interrupted: Some(compared(snapshot, steps, since)?), ..Measured::default() });
+        let interrupted = Some(compared(snapshot, &snapshot.jobs.clone(), steps, since)?);
+        return Ok(Measured { interrupted, ..Measured::default() });
     }
     let is_scoped = policy.restart.as_ref().is_some_and(|restart| restart.scope.is_of_certain_owners());
     if is_scoped || steps <= FREE {
@@ -53,7 +54,7 @@ pub(super) fn measured(
         }
     };
     let mut owners: BTreeMap<Option<String>, u64> = BTreeMap::new();
-    snapshot.each_holder(holders, &mut |owner, claims| {
+    snapshot.each_holder(&snapshot.jobs.clone(), holders, &mut |owner, claims| {
         *owners.entry(owner.map(|owner| owner.name.clone())).or_default() += claims;
     })?;
     let (gauge, up) = (Some(gauge.with_owners(owners)), up(snapshot, policy, thresholds_used)?);
@@ -61,14 +62,13 @@ pub(super) fn measured(
 }
 
 fn suspects(snapshot: &mut Snapshot, policy: &Policy) -> Result<(Gauge, Holders), OpsError> {
-    let mut gauge = Gauge::default();
-    let all = Selection::default();
-    let scanned =
-        judged(snapshot, &all, policy, detail_for_listing(policy), None, None, &mut |_, claim, judgement, _| {
-            gauge.note(claim, &judgement, policy);
-            ControlFlow::Continue(())
-        })?;
-    Ok((gauge, scanned.holders.unwrap_or_default()))
+    let (mut gauge, all, jobs) = (Gauge::default(), Selection::default(), snapshot.jobs.clone());
+    all.check(&jobs, policy)?;
+    let seen = Survey::of(&jobs, &all, policy).run(snapshot, &mut |Surveyed { claim, judgement, .. }| {
+        gauge.note(claim, &judgement, policy);
+        ControlFlow::Continue(())
+    })?;
+    Ok((gauge, seen.holders.unwrap_or_default()))
 }
 
 /// How long the server has been up, if the steps rest on what workers renew: while it was down they could not.
@@ -78,7 +78,7 @@ fn up(snapshot: &mut Snapshot, policy: &Policy, thresholds_used: &ThresholdsUsed
     if policy.restart.is_some() || !RENEWED.iter().any(|source| thresholds_used.has(source)) {
         return Ok(None);
     }
-    let spans = snapshot.spec.liveness.iter().filter(is_renewed).filter_map(|source| match source.silent_after() {
+    let spans = snapshot.jobs.liveness.iter().filter(is_renewed).filter_map(|source| match source.silent_after() {
         Some(SilentAfter::Span(span)) => Some(*span),
         _ => None,
     });

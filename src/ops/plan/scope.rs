@@ -8,12 +8,13 @@ use crate::ops::session::Snapshot;
 use crate::ops::sweep_lock::ignored_ledger;
 use crate::output::Request;
 use crate::policy::{Delay, Globs, Policy, Restart, RestartScope, differ_by_a_number, may_be_one_host};
-use crate::preset::{ActionSpec, QueueSpec, SpecError};
+use crate::preset::{ActionSpec, Jobs, SpecError};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Refuses an action that the preset does not have, and tables on which no statement does just what it says.
-pub(super) fn action_is_offered(spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
-    is_writable(spec)?;
+fn action_is_offered(spec: &Jobs, policy: &Policy) -> Result<(), OpsError> {
+    require_writable(spec)?;
     let is_offered = |action| spec.actions.get(&action).is_some_and(|action| action.refused.is_none());
     let asked = match policy.to {
         Some(to) => Some(to).filter(|to| !spec.actions.contains_key(to)),
@@ -26,9 +27,9 @@ pub(super) fn action_is_offered(spec: &QueueSpec, policy: &Policy) -> Result<(),
 }
 
 /// Refuses tables on which no statement does just what it says.
-pub(in crate::ops) fn is_writable(spec: &QueueSpec) -> Result<(), OpsError> {
+pub(in crate::ops) fn require_writable(spec: &Jobs) -> Result<(), OpsError> {
     match &spec.unwritable {
-        Some(why) => Err(SpecError::whole(&format!("preset {}", spec.preset), why.clone()).into()),
+        Some(why) => Err(SpecError::whole(&format!("preset {}", spec.queue.preset), why.clone()).into()),
         None => Ok(()),
     }
 }
@@ -36,15 +37,15 @@ pub(in crate::ops) fn is_writable(spec: &QueueSpec) -> Result<(), OpsError> {
 impl Snapshot {
     /// Plans of this snapshot requeue jobs for later: the plan says which state they come to then.
     pub fn return_later(&mut self, later: &Delay) -> Result<(), OpsError> {
-        if let Some(delayed) = can_return_later(&self.spec, later)? {
-            self.spec.actions.insert(Action::Requeue, delayed);
+        if let Some(delayed) = can_return_later(&self.jobs, later)? {
+            Arc::make_mut(&mut self.jobs).actions.insert(Action::Requeue, delayed);
         }
         Ok(())
     }
 }
 
 /// The requeue that waits, where one is asked for.
-fn can_return_later(spec: &QueueSpec, later: &Delay) -> Result<Option<ActionSpec>, OpsError> {
+fn can_return_later(spec: &Jobs, later: &Delay) -> Result<Option<ActionSpec>, OpsError> {
     if !later.is_asked() {
         return Ok(None);
     }
@@ -55,23 +56,35 @@ fn can_return_later(spec: &QueueSpec, later: &Delay) -> Result<Option<ActionSpec
 }
 
 /// Refuses a stall budget where nothing counts stalls: it would never be spent.
-pub(super) fn must_be_counted(snapshot: &Snapshot, max_stalls: Option<u32>) -> Result<(), OpsError> {
+fn must_be_counted(snapshot: &Snapshot, max_stalls: Option<u32>) -> Result<(), OpsError> {
     match (max_stalls, ignored_ledger(snapshot)) {
-        (Some(_), Some(error)) if snapshot.spec.attempts.stalls.is_none() => Err(error.into()),
-        (Some(_), _) if !snapshot.counts_stalls() => Err(OpsError::unsupported(&snapshot.spec, &Request::Stalls)),
+        (Some(_), Some(error)) if snapshot.jobs.attempts.stalls.is_none() => Err(error.into()),
+        (Some(_), _) if !snapshot.counts_stalls(&snapshot.jobs) => {
+            Err(OpsError::unsupported(&snapshot.jobs, &Request::Stalls))
+        }
         _ => Ok(()),
     }
+}
+
+/// Refuses a plan that these jobs cannot serve, whatever is selected.
+pub(super) fn require_sound_scope(snapshot: &mut Snapshot, policy: &Policy) -> Result<(), OpsError> {
+    if let Some(restart) = &policy.restart {
+        scope_is_sound(snapshot, &restart.scope)?;
+        claims_have_times(&snapshot.jobs, restart)?;
+    }
+    action_is_offered(&snapshot.jobs, policy)?;
+    must_be_counted(snapshot, policy.max_stalls)
 }
 
 /// What the target asks of every run and this queue cannot do: it would refuse each. With the finding's id.
 pub fn unfit_for_target(snapshot: &Snapshot, max_stalls: Option<u32>, delay: &Delay) -> Vec<(&'static str, String)> {
     let budget = must_be_counted(snapshot, max_stalls).err().map(|error| ("max_stalls", error.to_string()));
-    let delay = can_return_later(&snapshot.spec, delay).err().map(|error| ("delay", error.to_string()));
+    let delay = can_return_later(&snapshot.jobs, delay).err().map(|error| ("delay", error.to_string()));
     budget.into_iter().chain(delay).collect()
 }
 
 /// Refuses an instant to compare claim times with, where claims have none.
-pub(super) fn claims_have_times(spec: &QueueSpec, restart: &Restart) -> Result<(), OpsError> {
+fn claims_have_times(spec: &Jobs, restart: &Restart) -> Result<(), OpsError> {
     if restart.before.is_none() || spec.claim.claimed_at.is_some() {
         return Ok(());
     }
@@ -79,16 +92,16 @@ pub(super) fn claims_have_times(spec: &QueueSpec, restart: &Restart) -> Result<(
 }
 
 /// Refuses a scope that this queue cannot serve, or that probably matches more than it is meant to.
-pub(super) fn scope_is_sound(snapshot: &mut Snapshot, scope: &RestartScope) -> Result<(), OpsError> {
+fn scope_is_sound(snapshot: &mut Snapshot, scope: &RestartScope) -> Result<(), OpsError> {
     match scope {
         RestartScope::AllOwners => Ok(()),
         RestartScope::Hosts(hosts) => {
-            hosts_are_named(&snapshot.spec)?;
-            hosts_are_told_apart(&snapshot.spec, hosts)
+            hosts_are_named(&snapshot.jobs)?;
+            hosts_are_told_apart(&snapshot.jobs, hosts)
         }
         RestartScope::NotListed(_) => Ok(()),
-        RestartScope::Owners(_) if snapshot.spec.owner.id.is_none() => {
-            Err(OpsError::unsupported(&snapshot.spec, &Request::RestartByOwner))
+        RestartScope::Owners(_) if snapshot.jobs.owner.id.is_none() => {
+            Err(OpsError::unsupported(&snapshot.jobs, &Request::RestartByOwner))
         }
         RestartScope::Owners(globs) => {
             let wildcard = |pattern: &str| pattern.find(['*', '?', '[', '{']);
@@ -104,7 +117,7 @@ pub(super) fn scope_is_sound(snapshot: &mut Snapshot, scope: &RestartScope) -> R
             if hosts.is_empty() {
                 return Ok(());
             }
-            snapshot.reader.count_by_owner(&snapshot.spec, &mut |owner, _| {
+            snapshot.reader.count_by_owner(&snapshot.jobs, &mut |owner, _| {
                 let Some(owner) = owner else { return };
                 for (pattern, glob, hosts) in &mut hosts {
                     if glob.admits(Some(&owner.id)) || glob.admits(Some(&owner.name)) {
@@ -118,13 +131,13 @@ pub(super) fn scope_is_sound(snapshot: &mut Snapshot, scope: &RestartScope) -> R
                 return Ok(());
             };
             let hosts = hosts.into_iter().take(20).collect();
-            Err(OpsError::unsupported(&snapshot.spec, &Request::OneHost { pattern: pattern.to_owned(), hosts }))
+            Err(OpsError::unsupported(&snapshot.jobs, &Request::OneHost { pattern: pattern.to_owned(), hosts }))
         }
     }
 }
 
 /// Refuses a host whose name its owners cut: owners on another host with the same beginning would be declared dead too.
-fn hosts_are_told_apart(spec: &QueueSpec, hosts: &[String]) -> Result<(), OpsError> {
+fn hosts_are_told_apart(spec: &Jobs, hosts: &[String]) -> Result<(), OpsError> {
     let spelling = spec.owner.host_spelling;
     match hosts.iter().find(|host| spelling.cuts(host)) {
         None => Ok(()),
@@ -153,7 +166,7 @@ pub fn unmatched_names(snapshot: &mut Snapshot, scope: &RestartScope) -> Result<
         return Ok(None);
     }
     let mut claims: BTreeMap<String, (u64, bool)> = BTreeMap::new();
-    snapshot.reader.count_by_owner(&snapshot.spec, &mut |owner, count| {
+    snapshot.reader.count_by_owner(&snapshot.jobs, &mut |owner, count| {
         named.retain(|(_, one)| !one.covers_owner(owner));
         if let Some(owner) = owner {
             let is_covered = scope.covers_owner(Some(owner));
@@ -170,7 +183,7 @@ pub fn unmatched_names(snapshot: &mut Snapshot, scope: &RestartScope) -> Result<
         .iter()
         .filter(|(_, (_, is_covered))| !is_covered)
         .any(|(host, _)| named.iter().any(|(name, _)| may_be_one_host(name, host) || differ_by_a_number(name, host)));
-    let has_hosts = snapshot.spec.owner.host.is_some();
+    let has_hosts = snapshot.jobs.owner.host.is_some();
     if claims.is_empty() {
         return Ok(None);
     }

@@ -40,10 +40,14 @@ impl PlanSource {
 
     /// For the plan of a second snapshot: a job that is not in the first plan must not push out one that is.
     pub(in crate::ops) fn only(&self, first: &Plan) -> PlanSource {
-        let steps = || first.claims.steps.iter().map(|(step, _)| step);
+        let mut confirmed = BTreeMap::<String, BTreeSet<String>>::new();
+        for part in &first.parts {
+            let keys = part.steps.iter().map(|(step, _)| step.key.exact());
+            confirmed.entry(part.jobs.claim.lock_table.clone()).or_default().extend(keys);
+        }
         self.within(Bound {
-            only: Some(Arc::new(steps().map(Digest::print).collect())),
-            confirmed: Arc::new(steps().map(|step| step.key.exact()).collect()),
+            only: Some(Arc::new(first.steps().map(|(step, _)| Digest::print(step)).collect())),
+            confirmed: Arc::new(confirmed),
             ..Bound::default()
         })
     }
@@ -98,7 +102,7 @@ impl Plan {
                 interrupted: self.policy.interrupted.is_some(),
             },
             digest: self.digest.clone(),
-            steps: self.claims.steps.iter().map(saved).collect(),
+            steps: self.steps().map(saved).collect(),
         }
     }
 }

@@ -4,16 +4,29 @@ use crate::model::{Action, Outcome, Step};
 use crate::ops::passes::Hashes;
 use crate::output::format::Lines;
 use crate::output::{First, Job, LISTED, SkippedJob, StepJob};
-use crate::policy::{Digest, Finding, Print, Rule, SkipReason, Skipped};
-use crate::preset::QueueSpec;
+use crate::policy::{Digest, Finding, Policy, Print, Rule, SkipReason, Skipped};
+use crate::preset::Jobs;
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::Arc;
 
-/// The steps on one queue spec, longest silent first, each with its document.
+/// The steps on the jobs of one view, longest silent first, each with its document.
 pub(in crate::ops) struct Part {
-    /// The queue, or one of its waiting states.
-    pub(in crate::ops) spec: QueueSpec,
+    pub(in crate::ops) jobs: Arc<Jobs>,
+    /// By which they were judged.
+    pub(in crate::ops) policy: Policy,
     pub(in crate::ops) steps: Vec<(Step, StepJob)>,
+    /// How many jobs later passes of an apply go on to.
+    pub(in crate::ops) later: u64,
+    /// Jobs that are due and have no step here: those of later passes, and what `--limit` leaves out.
+    pub(in crate::ops) beyond: u64,
+}
+
+impl Part {
+    /// All its steps, those of later passes included.
+    pub(in crate::ops) fn total(&self) -> u64 {
+        self.steps.len() as u64 + self.later
+    }
 }
 
 /// The first skipped jobs, and how many there are for each reason.

@@ -8,7 +8,7 @@ use crate::ops::session::Snapshot;
 use crate::ops::stats::run_time;
 use crate::output::{StepJob, advice};
 use crate::policy::{Policy, SetBy};
-use crate::preset::{Fencing, Liveness, QueueSpec, SilentAfter, StepSpec, Touch};
+use crate::preset::{Fencing, Jobs, Liveness, SilentAfter, StepSpec, Touch};
 use crate::store::{StoreErrorKind, WantedRuns, catalog};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -20,12 +20,7 @@ const SAMPLE: u32 = 10_000;
 const PATIENCE: Duration = Duration::from_secs(1);
 const SHOWN: usize = 10;
 
-pub(super) fn warnings(
-    spec: &QueueSpec,
-    policy: &Policy,
-    thresholds_used: &ThresholdsUsed,
-    troubled: bool,
-) -> Vec<String> {
+pub(super) fn warnings(spec: &Jobs, policy: &Policy, thresholds_used: &ThresholdsUsed, troubled: bool) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut named = BTreeSet::new();
     for source in &spec.liveness {
@@ -33,8 +28,8 @@ pub(super) fn warnings(
         for allowed in thresholds_used.silences(source.name()).filter(|allowed| allowed.span < *own) {
             // Each threshold once, against the best source.
             if named.insert(allowed) {
-                let name = advice::limit_name(policy, &spec.preset, allowed, "older");
-                warnings.push(format!("{name} is shorter than the {} of preset {}", age(*own), spec.preset));
+                let name = advice::limit_name(policy, &spec.queue.preset, allowed, "older");
+                warnings.push(format!("{name} is shorter than the {} of preset {}", age(*own), spec.queue.preset));
             }
         }
     }
@@ -53,13 +48,13 @@ pub(super) fn warnings(
         ));
     }
     warnings.extend(spec.zone().map(|(_, said)| format!("{}: {}", said.caution(), advice::SAY_TIME_ZONE)));
-    warnings.extend(overridden(&spec.variants).map(|what| format!("mapping {} {what}", spec.preset)));
+    warnings.extend(overridden(&spec.queue.variants).map(|what| format!("mapping {} {what}", spec.queue.preset)));
     if troubled {
         warnings.push("some of these jobs only hang or are late: their workers may still be running".to_owned());
     }
     // The preset's own caution says more than the fencing alone.
     let has_late = spec.cautions.iter().any(|(name, _)| name == "late");
-    warnings.extend(late_in_short(spec.fencing).filter(|_| !has_late).map(str::to_owned));
+    warnings.extend(late_in_short(spec.queue.fencing).filter(|_| !has_late).map(str::to_owned));
     warnings.extend(advice::about_options(&spec.cautions).map(|(_, text)| text.clone()));
     warnings.extend(advice::cautions(spec));
     warnings
@@ -90,7 +85,7 @@ pub(super) fn run_time_warnings(
     policy: &Policy,
     thresholds_used: &ThresholdsUsed,
 ) -> Vec<String> {
-    let spec = &snapshot.spec;
+    let spec = &snapshot.jobs;
     let by_kind = spec.claim.kind.is_some();
     let limits = thresholds_used.limits(by_kind);
     let Some(runs) = spec.finished.kept() else { return Vec::new() };
@@ -120,7 +115,7 @@ pub(super) fn run_time_warnings(
                     whose.as_deref().map_or_else(|| format!("jobs without a {what}"), |name| format!("{what} {name}"));
                 warnings.push(format!(
                     "{} is shorter than the p99 ({}) of {whose}: it would have hit {hit} of {} finished jobs",
-                    advice::limit_name(policy, &spec.preset, *allowed, limit.key()),
+                    advice::limit_name(policy, &spec.queue.preset, *allowed, limit.key()),
                     age(*p99),
                     spans.len(),
                 ));
@@ -136,14 +131,14 @@ pub(super) fn run_time_warnings(
 }
 
 /// Those of the actions that cannot be undone, each with the reason.
-pub(super) fn final_actions<'a>(spec: &QueueSpec, actions: impl Iterator<Item = &'a Action>) -> Vec<String> {
+pub(super) fn final_actions<'a>(spec: &Jobs, actions: impl Iterator<Item = &'a Action>) -> Vec<String> {
     // A wake changes nothing, so there is nothing to undo.
     let is_final = |action: &&Action| **action != Action::Wake && spec.recorded(**action).is_none();
     let why = |action: &Action| {
         if spec.actions.get(action).is_some_and(|moved| moved.is_one_update()) {
             return format!("a {action} cannot be undone here: this role may not read every column that it writes");
         }
-        format!("a {action} of preset {} cannot be undone: it is more than one UPDATE of one table", spec.preset)
+        format!("a {action} of preset {} cannot be undone: it is more than one UPDATE of one table", spec.queue.preset)
     };
     actions.filter(is_final).map(why).collect()
 }
@@ -155,15 +150,16 @@ type Change = (Touch, String, BTreeSet<String>);
 /// on jobs that wait, if these are `of_both`.
 pub(in crate::ops) fn cascades<'a>(
     snapshot: &mut Snapshot,
+    jobs: &Jobs,
     actions: impl Iterator<Item = &'a Action>,
     of_both: bool,
 ) -> Result<Vec<String>, OpsError> {
-    let of = |action: &'a Action| changes_of(&snapshot.spec, *action, of_both).map(move |change| (*action, change));
+    let of = |action: &'a Action| changes_of(jobs, *action, of_both).map(move |change| (*action, change));
     let changes: BTreeSet<(Action, Change)> = actions.flat_map(of).collect();
     let mut sentences = Vec::new();
     for (action, change) in changes {
-        let Some(table) = snapshot.spec.tables.get(&change.1) else { continue };
-        let others = snapshot.reader.texts(&catalog::followers(snapshot.spec.engine, table, change.0, &change.2))?;
+        let Some(table) = jobs.queue.tables.get(&change.1) else { continue };
+        let others = snapshot.reader.texts(&catalog::followers(jobs.queue.engine, table, change.0, &change.2))?;
         if !others.is_empty() {
             let does = match change.0 {
                 Touch::Delete => "deletes rows that foreign keys refer to, of table",
@@ -180,8 +176,8 @@ pub(in crate::ops) fn cascades<'a>(
 }
 
 /// What an action changes; the tables by their logical names.
-fn changes_of(spec: &QueueSpec, action: Action, of_both: bool) -> impl Iterator<Item = Change> {
-    let waiting = Some(&spec.waiting_actions).filter(|_| of_both);
+fn changes_of(spec: &Jobs, action: Action, of_both: bool) -> impl Iterator<Item = Change> {
+    let waiting = Some(&spec.queue.waiting_actions).filter(|_| of_both);
     let of_all = std::iter::once(&spec.actions).chain(waiting).filter_map(move |actions| actions.get(&action));
     of_all.flat_map(|action| &action.steps).flat_map(|step| match step {
         StepSpec::Update(assignments) => {
@@ -202,7 +198,7 @@ const CHUNK: usize = 1000;
 /// Adds to each requeue the refusal that awaits it, where the row that holds its key is seen; and the warnings about
 /// these.
 pub(super) fn forecast(snapshot: &mut Snapshot, policy: &Policy, part: &mut Part) -> Result<Vec<String>, OpsError> {
-    let spec = &snapshot.spec;
+    let spec = &part.jobs;
     let Some(requeue) = spec.actions.get(&Action::Requeue).filter(|_| !part.steps.is_empty()) else {
         return Ok(Vec::new());
     };

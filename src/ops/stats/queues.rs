@@ -9,16 +9,16 @@ use crate::ops::session::Snapshot;
 use crate::ops::waiting;
 use crate::output::{JobCounts, MeasuredQueue, QueueStats, StateCount, Stats, StatsHead, StatsSummary};
 use crate::policy::{Policy, QueueFlow};
-use crate::preset::{QueueSpec, StateSource, StateValue};
+use crate::preset::{Jobs, StateSource, StateValue};
 use crate::store::RowCount;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Counts jobs by queue and state, with the ages of the oldest claims. The counts come from one statement over the
 /// whole table, the rest from the claims, all in one snapshot.
 pub fn stats(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<Stats, OpsError> {
-    selection.fits(&snapshot.spec, policy)?;
+    selection.fits(&snapshot.jobs, policy)?;
     let mut measured = measure(snapshot, selection, policy)?;
-    let (now, spec) = (snapshot.now(), &snapshot.spec);
+    let (now, spec) = (snapshot.now(), &snapshot.jobs);
     let mut counts = Counts::default();
     for tally in snapshot.reader.count_by_state(spec, !selection.kinds.patterns().is_empty())? {
         if selection.queues.admits(tally.queue.as_deref()) && selection.kinds.admits(tally.kind.as_deref()) {
@@ -30,7 +30,7 @@ pub fn stats(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) ->
     if measured.queues.is_empty() {
         findings.extend(unmatched_filters(snapshot, selection)?);
     }
-    let spec = &snapshot.spec;
+    let spec = &snapshot.jobs;
     let waiting = measured.waiting.unwrap_or_default();
     findings.extend((waiting.due.is_none() && waiting::is_asked_for(selection)).then(|| waiting.sentence()));
     let mut flows: BTreeMap<Option<String>, QueueFlow> =
@@ -61,8 +61,8 @@ struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, spec: &QueueSpec, tally: RowCount) {
-        let name = spec.states.name_of(&tally.state);
+    fn add(&mut self, spec: &Jobs, tally: RowCount) {
+        let name = spec.queue.states.name_of(&tally.state);
         let meaning = meaning(spec, &tally.state);
         if meaning.is_none() {
             self.unfamiliar.insert(name.clone());
@@ -71,17 +71,17 @@ impl Counts {
         *queue.entry((meaning, name)).or_default() += tally.rows;
     }
 
-    fn findings(&self, spec: &QueueSpec, has_states: bool) -> Vec<String> {
+    fn findings(&self, spec: &Jobs, has_states: bool) -> Vec<String> {
         let mut findings = Vec::new();
         if !has_states {
             findings.push(format!(
                 "preset {}: the table that holds a row is its state, so this counts only jobs in flight",
-                spec.preset
+                spec.queue.preset
             ));
         }
         if !self.unfamiliar.is_empty() {
             let states: Vec<&str> = self.unfamiliar.iter().map(String::as_str).take(20).collect();
-            let (preset, states) = (&spec.preset, states.join(", "));
+            let (preset, states) = (&spec.queue.preset, states.join(", "));
             findings.push(format!("rows are in states that preset {preset} does not have: {states}"));
         }
         findings
@@ -110,8 +110,8 @@ impl Meaning {
     }
 }
 
-fn meaning(spec: &QueueSpec, stored: &Cell) -> Option<Meaning> {
-    let states = &spec.states;
+fn meaning(spec: &Jobs, stored: &Cell) -> Option<Meaning> {
+    let states = &spec.queue.states;
     // As text: a state that is declared as an integer arrives as one.
     let text = stored.to_text();
     let holds = |list: &[StateValue]| list.iter().any(|state| state.stored.to_text() == text);
@@ -129,7 +129,7 @@ fn finish(
     queue: Option<String>,
     states: States,
     claims: &MeasuredQueue,
-    spec: &QueueSpec,
+    spec: &Jobs,
     flow: Option<QueueFlow>,
 ) -> QueueStats {
     let has_states = matches!(spec.claim.state, StateSource::Column(_));

@@ -6,7 +6,7 @@ use crate::ops::session::Snapshot;
 use crate::ops::{OpsError, thresholds};
 use crate::output::{KindRuntimes, Request, RuntimeBucket, StatsRuntimes, StatsRuntimesHead, StatsRuntimesSummary};
 use crate::policy::Policy;
-use crate::preset::{EARLIEST_MICROS, Finished, Liveness, QueueSpec};
+use crate::preset::{EARLIEST_MICROS, Finished, Jobs, Liveness};
 use crate::store::{FinishedRun, WantedRuns};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -24,7 +24,7 @@ pub fn runtimes(
     policy: &Policy,
     since: Duration,
 ) -> Result<StatsRuntimes, OpsError> {
-    let spec = &snapshot.spec;
+    let spec = &snapshot.jobs;
     let runs = match &spec.finished {
         Finished::Kept(runs) => runs.as_ref(),
         Finished::Untold(why) => {
@@ -115,7 +115,7 @@ impl Kinds {
         }
     }
 
-    fn findings(&self, spec: &QueueSpec) -> Vec<String> {
+    fn findings(&self, spec: &Jobs) -> Vec<String> {
         let mut findings = Vec::new();
         if self.total.unusable > 0 {
             let jobs = self.total.unusable;

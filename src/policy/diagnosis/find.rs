@@ -27,7 +27,7 @@ impl Diagnoses<'_> {
         let mut diagnoses = Vec::new();
         self.lost_again(&mut diagnoses);
         let lost = self.lost();
-        let are_interrupted = self.spec.interrupted.is_some();
+        let are_interrupted = self.spec.are_interrupted();
         if are_interrupted {
             gone(DiagnosisKind::Interrupted, lost, &mut diagnoses);
         } else if self.nothing_lives(&lost) {
@@ -127,7 +127,7 @@ impl Diagnoses<'_> {
         if tally.jobs == 0 {
             return;
         }
-        let is_interrupted = self.spec.interrupted.is_some();
+        let is_interrupted = self.spec.are_interrupted();
         if self.spec.owner.id.is_some() && !is_interrupted {
             let parts: Vec<&Part> = self.without_owner.parts.iter().collect();
             let kind = one_kind(&parts).map(str::to_owned);

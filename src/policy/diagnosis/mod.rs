@@ -10,7 +10,7 @@ use super::finding::Finding;
 use super::plan::PlannedActions;
 use super::verdict::{Judgement, Rule, Verdict};
 use crate::model::{Claim, Owner};
-use crate::preset::{Liveness, QueueSpec};
+use crate::preset::{Jobs, Liveness};
 pub use concluded::{Diagnosis, DiagnosisKind, Doubt, Grouped};
 pub(super) use find::{of_jobs, queues};
 pub(super) use holder::Tally;
@@ -34,7 +34,7 @@ const UNJUDGED: usize = 1_000;
 /// Takes in findings one by one, then how much each owner holds, and concludes what happened. It keeps counts, not
 /// jobs, in bounded memory.
 pub struct Diagnoses<'s> {
-    spec: &'s QueueSpec,
+    spec: &'s Jobs,
     owners: BTreeMap<String, Holder>,
     hosts: BTreeMap<String, Holder>,
     /// Claims that name no owner; all claims of a queue without owners.
@@ -84,7 +84,7 @@ pub enum Counted {
 }
 
 impl<'s> Diagnoses<'s> {
-    pub fn new(spec: &'s QueueSpec) -> Diagnoses<'s> {
+    pub fn new(spec: &'s Jobs) -> Diagnoses<'s> {
         Diagnoses {
             spec,
             owners: BTreeMap::new(),
@@ -118,7 +118,7 @@ impl<'s> Diagnoses<'s> {
             // Of a job that is too long in a state nothing else is known, where the queue shows no life.
             _ if !judgement.verdict.is_death() && spec.liveness.is_empty() => Counted::Late,
             _ if claim.owner.is_none() => Counted::WithoutOwner,
-            _ if spec.interrupted.is_some() => Counted::Held,
+            _ if spec.are_interrupted() => Counted::Held,
             _ if shows(Inconsistency::OwnerMissing) => Counted::Missing,
             _ if shows(Inconsistency::OwnerRestarted) => Counted::Restarted,
             _ => self.held(claim, judgement, &one),

@@ -298,7 +298,7 @@ pub(super) fn tested(evaluation: Evaluation<'_>) -> Judgement {
     let Evaluation { spec, claim, policy, now, keeps_all, .. } = evaluation;
     let mut judgement = evaluate(evaluation);
     // No death is inferred from the time of an interrupted job.
-    let Some((time, said)) = spec.zone().filter(|_| spec.interrupted.is_none()) else { return judgement };
+    let Some((time, said)) = spec.zone().filter(|_| !spec.are_interrupted()) else { return judgement };
     let (mut result, mut finding) = (CheckResult::Clear, Finding::Preset(said.caution().to_owned()));
     if let (Some(time), false) = (spec.unknown_zone(), matches!(judgement.verdict, Verdict::Healthy)) {
         let latest = spec.at_the_latest(claim, now);

@@ -10,7 +10,7 @@ use super::finding::{Finding, Limit};
 use super::thresholds::Allowed;
 use super::verdict::{Check, CheckResult, Judgement, Proves, Reason, Rule, Value, Verdict};
 use crate::model::{Cell, Claim, Clocks, Reading, Timestamp};
-use crate::preset::{EARLIEST_MICROS, FURTHEST_EAST, QueueSpec, TimeColumn};
+use crate::preset::{EARLIEST_MICROS, FURTHEST_EAST, Jobs, TimeColumn};
 use liveness::Opinion;
 use std::fmt::Display;
 use std::time::Duration;
@@ -22,12 +22,12 @@ use std::time::Duration;
 /// heartbeat on the claim's own row contradicts a live-owner list or an owner's restart: the verdict is unknown then.
 /// A time whose zone is not declared is read as UTC, and that reading is tested. Of its checks the judgement has those
 /// alone whose value cannot be used.
-pub fn judge(spec: &QueueSpec, claim: &Claim, policy: &Policy, now: Timestamp) -> Judgement {
+pub fn judge(spec: &Jobs, claim: &Claim, policy: &Policy, now: Timestamp) -> Judgement {
     liveness::tested(Evaluation::new(spec, claim, policy, now))
 }
 
 /// Judges one claim as [`judge`] does, and keeps every check.
-pub fn explain(spec: &QueueSpec, claim: &Claim, policy: &Policy, now: Timestamp) -> Judgement {
+pub fn explain(spec: &Jobs, claim: &Claim, policy: &Policy, now: Timestamp) -> Judgement {
     liveness::tested(Evaluation { keeps_all: true, ..Evaluation::new(spec, claim, policy, now) })
 }
 
@@ -36,9 +36,9 @@ fn evaluate(mut evaluation: Evaluation<'_>) -> Judgement {
     if claim.key.0.iter().any(Cell::is_null) {
         evaluation.lack(Finding::NullKey);
     }
-    if spec.interrupted.is_some() {
+    if spec.are_interrupted() {
         evaluation.interrupted();
-    } else if spec.waits {
+    } else if spec.waited() {
         evaluation.waiting();
     } else if policy.restart.is_some() {
         evaluation.restart();
@@ -54,7 +54,7 @@ fn evaluate(mut evaluation: Evaluation<'_>) -> Judgement {
 }
 
 struct Evaluation<'a> {
-    spec: &'a QueueSpec,
+    spec: &'a Jobs,
     claim: &'a Claim,
     policy: &'a Policy,
     now: Timestamp,
@@ -74,7 +74,7 @@ struct Evaluation<'a> {
 }
 
 impl<'a> Evaluation<'a> {
-    fn new(spec: &'a QueueSpec, claim: &'a Claim, policy: &'a Policy, now: Timestamp) -> Evaluation<'a> {
+    fn new(spec: &'a Jobs, claim: &'a Claim, policy: &'a Policy, now: Timestamp) -> Evaluation<'a> {
         let last_seen_at = Timestamp::newest(claim.heartbeat.at(), claim.claimed_at.at());
         Evaluation {
             spec,

@@ -59,7 +59,7 @@ impl Evaluation<'_> {
     pub(super) fn too_long(&mut self) {
         let Some(limit) = self.policy.too_long.limit(self.claim) else { return };
         let Some(since) = &self.spec.claim.claimed_at else { return };
-        let implausible = match self.spec.waits {
+        let implausible = match self.spec.waited() {
             // A job that is due in the future is not late.
             true => self.must_be_plausible(since, &self.claim.claimed_at, None),
             false => None,
@@ -72,7 +72,7 @@ impl Evaluation<'_> {
             (None, Some(since_at)) => {
                 let allowed = Allowed { span: limit.after, set_by: SetBy::TooLong(limit.number) };
                 let (span, target) = (self.now.since(since_at), self.policy.too_long.target.clone());
-                let finding = match self.spec.waits {
+                let finding = match self.spec.waited() {
                     true => Finding::Waits(state, since.column.name.clone(), span, Limit { allowed, target }),
                     false => Finding::InState(state, span, Limit { allowed, target }),
                 };

@@ -3,10 +3,12 @@
 
 mod actions;
 mod interrupted;
+mod view;
 mod waiting;
 
 pub(crate) use actions::{ActionDoc, StepDoc};
 pub(crate) use interrupted::InterruptedDoc;
+pub(crate) use view::ViewDoc;
 pub(crate) use waiting::{EndedDoc, PlaceDoc, WaitingDoc, WorkersDoc};
 
 use super::encoding::{Encoding, Encodings, Zone};
@@ -15,7 +17,7 @@ use super::node::Node;
 use super::queue::*;
 use super::resolve::aliases_of;
 use super::template::{Piece, Template};
-use super::{SpecError, WrittenAt, did_you_mean};
+use super::{SpecError, WrittenAt};
 use crate::model::{Action, AttemptsChange, Engine, HostSpelling};
 use actions::actions;
 use std::collections::BTreeMap;
@@ -369,13 +371,8 @@ impl FinishedDoc {
 
     /// Looks the states up that a job comes to when it ends well.
     fn find_states(&mut self, known: &States) -> Result<(), SpecError> {
-        let find = |name: &Written| {
-            let found = known.all().find(|state| state.name == name.text).cloned();
-            let hint = || did_you_mean(&name.text, known.all().map(|state| state.name.as_str()));
-            found.ok_or_else(|| name.error(format!("[states] has no state `{}`{}", name.text, hint())))
-        };
         self.states = match &self.named {
-            Some(named) => named.iter().map(find).collect::<Result<_, _>>()?,
+            Some(named) => named.iter().map(|name| known.named(name)).collect::<Result<_, _>>()?,
             None => known.done.clone(),
         };
         if self.at.is_some() && self.states.is_empty() && self.filter.is_none() {

@@ -1,7 +1,7 @@
 //! What is done to a job: the statements of an action, what stands in its way, what a record of it keeps, and how
 //! workers are woken.
 
-use super::{QueueSpec, StateValue};
+use super::{Jobs, Queue, StateValue};
 use crate::model::{Action, AttemptsChange};
 use crate::preset::WrittenAt;
 use crate::preset::encoding::Encodings;
@@ -94,7 +94,7 @@ pub struct CheckSpec<Q = Template> {
     pub remedy: String,
 }
 
-impl QueueSpec {
+impl Jobs {
     /// The columns that an action assigns, which a record of it keeps; `None` where it cannot be undone: it is more
     /// than one UPDATE of the claim's own table, or this role may not read all that it writes.
     pub fn recorded(&self, action: Action) -> Option<Vec<&Column>> {
@@ -104,8 +104,9 @@ impl QueueSpec {
     /// The columns that an undo of that action may restore: those that it assigns to claims, to jobs that wait, or to
     /// interrupted ones, with a delay too; `None` where none of it can be undone.
     pub fn revertible(&self, action: Action) -> Option<Vec<&Column>> {
-        let of_both = [&self.actions, &self.waiting_actions].into_iter().filter_map(|actions| actions.get(&action));
-        let of_all = of_both.chain(self.retry.as_ref().filter(|_| action == Action::Requeue));
+        let Queue { waiting_actions, retry, .. } = &*self.queue;
+        let of_both = [&self.actions, waiting_actions].into_iter().filter_map(|actions| actions.get(&action));
+        let of_all = of_both.chain(retry.as_ref().filter(|_| action == Action::Requeue));
         let delayed = of_all.flat_map(|action| std::iter::once(action).chain(action.delayed.as_deref()));
         let written: Vec<Vec<&Column>> = delayed.filter_map(|action| self.written_by(action)).collect();
         (!written.is_empty()).then(|| written.concat())
@@ -129,7 +130,7 @@ impl QueueSpec {
             Some(why) => Err(why.clone()),
             None if delayed.says_when() => Ok(delayed.clone()),
             None => {
-                let table = self.tables.get(&self.claim.lock_table);
+                let table = self.queue.tables.get(&self.claim.lock_table);
                 let table = table.map_or_else(String::new, |table| format!(" in {}.{}", table.schema, table.name));
                 Err(format!("it has no column{table} that says when a job may run"))
             }

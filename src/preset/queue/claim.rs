@@ -1,11 +1,13 @@
 //! What makes a row a claim, who holds it, and how its columns are read.
 
+use super::Jobs;
 use crate::model::{Cell, Engine, HostSpelling};
-use crate::preset::SpecError;
 use crate::preset::encoding::Encodings;
 use crate::preset::field::Field;
+use crate::preset::field::Written;
 use crate::preset::node::Value;
 use crate::preset::template::{Column, Template};
+use crate::preset::{SpecError, did_you_mean};
 use serde::Deserialize;
 
 #[derive(Debug, Clone)]
@@ -171,21 +173,30 @@ impl States {
         self.all().find(|state| state.stored.to_text() == text)
     }
 
-    /// The queue's name for the stored value of a job that the database says is in flight. A collation may call a value
-    /// one of the states that is spelled otherwise.
-    pub fn in_flight_name(&self, stored: &Cell) -> String {
-        let folded = |cell: &Cell| cell.to_text().map(|text| text.to_lowercase());
-        let alike = || self.in_flight.iter().find(|state| folded(&state.stored) == folded(stored));
-        self.find(stored).or_else(alike).map_or_else(|| stored.to_string(), |state| state.name.clone())
-    }
-
     /// The queue's name for a stored value; the value itself where it has none.
     pub fn name_of(&self, stored: &Cell) -> String {
         self.find(stored).map_or_else(|| stored.to_string(), |state| state.name.clone())
     }
 }
 
+impl Jobs {
+    /// The queue's name for the stored value of a job that the database says is one of these. A collation may call a value
+    /// one of their states that is spelled otherwise.
+    pub fn state_named(&self, stored: &Cell) -> String {
+        let folded = |cell: &Cell| cell.to_text().map(|text| text.to_lowercase());
+        let alike = || self.states.iter().find(|state| folded(&state.stored) == folded(stored));
+        self.queue.states.find(stored).or_else(alike).map_or_else(|| stored.to_string(), |state| state.name.clone())
+    }
+}
+
 impl States {
+    /// The state of that name.
+    pub(in crate::preset) fn named(&self, name: &Written) -> Result<StateValue, SpecError> {
+        let hint = || did_you_mean(&name.text, self.all().map(|state| state.name.as_str()));
+        let found = self.all().find(|state| state.name == name.text).cloned();
+        found.ok_or_else(|| name.error(format!("[states] has no state `{}`{}", name.text, hint())))
+    }
+
     /// Reads `[states]`. A truth value is what that engine stores for it.
     pub(in crate::preset) fn read(field: &Field<'_>, engine: Engine) -> Result<States, SpecError> {
         field.knows(&["waiting", "in_flight", "done", "failed", "cancelled", "ignored"])?;

@@ -12,19 +12,21 @@ pub use rules::*;
 pub use utc::{FURTHEST_EAST, is_fresh};
 pub use waiting::*;
 
+use super::SpecError;
 pub use super::template::Column;
 use crate::model::{Action, Engine, Timestamp};
 use LedgerKind::{Instant, Json, MaybeInteger, MaybeText, Text};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::Arc;
 
 /// Why tables of these names do not count.
 pub type Ignored = BTreeMap<String, String>;
 
-/// One queue, as it stands in one database.
+/// What is true of one queue in one database, however its jobs are looked at.
 #[derive(Debug, Clone)]
-pub struct QueueSpec {
+pub struct Queue {
     pub preset: String,
     /// The fingerprint of the mapping's text; empty for a built-in preset.
     pub mapping: String,
@@ -35,17 +37,30 @@ pub struct QueueSpec {
     pub schema: String,
     pub tables: BTreeMap<String, Table>,
     pub states: States,
-    /// True for jobs that wait ([`Waits`](super::Waits)): their one state stands for the ones in flight, and the time
-    /// since when they wait for the time of the claim.
-    pub waits: bool,
-    /// Set for jobs that the library failed because their worker died
-    /// ([`View::Interrupted`](super::View::Interrupted)): their state stands for the ones in flight, and the time of
-    /// their failure for that of the claim.
-    pub interrupted: Option<InterruptedSpec>,
-    /// True if the rows tell which jobs the library failed because their worker died.
-    pub tells_interrupted: bool,
-    /// True if jobdoctor brings them back, and the library's own command is not what does.
-    pub retries_interrupted: bool,
+    /// What is done to jobs that waited too long.
+    pub waiting_actions: BTreeMap<Action, ActionSpec>,
+    /// How an interrupted job comes back that is a row of the claims' own table.
+    pub retry: Option<ActionSpec>,
+    /// The tables that only say what waits, by their logical names.
+    pub beside: BTreeSet<String>,
+    /// Jobs that never run although no worker holds them: what `check` counts and warns of.
+    pub checks: Vec<CheckSpec>,
+    pub notify: Vec<Notify>,
+    pub ledger: Option<LedgerSpec>,
+    /// Tables that would be used because they are there, and do not count.
+    pub ignored: Ignored,
+    /// Why there can be none: a library that refuses a database with other tables than its own, say.
+    pub no_ledger: Option<String>,
+}
+
+/// The jobs of a queue, seen in one way.
+#[derive(Debug, Clone)]
+pub struct Jobs {
+    pub queue: Arc<Queue>,
+    pub what: What,
+    /// The states that they are in; empty where the row's place is its state.
+    pub states: Vec<StateValue>,
+    /// What makes a row one of them. Of jobs that no worker holds, the time of the claim is that since when they are so.
     pub claim: ClaimSpec,
     pub owner: OwnerSpec,
     /// What shows life, best source first.
@@ -58,7 +73,7 @@ pub struct QueueSpec {
     pub unlocked: Option<String>,
     /// The keys of the document whose values are SQL that reads: a value in a row may break it.
     pub computed: Vec<String>,
-    /// The columns of the claims' own table that the database fills where a statement gives no value.
+    /// The columns of their own table that the database fills where a statement gives no value.
     pub filled: BTreeSet<String>,
     /// What one snapshot shows.
     pub shown: Shown,
@@ -68,30 +83,42 @@ pub struct QueueSpec {
     pub actions: BTreeMap<Action, ActionSpec>,
     /// Why no statement can be written that does what an action says and no more, if so.
     pub unwritable: Option<String>,
-    pub waiting_actions: BTreeMap<Action, ActionSpec>,
-    /// How an interrupted job comes back that is a row of the claims' own table.
-    pub retry: Option<ActionSpec>,
     pub conditions: Conditions,
-    /// What the tables tell of jobs that wait, or why they tell nothing.
-    pub waiting: Result<Box<WaitingSpec>, String>,
-    /// The tables that only say what waits, by their logical names.
-    pub beside: BTreeSet<String>,
-    pub places: Vec<PlaceSpec>,
     pub skips: Vec<Skip>,
-    /// Jobs that never run although no worker holds them: what `check` counts and warns of.
-    pub checks: Vec<CheckSpec>,
-    pub notify: Vec<Notify>,
     /// What the dry run prints, by name.
     pub cautions: Vec<(String, String)>,
     pub show: Vec<(String, Expr)>,
-    /// The columns of the claim's own table that this role may read, in the catalog's order: what a row's fingerprint
-    /// covers.
+    /// The columns of their own table that this role may read, in the catalog's order: what a row's fingerprint covers.
     pub row: Vec<Column>,
-    pub ledger: Option<LedgerSpec>,
-    /// Tables that would be used because they are there, and do not count.
-    pub ignored: Ignored,
-    /// Why there can be none: a library that refuses a database with other tables than its own, say.
-    pub no_ledger: Option<String>,
+}
+
+/// In which way the jobs of a queue are seen.
+#[derive(Debug, Clone)]
+pub enum What {
+    InFlight,
+    /// The library failed them because their worker died.
+    Interrupted(InterruptedSpec),
+    /// They waited too long in one state ([`Waits`]).
+    Waited,
+    /// A worker could take them now, or once they are moved on.
+    Due,
+    /// They stand in a table of their own; true if they wait there.
+    Elsewhere(bool),
+}
+
+/// A queue in each way in which its tables show it.
+#[derive(Debug)]
+pub struct Views {
+    pub claims: Arc<Jobs>,
+    /// Or what is wrong, or why there are none.
+    pub interrupted: Result<Arc<Jobs>, SpecError>,
+    /// True if the rows tell which jobs the library failed because their worker died.
+    pub tells_interrupted: bool,
+    /// Those that waited too long, for each state and column that was asked for.
+    pub waited: Vec<(Waits, Result<Arc<Jobs>, SpecError>)>,
+    /// What the tables tell of jobs that wait, or why they tell nothing.
+    pub waiting: Result<Arc<WaitingSpec>, String>,
+    pub places: Vec<Jobs>,
 }
 
 /// What a snapshot shows of the queue beyond the row of a claim and its owner's.
@@ -105,7 +132,7 @@ pub struct Shown {
     pub actions_asked_at: Option<Timestamp>,
 }
 
-impl QueueSpec {
+impl Jobs {
     /// True if that a claim's owner has no row means death.
     pub fn judges_missing_owners(&self) -> bool {
         let asks = self.liveness.iter().any(|source| matches!(source, Liveness::Owner { .. }));
@@ -114,7 +141,7 @@ impl QueueSpec {
 
     /// Adds to a preset that a mapping bends what stays of it: all that it compares before a write, and its evidence from
     /// outside the row.
-    pub(super) fn keep(&mut self, preset: QueueSpec) {
+    pub(super) fn keep(&mut self, preset: Jobs) {
         let lacks =
             |known: &[Expr], of: Vec<Expr>| of.into_iter().filter(|one| !known.contains(one)).collect::<Vec<_>>();
         let precondition = lacks(&self.claim.precondition, preset.claim.precondition);
@@ -150,9 +177,28 @@ impl QueueSpec {
         matches!(self.claim.state, StateSource::Column(_)) && self.claim.own_state().is_none()
     }
 
+    /// What is known besides of jobs that their library failed with their worker.
+    pub fn interrupted(&self) -> Option<&InterruptedSpec> {
+        if let What::Interrupted(interrupted) = &self.what { Some(interrupted) } else { None }
+    }
+
+    pub fn are_interrupted(&self) -> bool {
+        self.interrupted().is_some()
+    }
+
+    pub fn waited(&self) -> bool {
+        matches!(self.what, What::Waited)
+    }
+
+    /// The first table of its FROM item, in words.
+    pub fn table(&self) -> String {
+        let first = self.claim.from.names().find_map(|name| self.queue.tables.get(name));
+        first.map_or_else(String::new, |table| format!("{}.{}", table.schema, table.name))
+    }
+
     /// The library's own command for interrupted jobs that jobdoctor does not retry.
     pub fn library_command(&self) -> Option<&str> {
-        self.interrupted.as_ref()?.command.as_deref()
+        self.interrupted()?.command.as_deref()
     }
 
     /// True if the operator must say how long a claim may be silent: the library's own threshold is not known.
@@ -168,7 +214,7 @@ impl QueueSpec {
 
     /// The key that a mapping without liveness lacks, where claims have a claim time.
     pub fn missing_liveness(&self) -> Option<String> {
-        let is_missing = self.liveness.is_empty() && self.interrupted.is_none();
+        let is_missing = self.liveness.is_empty() && !self.are_interrupted();
         let claimed_at = self.claim.claimed_at.as_ref().filter(|_| is_missing)?;
         let column = &claimed_at.column.name;
         Some(format!("liveness = [{{ by = \"age\", column = {column:?}, silent_after = \"30m\" }}]"))
@@ -177,9 +223,16 @@ impl QueueSpec {
     /// The name of an in-flight state, of which there may be several.
     pub fn in_flight_names(&self) -> Vec<String> {
         match &self.claim.state {
-            StateSource::Column(_) => self.states.in_flight.iter().map(|state| state.name.clone()).collect(),
+            StateSource::Column(_) => self.states.iter().map(|state| state.name.clone()).collect(),
             StateSource::Place(name) => vec![name.clone()],
         }
+    }
+}
+
+impl Views {
+    /// True if jobdoctor brings interrupted jobs back, and the library's own command is not what does.
+    pub fn retries_interrupted(&self) -> bool {
+        self.tells_interrupted && self.interrupted.as_ref().is_ok_and(|jobs| jobs.library_command().is_none())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Says which times of a queue are in a zone that is not known, and what such a time proves in whatever zone it is.
 
-use super::{Liveness, QueueSpec, TimeColumn};
+use super::{Jobs, Liveness, TimeColumn};
 use crate::model::{Claim, Clocks, FUTURE_TOLERANCE, OwnerRow, Reading, Timestamp};
 use crate::preset::encoding::{Encoding, Said};
 use std::cmp::Reverse;
@@ -15,7 +15,7 @@ const FURTHEST_WEST: Duration = Duration::from_secs(12 * 3600);
 /// No zone is further east of UTC (Etc/GMT-14): read as UTC, a time lies ahead by this at most.
 pub const FURTHEST_EAST: Duration = Duration::from_secs(14 * 3600);
 
-impl QueueSpec {
+impl Jobs {
     /// The time column of a verdict whose zone is the least certain, unless the zone of all is declared.
     pub fn zone(&self) -> Option<(&TimeColumn, Said)> {
         let owner = self.owner.row.iter().flat_map(|row| row.heartbeat.iter().chain(&row.started));
@@ -36,12 +36,6 @@ impl QueueSpec {
             Said::IfShown => !self.shown.utc,
             Said::ByNobody => true,
         }
-    }
-
-    /// The time of due jobs whose zone is not known in this snapshot.
-    pub fn unknown_zone_of_due(&self) -> Option<&TimeColumn> {
-        let due = &self.waiting.as_ref().ok()?.due;
-        due.at.iter().chain([&due.since]).find(|time| self.has_unknown_zone(time))
     }
 
     /// The signs of life on the claim's own row, and the time of the claim.
@@ -80,7 +74,7 @@ impl QueueSpec {
         let beat = row.and_then(|row| row.heartbeat.as_ref());
         later(self.rules.deadline.as_ref(), latest_end, &mut claim.deadline);
         // The time since when a job waits may lie ahead.
-        let latest_claim = if self.waits { latest_end } else { latest_past };
+        let latest_claim = if self.waited() { latest_end } else { latest_past };
         later(self.claim.claimed_at.as_ref(), latest_claim, &mut claim.claimed_at);
         let mut newest = beat;
         for (source, sign) in self.liveness.iter().zip(&mut claim.signs) {

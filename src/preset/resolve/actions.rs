@@ -29,16 +29,16 @@ impl Binder<'_> {
 
     /// Why an action cannot decide by itself what a conflict does: SQLite carries the `OR ABORT` that a statement needs
     /// on a table with a conflict clause of its own into the table's triggers, in the place of what these say.
-    pub(super) fn unwritable(&self, spec: &QueueSpec) -> Option<String> {
-        let foreign = self.tables.iter().find(|(logical, live)| live.is_foreign && !spec.beside.contains(*logical));
+    pub(super) fn unwritable(&self, queue: &Queue, actions: &BTreeMap<Action, ActionSpec>) -> Option<String> {
+        let foreign = self.tables.iter().find(|(logical, live)| live.is_foreign && !queue.beside.contains(*logical));
         if let Some((_, live)) = foreign {
             return Some(format!(
                 "{} is a foreign table: its rows lie on another server, whose locks and commits jobdoctor cannot vouch for",
                 live.name
             ));
         }
-        let steps = spec.actions.values().chain(spec.waiting_actions.values()).flat_map(|action| &action.steps);
-        let wakes = spec.notify.iter().map(|notify| &notify.sql);
+        let steps = actions.values().chain(queue.waiting_actions.values()).flat_map(|action| &action.steps);
+        let wakes = queue.notify.iter().map(|notify| &notify.sql);
         let touches = steps.filter_map(StepSpec::sql).chain(wakes).flat_map(Template::touches);
         let written =
             touches.filter(|(touch, _)| matches!(touch, Touch::Insert | Touch::Update)).map(|(_, table)| table);
@@ -75,7 +75,7 @@ impl Binder<'_> {
             },
         };
         // Its own word, or what `counted` implies.
-        let change = doc.attempts.unwrap_or_else(|| self.document.attempts.counted.change());
+        let change = doc.attempts.unwrap_or_else(|| self.view.attempts.counted.change());
         let mut locks_for_update = false;
         let mut steps = Vec::new();
         // What authors do not write out goes into the first UPDATE of the row.
@@ -256,7 +256,7 @@ impl Binder<'_> {
         actions: &BTreeMap<Action, ActionSpec>,
         attempts: &Attempts,
     ) -> Result<(), SpecError> {
-        let (Some(Expr::Column(stalls)), Some(written)) = (&attempts.stalls, &self.document.attempts.stalls) else {
+        let (Some(Expr::Column(stalls)), Some(written)) = (&attempts.stalls, &self.view.attempts.stalls) else {
             return Ok(());
         };
         let counts = |step: &StepSpec| match step {

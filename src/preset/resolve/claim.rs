@@ -10,7 +10,7 @@ use crate::preset::template::{Piece, Template};
 
 impl Binder<'_> {
     pub(super) fn claim(&self) -> Result<ClaimSpec, SpecError> {
-        let claim = &self.document.claim;
+        let claim = &self.view.claim;
         let mut key = Vec::new();
         for part in &claim.key {
             key.push(self.column(part, &self.lock)?.ok_or_else(|| part.error("a key column cannot be optional"))?);
@@ -27,7 +27,7 @@ impl Binder<'_> {
                 }
             },
         };
-        if matches!(state, StateSource::Column(_)) && self.document.states.in_flight.is_empty() {
+        if matches!(state, StateSource::Column(_)) && self.view.states.is_empty() && !self.view.is_only_looked_at {
             return Err(SpecError::whole(self.name, "[states] names no `in_flight` state"));
         }
         let veto = self.veto()?;
@@ -40,7 +40,11 @@ impl Binder<'_> {
             key,
             rowid: self.own.rowid.as_ref().and_then(|name| self.lookup(&self.lock, name)),
             state,
-            filter: claim.filter.as_ref().map(|filter| self.read_sql(filter)).transpose()?,
+            filter: match &claim.filter {
+                Some(filter) => Some(self.read_sql(filter)?),
+                None if self.view.states.is_empty() => Some(Template(vec![Piece::Text("true".to_owned())])),
+                None => None,
+            },
             queue: self.optional_expr(&claim.queue)?,
             kind: self.optional_expr(&claim.kind)?,
             claimed_at: self.optional_time(&claim.claimed_at, &self.lock)?,
@@ -52,7 +56,7 @@ impl Binder<'_> {
                 columns.filter_map(Result::transpose).collect::<Result<_, _>>()?
             },
             precondition: Vec::new(),
-            unread_veto: self.document.claim.veto.as_ref().filter(|_| veto.is_none()).map(|veto| veto.says.clone()),
+            unread_veto: self.view.claim.veto.as_ref().filter(|_| veto.is_none()).map(|veto| veto.says.clone()),
             veto,
             guard: claim.guard.as_ref().map(|guard| self.lock_sql(guard)).transpose()?,
         })
@@ -74,7 +78,7 @@ impl Binder<'_> {
     /// Refuses a type that cannot hold a state in flight: no comparison with such a state is valid.
     fn holds_the_states(&self, written: &Written, column: &Column) -> Result<(), SpecError> {
         let live = self.table_of(&column.alias).and_then(|table| table.column(&column.name));
-        match live.and_then(|live| self.live.type_without(live, &self.document.states.in_flight)) {
+        match live.and_then(|live| self.live.type_without(live, &self.view.states)) {
             Some(type_name) => Err(written.error(format!("`{}` is {type_name}", column.name))),
             None => Ok(()),
         }
@@ -91,7 +95,7 @@ impl Binder<'_> {
     }
 
     pub(super) fn attempts(&self) -> Result<Attempts, SpecError> {
-        let attempts = &self.document.attempts;
+        let attempts = &self.view.attempts;
         let mut spec = Attempts {
             left: None,
             column: self.optional_expr(&attempts.column)?,
@@ -150,7 +154,7 @@ impl Binder<'_> {
     }
 
     pub(super) fn rules(&self) -> Result<Rules, SpecError> {
-        let rules = &self.document.rules;
+        let rules = &self.view.rules;
         Ok(Rules {
             deadline: self.optional_time(&rules.deadline, &self.lock)?,
             cancel_requested: self.optional_expr(&rules.cancel_requested)?,
@@ -164,7 +168,7 @@ impl Binder<'_> {
 
     /// Where run times are read. A table without both instants is no error: nothing but statistics needs them.
     pub(super) fn finished(&self, claim: &ClaimSpec) -> Result<Finished, SpecError> {
-        let finished = self.document.finished.as_ref();
+        let finished = self.view.finished.as_ref();
         let untold = |why: String| Ok(Finished::Untold(format!("preset {}{why}", self.document.name)));
         if let Some(why) = finished.and_then(|doc| doc.none.as_ref()) {
             return untold(format!(": {why}"));
@@ -178,7 +182,7 @@ impl Binder<'_> {
             Some(began) => self.time(began, &self.lock)?,
             None => claim.claimed_at.clone(),
         };
-        let started = match (started, doc.started.as_ref().or(self.document.claim.claimed_at.as_ref())) {
+        let started = match (started, doc.started.as_ref().or(self.view.claim.claimed_at.as_ref())) {
             (Some(started), _) => started,
             (None, Some(written)) => return lacks(&written.text),
             (None, None) => return untold(" does not say when a run began".to_owned()),
@@ -196,7 +200,7 @@ impl Binder<'_> {
 
     /// The veto, if this role may read all that it asks.
     fn veto(&self) -> Result<Option<Veto>, SpecError> {
-        let Some(doc) = &self.document.claim.veto else { return Ok(None) };
+        let Some(doc) = &self.view.claim.veto else { return Ok(None) };
         let fresh = self.read_sql(&doc.fresh)?;
         let tables: Vec<String> = fresh.names().filter(|name| self.document.names_table(name)).cloned().collect();
         let is_read = |name: &String| {
@@ -215,6 +219,9 @@ impl Binder<'_> {
         attempts: &Attempts,
         rules: &Rules,
     ) -> Result<Vec<Expr>, SpecError> {
+        if self.view.is_only_looked_at {
+            return Ok(claim.key.iter().cloned().map(Expr::Column).collect());
+        }
         let mut read: Vec<Expr> = Vec::new();
         let state = if let StateSource::Column(column) = &claim.state { Some(column) } else { None };
         read.extend(state.cloned().map(Expr::Column));
@@ -239,7 +246,7 @@ impl Binder<'_> {
             read.push(Expr::Column(column.clone()));
         }
         read.extend(claim.progress.iter().chain(claim.veto.iter().map(|veto| &veto.fresh)).cloned());
-        for written in &self.document.claim.precondition {
+        for written in &self.view.claim.precondition {
             read.extend(self.expr(written, &self.lock)?);
         }
         let mut precondition: Vec<Expr> = Vec::new();

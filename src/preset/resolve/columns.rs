@@ -144,7 +144,7 @@ impl Binder<'_> {
     }
 
     pub(super) fn is_optional(&self, column: &str) -> bool {
-        self.document.claim.optional.iter().any(|optional| optional == column)
+        self.view.claim.optional.iter().any(|optional| optional == column)
     }
 
     pub(super) fn lookup(&self, alias: &str, name: &str) -> Option<Column> {

@@ -76,7 +76,7 @@ impl Binder<'_> {
 
     /// True if a condition on a claim names an optional column that this table lacks.
     pub(super) fn lacks_optional(&self, sql: &Template) -> bool {
-        let behind_from = Template::around("? ?", &[&self.document.claim.from.sql.0, &sql.0]);
+        let behind_from = Template::around("? ?", &[&self.view.claim.from.sql.0, &sql.0]);
         self.lacking(&behind_from).is_some_and(|(_, column)| self.is_optional(&column))
     }
 }

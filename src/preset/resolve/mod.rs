@@ -12,7 +12,7 @@ pub(super) use columns::{STRANGER, Tables, distrusted, ignored, physical_tables}
 pub(super) use fragments::aliases_of;
 
 use super::catalog::Preset;
-use super::document::{Document, NotifyDoc};
+use super::document::{Document, NotifyDoc, ViewDoc};
 use super::field::{Fragment, Written};
 use super::ident::{meanings, quoted};
 use super::live::{LiveSchema, LiveTable};
@@ -21,13 +21,14 @@ use super::options::IGNORED_STATES;
 use super::queue::*;
 use super::template::Template;
 use super::variant::{Ask, Chosen, choose};
-use super::{SpecError, WrittenAt, did_you_mean};
+use super::{SpecError, WrittenAt};
 pub use crate::model::Place;
 use crate::model::{Action, AttemptsChange};
 use columns::missing_table;
 use fragments::Within;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 impl Place {
     /// What the table that the operator names may be called in the catalog.
@@ -50,67 +51,96 @@ impl<E> From<SpecError> for ResolveError<E> {
     }
 }
 
-/// Resolves a preset for the jobs of this view.
+/// Resolves a preset: the claims of its queue, and what else its tables show of it, jobs that waited too long as they are
+/// asked for.
 pub fn resolve<E>(
     preset: &Preset,
     live: &LiveSchema,
     place: &Place,
-    view: View<'_>,
+    waits: &[Waits],
     ask: Ask<'_, E>,
-) -> Result<QueueSpec, ResolveError<E>> {
+) -> Result<Views, ResolveError<E>> {
     let Chosen { node, unbent, variants, ignored } = choose(preset, preset.for_engine(live.engine)?, live, place, ask)?;
-    let bound = |node: Node| bound(preset, node, (live, place), view, (&variants, &ignored));
-    let mut spec = bound(node).map_err(|error| preset.placed(error))?;
-    if let Some(unbent) = unbent {
-        let fits = bound(unbent).map_err(|error| SpecError {
-            message: format!("{}; `extends` is for tables that the preset fits as it is", error.message),
-            ..preset.placed(error)
-        });
-        spec.keep(fits?);
-    }
-    Ok(QueueSpec { mapping: preset.fingerprint(), ..spec })
+    let resolving = Resolving { preset, live, place, waits, variants, ignored };
+    let views = resolving.views(node).map_err(|error| preset.placed(error))?;
+    let Some(unbent) = unbent else { return Ok(views) };
+    let fits = resolving.views(unbent).map_err(|error| SpecError {
+        message: format!("{}; `extends` is for tables that the preset fits as it is", error.message),
+        ..preset.placed(error)
+    });
+    Ok(views.keep(fits?))
 }
 
-/// Resolves a document of which the variants are chosen.
-fn bound(
-    preset: &Preset,
-    node: Node,
-    (live, place): (&LiveSchema, &Place),
-    view: View<'_>,
-    (variants, ignored): (&[String], &Ignored),
-) -> Result<QueueSpec, SpecError> {
-    let node = preset.filled_with(node, &place.options)?;
-    let mut document = Document::of(&preset.document, &preset.name, &node, live.engine)?;
-    match view {
-        View::Claims => {}
-        View::Waits(waits) => waits.turn(&mut document)?,
-        View::Interrupted => document.turn_to_interrupted()?,
-    }
-    // A caution that is called like an option asks for it.
-    document.cautions.retain(|(name, _)| !place.options.contains_key(name));
-    let ignored_states = place.options.get(IGNORED_STATES).into_iter().flat_map(|names| names.split(','));
-    document.states.ignored.extend(ignored_states.map(|name| StateValue::plain(name.trim())));
-    let (schema, tables) = physical_tables(&document, live, place)?;
-    let within = (!schema.is_empty()).then_some(schema.as_str());
-    if let Some(table) = place.table.as_deref().filter(|table| live.table_meant(within, table).is_none()) {
-        return Err(missing_table(&preset.document, table, live, &schema));
-    }
-    let binder = Binder::new(&preset.document, &document, live, schema, tables.clone())?;
-    let mut spec = binder.bind(variants.to_vec(), ignored.clone())?;
-    if preset.says_all_itself() && matches!(view, View::Claims) {
-        spec.needs_what_waits()?;
-    }
-    preset.columns_are_there(&document, &tables)?;
-    Ok(match view {
-        View::Claims => spec,
-        View::Waits(_) => Waits::complete(spec),
-        View::Interrupted => QueueSpec { interrupted: Some(binder.interrupted()?), ..spec },
-    })
+/// A preset whose variants are chosen, and the tables that it meets.
+struct Resolving<'a> {
+    preset: &'a Preset,
+    live: &'a LiveSchema,
+    place: &'a Place,
+    waits: &'a [Waits],
+    variants: Vec<String>,
+    ignored: Ignored,
 }
 
-impl QueueSpec {
+impl Resolving<'_> {
+    fn views(&self, node: Node) -> Result<Views, SpecError> {
+        let Resolving { preset, live, place, .. } = self;
+        let node = preset.filled_with(node, &place.options)?;
+        let mut document = Document::of(&preset.document, &preset.name, &node, live.engine)?;
+        // A caution that is called like an option asks for it.
+        let is_wanted = |(name, _): &(String, String)| !place.options.contains_key(name);
+        document.cautions.retain(is_wanted);
+        document.interrupted.cautions.retain(is_wanted);
+        let ignored_states = place.options.get(IGNORED_STATES).into_iter().flat_map(|names| names.split(','));
+        document.states.ignored.extend(ignored_states.map(|name| StateValue::plain(name.trim())));
+        let (schema, tables) = physical_tables(&document, live, place)?;
+        let within = (!schema.is_empty()).then_some(schema.as_str());
+        if let Some(table) = place.table.as_deref().filter(|table| live.table_meant(within, table).is_none()) {
+            return Err(missing_table(&preset.document, table, live, &schema));
+        }
+        let claims = document.claims();
+        let binder = Binder::new((&preset.document, &document, live), schema, &tables, &claims)?;
+        let queue = Arc::new(binder.queue(self)?);
+        let mut claims = binder.bind(&queue, What::InFlight)?;
+        let mut waiting = binder.waiting(&queue, &claims).map(Arc::new);
+        if preset.says_all_itself() {
+            claims.needs_what_waits(&mut waiting)?;
+        }
+        preset.columns_are_there(&document, &tables)?;
+        let placed = |found: Result<Jobs, SpecError>| found.map(Arc::new).map_err(|error| preset.placed(error));
+        let waited = self.waits.iter().map(|waits| (waits.clone(), placed(binder.waited(&queue, waits))));
+        Ok(Views {
+            interrupted: placed(binder.interrupted(&queue)),
+            tells_interrupted: binder.tells_interrupted(),
+            waited: waited.collect(),
+            waiting,
+            places: binder.places(&queue),
+            claims: Arc::new(claims),
+        })
+    }
+}
+
+impl Views {
+    /// Adds to a preset that a mapping bends what stays of it.
+    fn keep(self, preset: Views) -> Views {
+        let both = |own: Arc<Jobs>, kept: Arc<Jobs>| {
+            let mut own = Arc::unwrap_or_clone(own);
+            own.keep(Arc::unwrap_or_clone(kept));
+            Arc::new(own)
+        };
+        let either = |own: Result<Arc<Jobs>, SpecError>, kept: Result<Arc<Jobs>, SpecError>| Ok(both(own?, kept?));
+        let waited = self.waited.into_iter().zip(preset.waited);
+        Views {
+            claims: both(self.claims, preset.claims),
+            interrupted: either(self.interrupted, preset.interrupted),
+            waited: waited.map(|((waits, own), (_, kept))| (waits, either(own, kept))).collect(),
+            ..self
+        }
+    }
+}
+
+impl Jobs {
     /// Of a mapping: without a state column, nothing but its own condition says which rows wait.
-    fn needs_what_waits(&mut self) -> Result<(), SpecError> {
+    fn needs_what_waits(&mut self, waiting: &mut Result<Arc<WaitingSpec>, String>) -> Result<(), SpecError> {
         if matches!(self.claim.state, StateSource::Column(_)) || self.conditions.waiting.is_some() {
             return Ok(());
         }
@@ -120,18 +150,22 @@ impl QueueSpec {
         if let Some(requeue) = requeue {
             return Err(requeue.at.error(format!("a requeue, {needs}")));
         }
-        self.waiting = self.waiting.as_ref().map_err(Clone::clone).and(Err(format!("what is due, {needs}")));
+        if waiting.is_ok() {
+            *waiting = Err(format!("what is due, {needs}"));
+        }
         Ok(())
     }
 }
 
+/// Binds the views of a document to live tables, one view each.
 struct Binder<'a> {
     name: &'a str,
     document: &'a Document,
+    view: &'a ViewDoc,
     live: &'a LiveSchema,
     schema: String,
     tables: BTreeMap<String, &'a LiveTable>,
-    /// The claim's aliases; one without a table belongs to a sub-select, whose columns the catalog does not know.
+    /// The aliases of its rows; one without a table belongs to a sub-select, whose columns the catalog does not know.
     aliases: BTreeMap<String, Option<&'a LiveTable>>,
     lock: String,
     lock_table: String,
@@ -142,28 +176,46 @@ struct Binder<'a> {
 
 impl<'a> Binder<'a> {
     fn new(
-        name: &'a str,
-        document: &'a Document,
-        live: &'a LiveSchema,
+        (name, document, live): (&'a str, &'a Document, &'a LiveSchema),
         schema: String,
-        found: Tables<'a>,
+        found: &Tables<'a>,
+        view: &'a ViewDoc,
     ) -> Result<Binder<'a>, SpecError> {
         let mut tables = BTreeMap::new();
         for (logical, table) in found {
             match table {
                 Some(table) => {
-                    tables.insert(logical, table);
+                    tables.insert(logical.clone(), *table);
                 }
-                None if document.waiting.tables.iter().any(|(known, _)| *known == logical) => {}
-                None => return Err(missing_table(name, document.table_name(&logical), live, &schema)),
+                None if document.waiting.tables.iter().any(|(known, _)| known == logical) => {}
+                None => return Err(missing_table(name, document.table_name(logical), live, &schema)),
             }
         }
-        let aliases = document.aliases();
-        let from = &document.claim.from;
+        Binder::of(name, document, live, schema, tables, view)
+    }
+
+    /// The binder of another view.
+    fn another<'b>(&self, view: &'b ViewDoc) -> Result<Binder<'b>, SpecError>
+    where
+        'a: 'b,
+    {
+        Binder::of(self.name, self.document, self.live, self.schema.clone(), self.tables.clone(), view)
+    }
+
+    fn of(
+        name: &'a str,
+        document: &'a Document,
+        live: &'a LiveSchema,
+        schema: String,
+        tables: BTreeMap<String, &'a LiveTable>,
+        view: &'a ViewDoc,
+    ) -> Result<Binder<'a>, SpecError> {
+        let from = &view.claim.from;
+        let aliases = aliases_of(&from.sql);
         if aliases.first().is_none_or(|(_, table)| table.is_none()) {
             return Err(from.written.error("must begin with `{table} AS alias`: the row's own table comes first"));
         }
-        let lock = match &document.claim.lock {
+        let lock = match &view.claim.lock {
             Some(lock) if !aliases.iter().any(|(alias, _)| *alias == lock.text) => {
                 return Err(lock.error(format!("`{}` is not an alias of `from`", lock.text)));
             }
@@ -181,30 +233,19 @@ impl<'a> Binder<'a> {
         for (alias, logical) in aliases {
             by_alias.insert(alias, logical.as_ref().map(table).transpose()?);
         }
-        if let Some(owner) = &document.owner.table {
+        if let Some(owner) = &view.owner.table {
             by_alias.insert("o".to_owned(), tables.get(&owner.text).copied());
         }
-        let waiting = &document.waiting;
-        let froms = waiting.from.iter().chain(waiting.staged.iter().flat_map(|staged| &staged.from));
-        let froms = froms.chain(document.places.iter().map(|(_, place)| &place.from));
-        let workers = waiting.workers.iter().filter_map(|workers| Some(("w".to_owned(), workers.table.as_ref()?)));
-        let workers = workers.map(|(alias, table)| (alias, Some(table.text.clone())));
-        for (alias, logical) in froms.flat_map(|from| aliases_of(&from.sql)).chain(workers) {
+        let waiting = view.waiting.from.iter().flat_map(|from| aliases_of(&from.sql));
+        for (alias, logical) in waiting {
             let table = logical.and_then(|logical| tables.get(&logical).copied());
             by_alias.entry(alias).or_insert(table);
         }
-        Ok(Binder {
-            name,
-            document,
-            live,
-            schema,
-            tables,
-            aliases: by_alias,
-            lock,
-            lock_table,
-            own,
-            computed: RefCell::default(),
-        })
+        if let Some(workers) = view.waiting.workers.as_ref().and_then(|workers| workers.table.as_ref()) {
+            by_alias.entry("w".to_owned()).or_insert_with(|| tables.get(&workers.text).copied());
+        }
+        let computed = RefCell::default();
+        Ok(Binder { name, document, view, live, schema, tables, aliases: by_alias, lock, lock_table, own, computed })
     }
 
     /// The live table behind an alias: none for that of a sub-select.
@@ -212,8 +253,35 @@ impl<'a> Binder<'a> {
         self.aliases.get(alias).copied().flatten()
     }
 
-    fn bind(&self, variants: Vec<String>, mut ignored: Ignored) -> Result<QueueSpec, SpecError> {
-        let document = self.document;
+    /// What is true of the queue of these claims.
+    fn queue(&self, of: &Resolving<'_>) -> Result<Queue, SpecError> {
+        let (document, mut ignored) = (self.document, of.ignored.clone());
+        let (claim, attempts) = (self.claim()?, self.attempts()?);
+        let retry = document.interrupted.retry.clone().filter(|_| document.interrupted.from.is_none());
+        // What is wrong with it is said where interrupted jobs are asked for.
+        let retry = retry.and_then(|retry| self.actions(&[(Action::Requeue, retry)], &claim, &attempts).ok());
+        Ok(Queue {
+            preset: document.name.clone(),
+            mapping: of.preset.fingerprint(),
+            variants: of.variants.clone(),
+            fencing: document.fencing,
+            engine: self.live.engine,
+            schema: self.schema.clone(),
+            tables: self.tables.iter().map(|(logical, table)| (logical.clone(), table.place())).collect(),
+            states: document.states.clone(),
+            waiting_actions: self.actions(&document.waiting.actions, &claim, &attempts)?,
+            retry: retry.and_then(|mut retry| retry.remove(&Action::Requeue)),
+            beside: self.beside(),
+            checks: self.checks()?,
+            notify: self.wake_ups()?,
+            ledger: self.ledger(&mut ignored),
+            ignored,
+            no_ledger: document.no_ledger.clone(),
+        })
+    }
+
+    fn bind(&self, queue: &Arc<Queue>, what: What) -> Result<Jobs, SpecError> {
+        let view = self.view;
         let owner = self.owner()?;
         let liveness = self.liveness()?;
         let attempts = self.attempts()?;
@@ -226,59 +294,38 @@ impl<'a> Binder<'a> {
         if liveness.iter().any(|source| matches!(source, Liveness::Owner { .. })) && owner.row.is_none() {
             return Err(SpecError::whole(self.name, "liveness by `owner` needs an [owner] `table`"));
         }
-        let mut actions = self.actions(&document.actions, &claim, &attempts)?;
+        let mut actions = self.actions(&view.actions, &claim, &attempts)?;
         self.losses_are_counted(&actions, &attempts)?;
         for refused in actions.values_mut().filter_map(|action| action.refused.as_mut()) {
             // A table that does not count is there.
-            if let Some((_, why)) = ignored.iter().find(|(name, _)| refused.contains(name.as_str())) {
+            if let Some((_, why)) = queue.ignored.iter().find(|(name, _)| refused.contains(name.as_str())) {
                 refused.clone_from(why);
             }
         }
-        let finished = self.finished(&claim)?;
-        let spec = QueueSpec {
-            preset: document.name.clone(),
-            mapping: String::new(),
-            variants,
-            fencing: document.fencing,
-            engine: self.live.engine,
-            schema: self.schema.clone(),
-            tables: self.tables.iter().map(|(logical, table)| (logical.clone(), table.place())).collect(),
-            unwritable: None,
-            filled: self.own.filled.clone(),
-            actions,
-            waiting_actions: self.actions(&document.waiting.actions, &claim, &attempts)?,
-            retry: self.retry(&claim, &attempts),
-            conditions: self.conditions(&claim)?,
-            waiting: self.waiting(&claim, &finished),
-            finished,
-            beside: self.beside(),
-            places: self.places(),
-            states: document.states.clone(),
-            waits: false,
-            interrupted: None,
-            tells_interrupted: self.tells_interrupted(),
-            retries_interrupted: self.tells_interrupted() && document.interrupted.command.is_none(),
+        let jobs = Jobs {
+            queue: queue.clone(),
+            what,
+            states: view.states.clone(),
+            unwritable: self.unwritable(queue, &actions),
             unlocked: self.unlocked(&liveness, claim.veto.as_ref())?,
-            claim,
-            owner,
-            kept: 0,
-            liveness,
-            computed: Vec::new(),
-            shown: Shown::default(),
-            attempts,
-            rules,
+            conditions: self.conditions(&claim)?,
+            finished: self.finished(&claim)?,
+            filled: self.own.filled.clone(),
             skips: self.skips()?,
-            checks: self.checks()?,
-            notify: self.wake_ups()?,
-            cautions: document.cautions.clone(),
+            cautions: view.cautions.clone(),
             show: self.shown()?,
             row: self.row(),
-            ledger: self.ledger(&mut ignored),
-            ignored,
-            no_ledger: self.document.no_ledger.clone(),
+            kept: 0,
+            shown: Shown::default(),
+            computed: Vec::new(),
+            claim,
+            owner,
+            liveness,
+            attempts,
+            rules,
+            actions,
         };
-        let unwritable = self.unwritable(&spec);
-        Ok(QueueSpec { computed: self.computed.take().into_iter().collect(), unwritable, ..spec })
+        Ok(Jobs { computed: self.computed.take().into_iter().collect(), ..jobs })
     }
 
     /// The tables without which claims are read all the same: what they alone say is then not known.
@@ -296,23 +343,44 @@ impl<'a> Binder<'a> {
         doc.since.as_ref().is_some_and(is_there) && doc.filter.as_ref().is_some_and(may_ask)
     }
 
-    /// How an interrupted job comes back, where its row is one of the claims' own table.
-    fn retry(&self, claim: &ClaimSpec, attempts: &Attempts) -> Option<ActionSpec> {
-        let doc = &self.document.interrupted;
-        let retry = doc.retry.clone().filter(|_| doc.from.is_none())?;
-        // What is wrong with it is said where interrupted jobs are asked for.
-        self.actions(&[(Action::Requeue, retry)], claim, attempts).ok()?.remove(&Action::Requeue)
-    }
-
-    fn interrupted(&self) -> Result<InterruptedSpec, SpecError> {
-        let doc = &self.document.interrupted;
+    /// The jobs that were interrupted.
+    fn interrupted(&self, queue: &Arc<Queue>) -> Result<Jobs, SpecError> {
+        let (view, doc) = (self.document.interrupted()?, &self.document.interrupted);
         let ended = |Fragment { written, sql }: &Fragment| {
             let sql = self.expand(written, sql, Within::Ended)?;
             let encodings = self.now_encodings(written, &sql)?;
             Ok::<_, SpecError>((sql, encodings))
         };
         let command = doc.command.as_ref().map(|command| command.replace("{schema}", &quoted(&self.schema)));
-        Ok(InterruptedSpec { ended: doc.ended.as_ref().map(ended).transpose()?, command })
+        let interrupted = InterruptedSpec { ended: doc.ended.as_ref().map(ended).transpose()?, command };
+        let jobs = self.another(&view)?.bind(queue, What::Interrupted(interrupted))?;
+        if self.tells_interrupted() {
+            return Ok(jobs);
+        }
+        let table = format!("{}.{}", self.own.schema, self.own.name);
+        let why = format!("table {table} lacks a column that [interrupted] names");
+        Err(SpecError::whole(&format!("interrupted jobs of preset {}", self.document.name), why))
+    }
+
+    /// Jobs that waited too long in one state.
+    fn waited(&self, queue: &Arc<Queue>, waits: &Waits) -> Result<Jobs, SpecError> {
+        let view = self.document.waited(waits)?;
+        let mut jobs = self.another(&view)?.bind(queue, What::Waited)?;
+        if let (false, Some(state)) = (queue.notify.is_empty(), jobs.states.first()) {
+            let stays = ActionSpec {
+                to: state.clone(),
+                attempts: AttemptsChange::Keep,
+                steps: Vec::new(),
+                refused: None,
+                locks_for_update: false,
+                delayed: None,
+                requeues: false,
+                fails_refused: false,
+                at: WrittenAt::default(),
+            };
+            jobs.actions.insert(Action::Wake, stays);
+        }
+        Ok(jobs)
     }
 
     fn skips(&self) -> Result<Vec<Skip>, SpecError> {
@@ -321,7 +389,7 @@ impl<'a> Binder<'a> {
             Ok(Skip { condition, actions: skip.actions.clone(), reason: skip.reason.clone() })
         };
         // A table without such a column shows nothing of the kind.
-        let asked = self.document.skips.iter().filter(|(_, skip)| !self.lacks_optional(&skip.condition.sql));
+        let asked = self.view.skips.iter().filter(|(_, skip)| !self.lacks_optional(&skip.condition.sql));
         asked.map(skip).collect()
     }
 
@@ -353,74 +421,9 @@ impl<'a> Binder<'a> {
 
     fn shown(&self) -> Result<Vec<(String, Expr)>, SpecError> {
         let mut shown = Vec::new();
-        for (name, written) in &self.document.show {
+        for (name, written) in &self.view.show {
             shown.extend(self.expr(written, &self.lock)?.map(|expr| (name.clone(), expr)));
         }
         Ok(shown)
-    }
-}
-
-/// Which jobs of a queue a [`QueueSpec`] is about.
-#[derive(Debug, Clone, Copy)]
-pub enum View<'a> {
-    /// Those in flight.
-    Claims,
-    Waits(&'a Waits),
-    /// Those that the library failed because their worker died.
-    Interrupted,
-}
-
-/// Jobs that wait in one state. No worker holds them, so no sign of life is read; what is left is since when they wait,
-/// and what `[waiting.action]` of the preset does to them.
-#[derive(Debug, Clone)]
-pub struct Waits {
-    pub state: Written,
-    /// The column that says since when; what is NULL there does not wait.
-    pub since: Written,
-}
-
-impl Waits {
-    /// Turns a document about claims into one about these jobs.
-    fn turn(&self, document: &mut Document) -> Result<(), SpecError> {
-        let states = &mut document.states;
-        let Some(at) = states.waiting.iter().position(|state| state.name == self.state.text) else {
-            let hint = did_you_mean(&self.state.text, states.waiting.iter().map(|state| state.name.as_str()));
-            return Err(self.state.error(format!("`{}` is not one of the waiting states{hint}", self.state.text)));
-        };
-        let state = states.waiting.remove(at);
-        // Known all the same: an action may lead there.
-        states.waiting.append(&mut states.in_flight);
-        states.in_flight.push(state);
-        document.claim.claimed_at = Some(self.since.clone());
-        // Age is what the limit is about. What else shows life is asked: a worker may hold a job before it says so.
-        document.claim.liveness.retain(|source| !matches!(source, Liveness::Age { .. }));
-        document.claim.progress.clear();
-        document.claim.veto = None;
-        document.rules = Default::default();
-        document.finished = None;
-        document.cautions.clear();
-        // A job that never ran has used up nothing.
-        document.attempts.exhausted = Exhausted::Leave;
-        document.attempts.stalls = None;
-        Ok(())
-    }
-
-    fn complete(mut spec: QueueSpec) -> QueueSpec {
-        spec.actions = std::mem::take(&mut spec.waiting_actions);
-        if let (false, Some(state)) = (spec.notify.is_empty(), spec.states.in_flight.first()) {
-            let stays = ActionSpec {
-                to: state.clone(),
-                attempts: AttemptsChange::Keep,
-                steps: Vec::new(),
-                refused: None,
-                locks_for_update: false,
-                delayed: None,
-                requeues: false,
-                fails_refused: false,
-                at: WrittenAt::default(),
-            };
-            spec.actions.insert(Action::Wake, stays);
-        }
-        QueueSpec { waits: true, ..spec }
     }
 }

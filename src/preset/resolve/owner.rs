@@ -10,7 +10,7 @@ use crate::preset::queue::*;
 
 impl Binder<'_> {
     pub(super) fn owner(&self) -> Result<OwnerSpec, SpecError> {
-        let owner = &self.document.owner;
+        let owner = &self.view.owner;
         let host_alias = if owner.table.is_some() { "o" } else { &self.lock };
         Ok(OwnerSpec {
             id: self.optional_expr(&owner.id)?,
@@ -25,7 +25,7 @@ impl Binder<'_> {
     }
 
     fn owner_row(&self, table: &Written, live: &LiveTable) -> Result<OwnerRowSpec, SpecError> {
-        let owner = &self.document.owner;
+        let owner = &self.view.owner;
         let mut matches = Vec::new();
         for (name, written) in &owner.matches {
             let column = self.owner_column(table, name)?;
@@ -135,7 +135,7 @@ impl Binder<'_> {
     }
 
     pub(super) fn liveness(&self) -> Result<Vec<Liveness>, SpecError> {
-        let sources = self.document.claim.liveness.iter().map(|source| self.source(source));
+        let sources = self.view.claim.liveness.iter().map(|source| self.source(source));
         sources.filter_map(Result::transpose).collect()
     }
 
@@ -164,8 +164,8 @@ impl Binder<'_> {
             Liveness::Age { column, .. } => time(column)?.map(|column| Liveness::Age { column, silent_after }),
             Liveness::Owner { .. } => Some(Liveness::Owner { silent_after }),
             Liveness::Lock { held, free, silent_after } => {
-                let actions = self.document.actions.iter().any(|(_, doc)| doc.refused.is_none());
-                if actions && self.document.claim.guard.is_none() {
+                let actions = self.view.actions.iter().any(|(_, doc)| doc.refused.is_none());
+                if actions && self.view.claim.guard.is_none() {
                     // No precondition covers a lock: a worker may take it after the verify without a change to the row.
                     let message = "needs a `guard` in [claim] that takes the same lock, or is refused it";
                     return Err(held.written.error(message));
@@ -180,17 +180,17 @@ impl Binder<'_> {
         })
     }
 
-    /// Where a sign of life stands in rows that cannot be locked, as [`QueueSpec::unlocked`] words it. The time of the
+    /// Where a sign of life stands in rows that cannot be locked, as [`Jobs::unlocked`] words it. The time of the
     /// claim is no such sign: a claim is a write to the job's own row.
     ///
     /// # Errors
     /// Where that is a materialized view: it does not show what is, but what was at its last refresh.
     pub(super) fn unlocked(&self, liveness: &[Liveness], veto: Option<&Veto>) -> Result<Option<String>, SpecError> {
-        let place = &self.document.claim.from.written;
+        let place = &self.view.claim.from.written;
         let mut unlocked = None;
-        if let (Some(table), Some(live)) = (&self.document.owner.table, self.table_of("o")) {
+        if let (Some(table), Some(live)) = (&self.view.owner.table, self.table_of("o")) {
             is_current(table, live)?;
-            unlocked = match self.document.owner.rows {
+            unlocked = match self.view.owner.rows {
                 OwnerRows::Newest => Some(format!("the newest row of table {}", live.name)),
                 OwnerRows::One => live.is_view.then(|| format!("view {}", live.name)),
             };
@@ -210,7 +210,7 @@ impl Binder<'_> {
             }
             let read: Vec<&LiveTable> = match self.table_of(&column.alias) {
                 Some(live) => vec![live],
-                None => match sub_selects_read(&self.document.claim.from.sql) {
+                None => match sub_selects_read(&self.view.claim.from.sql) {
                     Some(names) => names.iter().filter_map(|name| self.tables.get(*name).copied()).collect(),
                     None => continue,
                 },

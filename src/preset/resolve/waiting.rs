@@ -9,13 +9,14 @@ use crate::preset::live::LiveIndex;
 use crate::preset::queue::*;
 use crate::preset::template::{Column, Piece, Template};
 use crate::preset::{SpecError, Written, did_you_mean};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a due job usually waits where nothing is said of it.
 const DELAY: Duration = Duration::from_secs(10);
 
 impl Binder<'_> {
-    pub(super) fn waiting(&self, claim: &ClaimSpec, finished: &Finished) -> Result<Box<WaitingSpec>, String> {
+    pub(super) fn waiting(&self, queue: &Arc<Queue>, claims: &Jobs) -> Result<WaitingSpec, String> {
         let doc = &self.document.waiting;
         if let Some(why) = &doc.untold {
             return Err(why.clone());
@@ -23,20 +24,21 @@ impl Binder<'_> {
         if doc.due.is_none() && doc.since.is_none() {
             return Err(format!("{} has no [waiting]", self.document.name));
         }
-        let due = self.due(doc, claim).map_err(|error| error.to_string())?;
-        let staged = |staged: &WaitingDoc| Some((staged.by.clone()?, self.due(staged, claim).ok()?));
+        let due = self.due(queue, doc, claims).map_err(|error| error.to_string())?;
+        let staged = |staged: &WaitingDoc| Some((staged.by.clone()?, self.due(queue, staged, claims).ok()?));
         let paused = doc.paused.as_ref().and_then(|paused| self.read_sql(paused).ok());
-        Ok(Box::new(WaitingSpec {
+        let ended = claims.finished.kept();
+        Ok(WaitingSpec {
             due,
             staged: doc.staged.as_deref().and_then(staged),
             paused: paused.filter(|paused| self.has_tables(paused)),
             workers: doc.workers.as_ref().and_then(|workers| self.workers(workers).ok()?),
-            ends_are_indexed: finished.kept().is_some_and(|runs| self.leads_to(claim, &runs.at, &runs.states)),
-        }))
+            ends_are_indexed: ended.is_some_and(|runs| self.leads_to(&claims.claim, &runs.at, &runs.states)),
+        })
     }
 
     pub(super) fn conditions(&self, claim: &ClaimSpec) -> Result<Conditions, SpecError> {
-        let doc = &self.document.waiting;
+        let doc = &self.view.waiting;
         let said = doc.is.iter().chain(&self.document.ended.filter).next();
         if let (StateSource::Column(column), Some(said)) = (&claim.state, said) {
             let why = format!("is for a queue without a state column: here `{}` says it, by [states]", column.name);
@@ -72,12 +74,7 @@ impl Binder<'_> {
     }
 
     /// What makes a row of that table a job that is due, whatever its time: what waits and is not in flight.
-    fn is_due(
-        &self,
-        doc: &WaitingDoc,
-        claim: &ClaimSpec,
-        key: Option<&[Column]>,
-    ) -> Result<Option<Template>, SpecError> {
+    fn is_due(&self, doc: &WaitingDoc, claim: &ClaimSpec, key: &[Column]) -> Result<Option<Template>, SpecError> {
         let narrowed = doc.filter.as_ref().map(|filter| self.read_sql(filter)).transpose()?;
         let (Some(is), Some(in_flight)) = (&doc.is, &claim.filter) else { return Ok(narrowed) };
         let is = self.read_sql(is)?;
@@ -94,7 +91,7 @@ impl Binder<'_> {
                 pieces.pop();
                 pieces
             };
-            let (key, own) = (columns(key.unwrap_or_default()), columns(&claim.key));
+            let (key, own) = (columns(key), columns(&claim.key));
             let not_held = "(?) AND (?) NOT IN (SELECT ? FROM ? WHERE (?))";
             Template::around(not_held, &[&is.0, &key, &own, &claim.from.0, &in_flight.0])
         };
@@ -104,15 +101,9 @@ impl Binder<'_> {
         }))
     }
 
-    fn due(&self, doc: &WaitingDoc, claim: &ClaimSpec) -> Result<DueSpec, SpecError> {
-        let from = match &doc.from {
-            Some(from) => self.read_sql(from)?,
-            None => {
-                let own = Piece::Name(self.lock_table.clone());
-                Template(vec![own, Piece::Text(format!(" AS {}", quoted(&self.lock)))])
-            }
-        };
-        if !self.has_tables(&from) {
+    fn due(&self, queue: &Arc<Queue>, doc: &WaitingDoc, claims: &Jobs) -> Result<DueSpec, SpecError> {
+        let claim = &claims.claim;
+        if doc.from.as_ref().is_some_and(|from| !self.read_sql(from).is_ok_and(|from| self.has_tables(&from))) {
             return Err(SpecError::whole(self.name, "a table of [waiting] is not there"));
         }
         let all = &self.document.states.waiting;
@@ -126,75 +117,55 @@ impl Binder<'_> {
             (None, StateSource::Column(_)) if doc.from.is_none() => all.clone(),
             _ => Vec::new(),
         };
-        let alias = self.alias_of(doc);
-        let at = self.optional_time(&doc.due, &alias)?;
-        let since = match (&doc.since, &at, &claim.created_at) {
-            (Some(since), ..) => self.time(since, &alias)?,
+        let view = self.document.due(doc, &self.lock_table, states);
+        let binder = self.another(&view)?;
+        let mut jobs = binder.bind(queue, What::Due)?;
+        let at = jobs.rules.deadline.clone();
+        let since = match (jobs.claim.claimed_at.take(), &doc.since, &at, &claim.created_at) {
+            (since, Some(_), ..) => since,
             // A job without a time of its own waits since it was made.
-            (None, Some(at), Some(created)) if at.encodings == created.encodings => {
+            (_, None, Some(at), Some(created)) if at.encodings == created.encodings => {
                 let columns = [&at.column, &created.column]
                     .map(|column| format!("{}.{}", quoted(&column.alias), quoted(&column.name)));
                 let name = format!("coalesce({})", columns.join(", "));
                 Some(TimeColumn { column: Column { alias: String::new(), name, ..at.column.clone() }, ..at.clone() })
             }
-            (None, Some(at), _) => Some(at.clone()),
-            (None, None, _) => None,
+            (_, None, at, _) => at.clone(),
         };
         let since =
             since.ok_or_else(|| SpecError::whole(self.name, "this table does not say since when a job waits"))?;
         let at_may_be_null = at.as_ref().is_some_and(|at| {
-            !self.table_of(&at.column.alias).is_some_and(|live| live.not_null.contains(&at.column.name))
+            !binder.table_of(&at.column.alias).is_some_and(|live| live.not_null.contains(&at.column.name))
         });
-        let key = if doc.key.is_empty() {
+        if doc.key.is_empty() && self.is_own(&binder.lock) {
             // The claim's own rows have its key.
-            self.is_own(&alias).then(|| claim.key.clone())
-        } else {
-            let key = self.key_of(doc, &alias)?;
-            (key.len() == claim.key.len()).then_some(key)
-        };
+            jobs.claim.key.clone_from(&claim.key);
+        } else if jobs.claim.key.len() != claim.key.len() {
+            jobs.claim.key.clear();
+        }
+        jobs.claim.precondition = jobs.claim.key.iter().cloned().map(Expr::Column).collect();
+        let is_due = self.is_due(doc, claim, &jobs.claim.key)?;
+        jobs.claim.filter = is_due.or_else(|| jobs.claim.filter.take());
+        jobs.claim.queue = if doc.queue.is_some() { jobs.claim.queue } else { claim.queue.clone() };
+        jobs.claim.claimed_at = Some(since.clone());
         Ok(DueSpec {
-            from,
-            filter: self.is_due(doc, claim, key.as_deref())?,
-            is_ordered: !at_may_be_null && at.as_ref() == Some(&since) && self.leads_to(claim, &since, &states),
+            is_ordered: !at_may_be_null && at.as_ref() == Some(&since) && binder.leads_to(claim, &since, &jobs.states),
             at,
             at_may_be_null,
             since,
-            queue: match &doc.queue {
-                Some(queue) => self.expr(queue, &alias)?,
-                None => claim.queue.clone(),
-            },
-            key,
-            held: doc.held.as_ref().map_or(Ok(None), |held| self.expr(held, &alias))?,
             delay: doc.delay.unwrap_or(DELAY),
-            states,
+            jobs,
         })
     }
 
     /// The places that this database has.
-    pub(super) fn places(&self) -> Vec<PlaceSpec> {
-        let places = self.document.places.iter();
-        places.filter_map(|(name, doc)| self.place(name, doc).ok().flatten()).collect()
-    }
-
-    fn place(&self, name: &str, doc: &PlaceDoc) -> Result<Option<PlaceSpec>, SpecError> {
-        let from = self.read_sql(&doc.from)?;
-        let Some((alias, _)) = super::aliases_of(&doc.from.sql).into_iter().next().filter(|_| self.has_tables(&from))
-        else {
-            return Ok(None);
+    pub(super) fn places(&self, queue: &Arc<Queue>) -> Vec<Jobs> {
+        let place = |(name, doc): &(String, PlaceDoc)| {
+            let view = self.document.place(name, doc);
+            self.read_sql(&doc.from).ok().filter(|from| self.has_tables(from))?;
+            self.another(&view).ok()?.bind(queue, What::Elsewhere(doc.held.is_some())).ok()
         };
-        let expr = |written: &Option<Written>| written.as_ref().map_or(Ok(None), |written| self.expr(written, &alias));
-        let key = doc.key.iter().map(|part| self.column(part, &alias));
-        Ok(Some(PlaceSpec {
-            name: name.to_owned(),
-            key: key.filter_map(Result::transpose).collect::<Result<_, _>>()?,
-            filter: doc.filter.as_ref().map(|filter| self.read_sql(filter)).transpose()?,
-            queue: expr(&doc.queue)?,
-            kind: expr(&doc.kind)?,
-            since: self.optional_time(&doc.since, &alias)?,
-            says: expr(&doc.says)?,
-            held: expr(&doc.held)?,
-            from,
-        }))
+        self.document.places.iter().filter_map(place).collect()
     }
 
     fn workers(&self, doc: &WorkersDoc) -> Result<Option<WorkersSpec>, SpecError> {

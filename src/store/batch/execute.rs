@@ -3,7 +3,7 @@
 use super::record::images;
 use super::verify::set;
 use crate::model::{Batch, Cell, End, Key, Outcome, RowChange, RowError, RowImage, Timestamp};
-use crate::preset::{ActionSpec, Column, QueueSpec, Rows};
+use crate::preset::{ActionSpec, Column, Jobs, Rows};
 use crate::store::session::{Answered, Session};
 use crate::store::{StoreError, StoreErrorKind, sql};
 use std::collections::{BTreeMap, HashMap};
@@ -28,7 +28,7 @@ pub(super) fn wait(batch: &Batch<'_>, n: usize) -> Duration {
 /// reason to fail, all in the batch's transaction. Checks that they moved exactly these rows; gives their images by their place where asked.
 pub(super) fn act_on<S: Session>(
     session: &mut S,
-    spec: &QueueSpec,
+    spec: &Jobs,
     moved: &ActionSpec,
     batch: &Batch<'_>,
     rows: &[usize],
@@ -87,7 +87,7 @@ pub(super) fn act_on<S: Session>(
 
 /// The images in the rows of [`sql::returning`], if each job is among them in the announced state.
 fn returned<'r>(
-    spec: &QueueSpec,
+    spec: &Jobs,
     moved: &ActionSpec,
     columns: &[&Column],
     keys: &[&Key],
@@ -106,7 +106,7 @@ fn returned<'r>(
 
 /// The images in the rows of [`sql::after`], once it is checked that none of so many jobs is left behind.
 fn effect(
-    spec: &QueueSpec,
+    spec: &Jobs,
     moved: &ActionSpec,
     columns: &[&Column],
     rows: &mut [Vec<Cell>],
@@ -190,16 +190,16 @@ pub(super) fn row_error(error: &StoreError) -> RowError {
 
 /// The columns that a batch restores; `None` if it acts. Only those that the action assigns: a record may have been
 /// altered.
-pub(super) fn restored<'s>(spec: &'s QueueSpec, batch: &Batch<'_>) -> Result<Option<Vec<&'s Column>>, StoreError> {
+pub(super) fn restored<'s>(spec: &'s Jobs, batch: &Batch<'_>) -> Result<Option<Vec<&'s Column>>, StoreError> {
     let Some(row) = batch.steps.first().and_then(|step| step.restores()) else { return Ok(None) };
     let unfit = |message: String| StoreError::new(StoreErrorKind::Unfit, message);
     let written = spec.revertible(batch.action);
-    let written =
-        written.ok_or_else(|| unfit(format!("a {} of preset {} cannot be reverted", batch.action, spec.preset)))?;
+    let written = written
+        .ok_or_else(|| unfit(format!("a {} of preset {} cannot be reverted", batch.action, spec.queue.preset)))?;
     let columns = row.values.iter().map(|value| {
         written.iter().copied().find(|column| *column.name == *value.column).ok_or_else(|| {
             let column = &value.column;
-            unfit(format!("a {} of preset {} does not write column {column}", batch.action, spec.preset))
+            unfit(format!("a {} of preset {} does not write column {column}", batch.action, spec.queue.preset))
         })
     });
     columns.collect::<Result<_, _>>().map(Some)
@@ -215,7 +215,7 @@ fn rows<'b>(batch: &Batch<'b>, numbers: &[usize]) -> Vec<(usize, &'b Key, &'b Ro
 /// images.
 pub(super) fn lock<S: Session>(
     session: &mut S,
-    spec: &QueueSpec,
+    spec: &Jobs,
     columns: &[&Column],
     batch: &Batch<'_>,
     results: &mut [Option<End>],
@@ -243,7 +243,7 @@ pub(super) fn lock<S: Session>(
 /// Sets the columns of rows that are locked, and checks that they are what they were.
 pub(super) fn set_back<S: Session>(
     session: &mut S,
-    spec: &QueueSpec,
+    spec: &Jobs,
     columns: &[&Column],
     batch: &Batch<'_>,
     numbers: &[usize],

@@ -3,7 +3,7 @@
 use crate::model::{
     Cell, End, Fingerprint, Key, Remedy, RowChange, RowImage, RunHead, Step, Timestamp, ValueChange, hex,
 };
-use crate::preset::{Column, LedgerSpec, QueueSpec};
+use crate::preset::{Column, Jobs, LedgerSpec};
 use crate::store::session::Session;
 use crate::store::sql;
 use crate::store::{StoreError, StoreErrorKind};
@@ -28,7 +28,7 @@ pub trait Recorder {
 /// Reads the rows of these keys, one by one; by their number.
 pub(in crate::store) fn images<S: Session + ?Sized>(
     session: &mut S,
-    spec: &QueueSpec,
+    spec: &Jobs,
     columns: &[&Column],
     keys: &[&Key],
     lock: Option<bool>,
@@ -49,7 +49,7 @@ pub(in crate::store) fn images<S: Session + ?Sized>(
 }
 
 /// Takes the image out of a row of a statement, after the number.
-pub(super) fn image(spec: &QueueSpec, columns: &[&Column], cells: &mut [Cell]) -> Option<RowImage> {
+pub(super) fn image(spec: &Jobs, columns: &[&Column], cells: &mut [Cell]) -> Option<RowImage> {
     let (values, whole) = cells.split_at_mut_checked(columns.len())?;
     let fingerprint = fingerprint(&spec.row, whole);
     Some(RowImage { values: values.iter_mut().map(std::mem::take).collect(), fingerprint })
@@ -95,13 +95,13 @@ pub(super) fn change(columns: &[Arc<str>], before: RowImage, after: RowImage) ->
 /// Adds the ledger's rows, then has the recorder write the intent: the last thing before the commit.
 pub(super) fn record<S: Session + ?Sized>(
     session: &mut S,
-    spec: &QueueSpec,
+    spec: &Jobs,
     recorder: &mut dyn Recorder,
     at: Timestamp,
     steps: &[Step<End>],
 ) -> Result<(), StoreError> {
     let Some(head) = recorder.head().filter(|_| !steps.is_empty()) else { return Ok(()) };
-    if let Some(ledger) = &spec.ledger {
+    if let Some(ledger) = &spec.queue.ledger {
         add(session, ledger, head, at, steps)?;
     }
     recorder.intent(at, steps)

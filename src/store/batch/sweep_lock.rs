@@ -3,7 +3,7 @@
 //! soon.
 
 use crate::model::{Cell, Clocks, Remedy, Timestamp, age};
-use crate::preset::QueueSpec;
+use crate::preset::Jobs;
 use crate::store::session::Session;
 use crate::store::sql::{self, Param, Statement};
 use crate::store::{StoreError, StoreErrorKind};
@@ -61,7 +61,7 @@ pub fn too_soon(table: &str, last: Timestamp, min_interval: Duration, now: Times
 /// Acquires the lock and checks the minimum interval, first in a batch's transaction.
 pub(super) fn acquire<S: Session>(
     session: &mut S,
-    spec: &QueueSpec,
+    spec: &Jobs,
     sweep_lock: SweepLock,
     now: Timestamp,
 ) -> Result<(), StoreError> {
@@ -92,11 +92,11 @@ pub(super) fn acquire<S: Session>(
 /// as none.
 pub(in crate::store) fn last_sweep<S: Session + ?Sized>(
     session: &mut S,
-    spec: &QueueSpec,
+    spec: &Jobs,
     now: Timestamp,
     within: Duration,
 ) -> Result<Option<Timestamp>, StoreError> {
-    let Some(ledger) = spec.ledger.as_ref().filter(|ledger| ledger.lacks.is_empty() && ledger.may_read) else {
+    let Some(ledger) = spec.queue.ledger.as_ref().filter(|ledger| ledger.lacks.is_empty() && ledger.may_read) else {
         return Ok(None);
     };
     let earliest = now.minus(within).minus(LONGEST_RUN).to_string();
@@ -112,13 +112,13 @@ pub(in crate::store) fn last_sweep<S: Session + ?Sized>(
 }
 
 /// The table's name in the ledger.
-fn job_table(spec: &QueueSpec) -> String {
-    let table = spec.tables.get(&spec.claim.lock_table);
+fn job_table(spec: &Jobs) -> String {
+    let table = spec.queue.tables.get(&spec.claim.lock_table);
     table.map_or_else(String::new, |table| format!("{}.{}", table.schema, table.name))
 }
 
 /// The lock's key: the first eight bytes of SHA-256 of `jobdoctor sweep SCHEMA.TABLE`, as docs/cron.md says.
-fn key(spec: &QueueSpec) -> i64 {
+fn key(spec: &Jobs) -> i64 {
     let hash = Sha256::digest(format!("jobdoctor {SWEEP} {}", job_table(spec)));
     hash.iter().take(8).fold(0i64, |key, byte| (key << 8) | i64::from(*byte))
 }

@@ -3,7 +3,7 @@
 
 use super::record::image;
 use crate::model::{Batch, Cell, End, EvidenceRow, Key, Outcome, Precondition, RowError, RowImage};
-use crate::preset::{ActionSpec, Column, QueueSpec};
+use crate::preset::{ActionSpec, Column, Jobs};
 use crate::store::StoreError;
 use crate::store::session::Session;
 use crate::store::sql::{self, Statement};
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Locks the owners' rows on which verdicts rest, and settles the steps whose evidence row has changed.
 pub(super) fn evidence_rows<S: Session>(
     session: &mut S,
-    spec: &QueueSpec,
+    spec: &Jobs,
     batch: &Batch<'_>,
 ) -> Result<Vec<Option<End>>, StoreError> {
     let mut results: Vec<Option<End>> = batch.steps.iter().map(|_| None).collect();
@@ -78,7 +78,7 @@ fn images<S: Session>(
 /// of the locked rows by their step if the columns to record are named.
 pub(super) fn verify<S: Session>(
     session: &mut S,
-    spec: &QueueSpec,
+    spec: &Jobs,
     moved: &ActionSpec,
     batch: &Batch<'_>,
     recorded: Option<&[&Column]>,
@@ -114,7 +114,7 @@ pub(super) fn verify<S: Session>(
 /// Whether the rows of these steps are still what was judged, read without a lock; missing rows are left out.
 fn is_unchanged<S: Session>(
     session: &mut S,
-    spec: &QueueSpec,
+    spec: &Jobs,
     batch: &Batch<'_>,
     numbers: &[usize],
 ) -> Result<BTreeMap<usize, bool>, StoreError> {
@@ -135,7 +135,7 @@ fn is_unchanged<S: Session>(
 /// life in a view or a sub-select.
 pub(super) fn read_again<S: Session>(
     session: &mut S,
-    spec: &QueueSpec,
+    spec: &Jobs,
     batch: &Batch<'_>,
     results: &mut [Option<End>],
 ) -> Result<(), StoreError> {
@@ -163,7 +163,7 @@ const ASKED: (u32, Duration) = (20, Duration::from_millis(10));
 
 /// Whether some session still writes to a table whose rows show life and cannot be locked: its sign of life is not to be
 /// seen before it commits.
-fn has_writers<S: Session>(session: &mut S, spec: &QueueSpec) -> Result<bool, StoreError> {
+fn has_writers<S: Session>(session: &mut S, spec: &Jobs) -> Result<bool, StoreError> {
     let tables = spec.evidence_tables();
     let statements: Vec<Statement> =
         tables.iter().map(|table| sql::evidence_writers(spec, session.dialect(), table)).collect();
@@ -186,7 +186,7 @@ fn has_writers<S: Session>(session: &mut S, spec: &QueueSpec) -> Result<bool, St
 /// that a key names one row, the database is not asked.
 pub(super) fn refuse_shared_keys<S: Session>(
     session: &mut S,
-    spec: &QueueSpec,
+    spec: &Jobs,
     keys: &[&Key],
     results: &mut [Option<End>],
 ) -> Result<(), StoreError> {
@@ -213,7 +213,7 @@ pub(super) fn refuse_shared_keys<S: Session>(
 /// Evaluates the preset's guard for each row that is locked and verified; a job that does not pass is held by a worker.
 pub(super) fn guarded<S: Session>(
     session: &mut S,
-    spec: &QueueSpec,
+    spec: &Jobs,
     keys: &[&Key],
     results: &mut [Option<End>],
 ) -> Result<(), StoreError> {

@@ -7,7 +7,7 @@ use super::sweep_lock::{SweepLock, acquire};
 use super::transaction::{Ending, Work, in_transaction, settle, stopped};
 use super::verify::{evidence_rows, guarded, open, read_again, refuse_shared_keys, set, verify};
 use crate::model::{Action, Batch, BatchReport, End, Key, Outcome, RowError, Step, Timestamp};
-use crate::preset::{ActionSpec, Column, QueueSpec};
+use crate::preset::{ActionSpec, Column, Jobs};
 use crate::store::explain::key_holders;
 use crate::store::session::{Commit, Session};
 use crate::store::sql::{self, Statement};
@@ -32,7 +32,7 @@ impl<S> SqlWriter<S> {
 }
 
 impl<S: Session> Writer for SqlWriter<S> {
-    fn apply(&mut self, spec: &QueueSpec, batch: &Batch<'_>, recorder: &mut dyn Recorder) -> BatchReport<StoreError> {
+    fn apply(&mut self, spec: &Jobs, batch: &Batch<'_>, recorder: &mut dyn Recorder) -> BatchReport<StoreError> {
         let writing = match Writing::of(spec, batch) {
             Ok(writing) => writing,
             Err(error) => return stopped(batch.steps.len(), error),
@@ -40,7 +40,7 @@ impl<S: Session> Writer for SqlWriter<S> {
         let (sweep_lock, ending, rolled_back) = (self.sweep_lock, self.ending, &self.rolled_back);
         let mut is_committed = false;
         let mut report = settle(batch.steps.len(), |mode| {
-            let done = in_transaction(&mut self.session, &spec.schema, ending, |session| {
+            let done = in_transaction(&mut self.session, &spec.queue.schema, ending, |session| {
                 if let Some(sweep_lock) = sweep_lock {
                     let now = session.clock().map_err(Failure::Store)?;
                     acquire(session, spec, sweep_lock, now).map_err(Failure::Store)?;
@@ -84,17 +84,17 @@ enum Writing<'s> {
 }
 
 impl<'s> Writing<'s> {
-    fn of(spec: &'s QueueSpec, batch: &Batch<'_>) -> Result<Writing<'s>, StoreError> {
+    fn of(spec: &'s Jobs, batch: &Batch<'_>) -> Result<Writing<'s>, StoreError> {
         if let Some(columns) = restored(spec, batch)? {
             return Ok(Writing::Restore(columns));
         }
         let action = spec.actions.get(&batch.action).filter(|action| action.refused.is_none());
-        let message = || format!("preset {} has no {}", spec.preset, batch.action);
+        let message = || format!("preset {} has no {}", spec.queue.preset, batch.action);
         action.map(Writing::Act).ok_or_else(|| StoreError::new(StoreErrorKind::Unfit, message()))
     }
 
     /// The columns of a row that are recorded; `None` if nothing short of the queue's own knowledge would revert it.
-    fn recorded(&self, spec: &'s QueueSpec, action: Action) -> Option<Vec<&'s Column>> {
+    fn recorded(&self, spec: &'s Jobs, action: Action) -> Option<Vec<&'s Column>> {
         match self {
             Writing::Act(_) => spec.recorded(action),
             Writing::Restore(columns) => Some(columns.clone()),
@@ -105,7 +105,7 @@ impl<'s> Writing<'s> {
 /// Steps one to three, inside the transaction: verify and lock, act, record.
 fn work<S: Session>(
     session: &mut S,
-    spec: &QueueSpec,
+    spec: &Jobs,
     writing: &Writing<'_>,
     (batch, rolled_back): (&Batch<'_>, &[Step]),
     mode: &BatchMode,
@@ -190,7 +190,7 @@ fn work<S: Session>(
 /// rolled back, repeats the last requeues first.
 fn only_with_key_holders<S: Session>(
     session: &mut S,
-    spec: &QueueSpec,
+    spec: &Jobs,
     batch: &Batch<'_>,
     rolled_back: &[Step],
     now: Timestamp,
@@ -223,7 +223,7 @@ fn only_with_key_holders<S: Session>(
 
 /// Step four, after the commit: wakes the workers of each queue that got jobs back to run now. A failure is only a
 /// warning.
-fn wake<S: Session>(session: &mut S, spec: &QueueSpec, batch: &Batch<'_>, results: &[End]) -> Vec<String> {
+fn wake<S: Session>(session: &mut S, spec: &Jobs, batch: &Batch<'_>, results: &[End]) -> Vec<String> {
     if !matches!(batch.action, Action::Requeue | Action::Wake) {
         return Vec::new();
     }
@@ -246,8 +246,8 @@ fn wake<S: Session>(session: &mut S, spec: &QueueSpec, batch: &Batch<'_>, result
 }
 
 /// Sends them in a transaction of its own.
-fn send<S: Session>(session: &mut S, spec: &QueueSpec, statements: &[Statement]) -> Result<(), StoreError> {
-    session.begin(&spec.schema)?;
+fn send<S: Session>(session: &mut S, spec: &Jobs, statements: &[Statement]) -> Result<(), StoreError> {
+    session.begin(&spec.queue.schema)?;
     for statement in statements {
         if let Err(error) = session.query(statement) {
             session.rollback();

@@ -4,7 +4,7 @@ use super::catalog;
 use super::session::{END_SHORT, PostgresSession, is_true};
 use super::settings::{epoch_micros, instant};
 use crate::model::{Cell, Timestamp};
-use crate::preset::{LiveSchema, QueueSpec};
+use crate::preset::{Jobs, LiveSchema};
 use crate::store::session::{Answered, ReadSession, Session};
 use crate::store::sql::Statement;
 use crate::store::{LiveServer, ServerVersion, Standby, StoreError, StoreErrorKind};
@@ -86,7 +86,7 @@ impl ReadSession for PostgresSession {
         Ok(())
     }
 
-    fn explain(&mut self, _spec: &QueueSpec, statement: &Statement) -> Result<(), StoreError> {
+    fn explain(&mut self, _spec: &Jobs, statement: &Statement) -> Result<(), StoreError> {
         // The search path is the snapshot's: no name may lead to a function or operator that another role made in the
         // queue's schema. A failure must not abort the snapshot, hence the savepoint.
         self.ahead.push_str("SAVEPOINT jobdoctor_explain;");

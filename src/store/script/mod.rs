@@ -15,7 +15,7 @@ use super::sql::{self, Statement};
 use super::{StoreError, StoreErrorKind};
 use crate::model::{Action, Batch, Cell, EvidenceRow, Remedy, Step, Timestamp};
 use crate::preset::ident::quoted;
-use crate::preset::{ActionSpec, OwnerRowSpec, QueueSpec, Rows};
+use crate::preset::{ActionSpec, Jobs, OwnerRowSpec, Rows};
 use inline::Inline;
 
 #[derive(Debug, Clone)]
@@ -40,9 +40,9 @@ pub struct Place {
 }
 
 /// The beginning of a script: settings of the shell, and comments.
-pub fn heading(spec: &QueueSpec, heading: &Heading<'_>) -> String {
+pub fn heading(spec: &Jobs, heading: &Heading<'_>) -> String {
     let facts = [
-        ("what", format!("{} of preset {}, table {}", heading.actions, spec.preset, heading.table)),
+        ("what", format!("{} of preset {}, table {}", heading.actions, spec.queue.preset, heading.table)),
         ("database", heading.database.to_owned()),
         ("planned at", format!("{}, by the database's clock", heading.store_time)),
         ("digest", heading.digest.to_owned()),
@@ -70,9 +70,9 @@ fn batches(count: u64) -> String {
     if count == 1 { "1 batch".to_owned() } else { format!("{count} batches") }
 }
 
-pub fn batch(spec: &QueueSpec, batch: &Batch<'_>, place: Place) -> Result<String, StoreError> {
+pub fn batch(spec: &Jobs, batch: &Batch<'_>, place: Place) -> Result<String, StoreError> {
     let Some(moved) = spec.actions.get(&batch.action).filter(|moved| moved.refused.is_none()) else {
-        return Err(cannot(format!("preset {} has no {}", spec.preset, batch.action)));
+        return Err(cannot(format!("preset {} has no {}", spec.queue.preset, batch.action)));
     };
     let title = format!(
         "\n-- batch {} of {}: {}, {} to {}\n",
@@ -130,7 +130,7 @@ SET CONSTRAINTS ALL IMMEDIATE;
 ";
 
 struct Script<'a> {
-    spec: &'a QueueSpec,
+    spec: &'a Jobs,
     moved: &'a ActionSpec,
     batch: &'a Batch<'a>,
     inline: Inline,
@@ -138,8 +138,8 @@ struct Script<'a> {
 
 /// Settings that depend on the session's own: how a commit is confirmed, and the search paths, which are the system's
 /// names for jobdoctor's own statements; also the queue's and the role's for the action's triggers and functions.
-fn paths(spec: &QueueSpec) -> String {
-    let of_queue = Some(&spec.schema).filter(|schema| !schema.is_empty()).map(|schema| quoted(schema));
+fn paths(spec: &Jobs) -> String {
+    let of_queue = Some(&spec.queue.schema).filter(|schema| !schema.is_empty()).map(|schema| quoted(schema));
     let of_queue = of_queue.map(|schema| format!(", '{}'", schema.replace('\'', "''"))).unwrap_or_default();
     let body = format!(
         "BEGIN\n  PERFORM pg_catalog.set_config('jobdoctor.path', pg_catalog.concat_ws(', ', 'pg_catalog'{of_queue},\n    \
@@ -204,7 +204,7 @@ impl Script<'_> {
         }
         text.push_str("\n-- the action\n");
         text.push_str(&self.acts());
-        if matches!(batch.action, Action::Requeue | Action::Wake) && !spec.notify.is_empty() {
+        if matches!(batch.action, Action::Requeue | Action::Wake) && !spec.queue.notify.is_empty() {
             text.push_str("\n-- wakes the workers at the commit\n");
             text.push_str(&self.wake());
         }

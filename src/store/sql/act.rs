@@ -6,7 +6,7 @@ use super::dialect::Dialect;
 use super::left::is_elsewhere;
 use crate::model::{Cell, Engine, FailCode, Key, RowChange, Timestamp};
 use crate::preset::ident::{literal, quoted};
-use crate::preset::{ActionSpec, Column, QueueSpec, Rows, StateSource, StepSpec};
+use crate::preset::{ActionSpec, Column, Jobs, Rows, StateSource, StepSpec};
 
 /// A statement of an action and the number of rows that it must touch.
 pub struct Act {
@@ -17,7 +17,7 @@ pub struct Act {
 /// The statements of an action on these keys, with the transaction's now and the instant from which the jobs may run
 /// again, and why it is done.
 pub fn acts(
-    spec: &QueueSpec,
+    spec: &Jobs,
     dialect: &dyn Dialect,
     action: &ActionSpec,
     keys: &[&Key],
@@ -54,8 +54,8 @@ pub fn acts(
 
 /// Has SQLite end the transaction where an UPDATE fails, for when nothing else in it would be kept: then it need not copy
 /// each page to undo the statement alone, which takes a tenth of a reclaim.
-pub fn or_roll_back(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec, act: &mut Statement) {
-    let table = spec.tables.get(&spec.claim.lock_table);
+pub fn or_roll_back(spec: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, act: &mut Statement) {
+    let table = spec.queue.tables.get(&spec.claim.lock_table);
     let is_plain = table.is_some_and(|table| !table.declares_conflict && !table.has_triggers);
     if dialect.engine() == Engine::Sqlite && is_plain && matches!(action.steps.as_slice(), [StepSpec::Update(_)]) {
         act.sql = act.sql.replacen("UPDATE ", "UPDATE OR ROLLBACK ", 1);
@@ -64,13 +64,13 @@ pub fn or_roll_back(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec
 
 /// Counts the rows of these keys that the action failed to move: rows that are still in flight, and rows in another
 /// state than the announced one. One row with these two numbers; `None` if the action writes nothing, as a wake-up.
-pub fn left_behind(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec, keys: &[&Key]) -> Option<Statement> {
+pub fn left_behind(spec: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, keys: &[&Key]) -> Option<Statement> {
     if action.steps.is_empty() {
         return None;
     }
     let mut sql = Sql::new(dialect);
     sql.push("SELECT ");
-    if spec.waits {
+    if spec.waited() {
         // A waiting job may be put back into the state in which it waits.
         sql.push("0");
     } else {
@@ -107,7 +107,7 @@ pub fn left_behind(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec,
 }
 
 /// Adds how many of these jobs are elsewhere than an action without a state says. A requeued one that is gone is.
-fn elsewhere(sql: &mut Sql<'_>, spec: &QueueSpec, action: &ActionSpec, keys: &[&Key]) {
+fn elsewhere(sql: &mut Sql<'_>, spec: &Jobs, action: &ActionSpec, keys: &[&Key]) {
     let (waiting, waiting_in) = (&spec.conditions.waiting, &spec.conditions.waiting_in);
     if let (true, Some(waits)) = (action.requeues, waiting) {
         sql.push(&format!("{} - (SELECT count(*) FROM ", keys.len()));
@@ -143,25 +143,19 @@ fn elsewhere(sql: &mut Sql<'_>, spec: &QueueSpec, action: &ActionSpec, keys: &[&
 }
 
 /// True if a job's own row alone decides whether it is in flight, and whether it waits.
-pub fn checks_rows(spec: &QueueSpec) -> bool {
+pub fn checks_rows(spec: &Jobs) -> bool {
     !spec.claim.may_repeat && spec.owner.row.is_none() && spec.conditions.waiting_in.is_none()
 }
 
 /// Reads rows after an action as [`images`] does, each then with whether it is still in flight and whether it is in the
 /// announced state, where [`checks_rows`].
-pub fn after(
-    spec: &QueueSpec,
-    dialect: &dyn Dialect,
-    action: &ActionSpec,
-    columns: &[&Column],
-    keys: &[&Key],
-) -> Statement {
+pub fn after(spec: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, columns: &[&Column], keys: &[&Key]) -> Statement {
     let mut sql = Sql::new(dialect);
     sql.push("SELECT w.n");
     image_items(&mut sql, spec, columns);
     sql.push(", CASE WHEN ");
     // A waiting job may be put back into the state in which it waits.
-    if spec.waits {
+    if spec.waited() {
         sql.push("false");
     } else {
         sql.in_flight(spec, None);
@@ -185,10 +179,10 @@ pub fn after(
 /// What an UPDATE returns instead of a second look at the rows, where [`returns_final_rows`] holds: each row's key and state, then
 /// its image. `None` where an action is no single UPDATE on Postgres, or where its state alone does not tell that a row is
 /// no longer in flight.
-pub fn returning(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec, columns: &[&Column]) -> Option<String> {
+pub fn returning(spec: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, columns: &[&Column]) -> Option<String> {
     let is_update = matches!(action.steps.as_slice(), [StepSpec::Update(_)]) && !action.locks_for_update;
-    let in_flight = &spec.states.in_flight;
-    let ends = spec.waits || !in_flight.is_empty() && in_flight.iter().all(|state| state.stored != action.to.stored);
+    let in_flight = &spec.states;
+    let ends = spec.waited() || !in_flight.is_empty() && in_flight.iter().all(|state| state.stored != action.to.stored);
     let state = spec.claim.own_state().filter(|_| is_update && ends && dialect.engine() == Engine::Postgres)?;
     let mut sql = Sql::new(dialect);
     sql.push(" RETURNING ");
@@ -201,8 +195,8 @@ pub fn returning(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec, c
 /// Postgres: 1 if what an UPDATE of the claim's own table returned is what became of the rows: nothing else writes to
 /// them, and their states are equal only if they are spelled alike. Asked behind the UPDATE, whose lock keeps both so. On
 /// Postgres 13 the triggers that a partition has from its parent pass for the system's own.
-pub fn returns_final_rows(spec: &QueueSpec, dialect: &dyn Dialect) -> Statement {
-    let table = spec.tables.get(&spec.claim.lock_table).map(|table| dialect.table(table)).unwrap_or_default();
+pub fn returns_final_rows(spec: &Jobs, dialect: &dyn Dialect) -> Statement {
+    let table = spec.queue.tables.get(&spec.claim.lock_table).map(|table| dialect.table(table)).unwrap_or_default();
     let state = spec.claim.own_state().map(|state| state.name.as_str()).unwrap_or_default();
     Statement::plain(format!(
         "SELECT count(*) FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid \
@@ -217,9 +211,10 @@ pub fn returns_final_rows(spec: &QueueSpec, dialect: &dyn Dialect) -> Statement 
     ))
 }
 
-pub fn notifications(spec: &QueueSpec, dialect: &dyn Dialect, queue: Option<&str>, moved: usize) -> Vec<Statement> {
+pub fn notifications(spec: &Jobs, dialect: &dyn Dialect, queue: Option<&str>, moved: usize) -> Vec<Statement> {
     let values = || Values { queue, moved, ..Values::default() };
-    spec.notify
+    spec.queue
+        .notify
         .iter()
         .map(|notify| {
             let mut sql = Sql::new(dialect);
@@ -234,13 +229,7 @@ const VALUES: usize = 10_000;
 
 /// Reads rows by key: number (from 1), the columns named, then what the fingerprint of the whole row is made of. With
 /// `lock` the rows are locked without waiting, as for a change of key columns if it says so.
-pub fn images(
-    spec: &QueueSpec,
-    dialect: &dyn Dialect,
-    columns: &[&Column],
-    keys: &[&Key],
-    lock: Option<bool>,
-) -> Statement {
+pub fn images(spec: &Jobs, dialect: &dyn Dialect, columns: &[&Column], keys: &[&Key], lock: Option<bool>) -> Statement {
     let mut sql = Sql::new(dialect);
     sql.push("SELECT w.n");
     image_items(&mut sql, spec, columns);
@@ -254,7 +243,7 @@ pub fn images(
 }
 
 /// The further items of a select list that make an image of a job's row.
-pub(super) fn image_items(sql: &mut Sql<'_>, spec: &QueueSpec, columns: &[&Column]) {
+pub(super) fn image_items(sql: &mut Sql<'_>, spec: &Jobs, columns: &[&Column]) {
     let dialect = sql.dialect;
     let values = columns.iter().map(|column| dialect.as_text(&column_sql(column)));
     let whole: Vec<String> = spec.row.iter().map(column_sql).collect();
@@ -265,18 +254,13 @@ pub(super) fn image_items(sql: &mut Sql<'_>, spec: &QueueSpec, columns: &[&Colum
 type Row<'r> = (usize, &'r Key, &'r RowChange);
 
 /// The statements that set rows back, each with the number of rows it must touch. All rows name the same columns.
-pub fn restores(
-    spec: &QueueSpec,
-    dialect: &dyn Dialect,
-    columns: &[&Column],
-    rows: &[Row<'_>],
-) -> Vec<(Statement, u64)> {
+pub fn restores(spec: &Jobs, dialect: &dyn Dialect, columns: &[&Column], rows: &[Row<'_>]) -> Vec<(Statement, u64)> {
     let width = spec.claim.key.len() + columns.len();
     let chunks = rows.chunks((VALUES / width.max(1)).max(1));
     chunks.map(|rows| (restored(spec, dialect, columns, rows), rows.len() as u64)).collect()
 }
 
-fn restored(spec: &QueueSpec, dialect: &dyn Dialect, columns: &[&Column], rows: &[Row<'_>]) -> Statement {
+fn restored(spec: &Jobs, dialect: &dyn Dialect, columns: &[&Column], rows: &[Row<'_>]) -> Statement {
     let key = &spec.claim.key;
     let mut sql = Sql::new(dialect);
     sql.push("UPDATE ");

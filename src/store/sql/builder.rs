@@ -5,7 +5,7 @@ use crate::model::{Cell, Engine, FailCode, Key, Timestamp};
 use crate::preset::encoding::Encodings;
 use crate::preset::ident::{literal, qualified, quoted};
 use crate::preset::{
-    Column, Expr, JoinOn, Marker, OwnerRowSpec, Piece, QueueSpec, StateSource, Table, Template, statement_words,
+    Column, Expr, Jobs, JoinOn, Marker, OwnerRowSpec, Piece, StateSource, Table, Template, statement_words,
 };
 use std::sync::Arc;
 
@@ -101,7 +101,7 @@ impl<'d> Sql<'d> {
     }
 
     /// Adds a fragment, with its markers bound.
-    pub fn template(&mut self, spec: &QueueSpec, template: &Template, values: &Values<'_>) {
+    pub fn template(&mut self, spec: &Jobs, template: &Template, values: &Values<'_>) {
         for piece in &template.0 {
             match piece {
                 Piece::Text(text) => self.push(text),
@@ -131,15 +131,15 @@ impl<'d> Sql<'d> {
         self.push(&name);
     }
 
-    fn name(&mut self, spec: &QueueSpec, name: &str) {
-        match spec.tables.get(name) {
+    fn name(&mut self, spec: &Jobs, name: &str) {
+        match spec.queue.tables.get(name) {
             Some(table) => self.table(table),
             // A type or function of the queue's schema.
-            None => self.push(&qualified(&spec.schema, name)),
+            None => self.push(&qualified(&spec.queue.schema, name)),
         }
     }
 
-    fn marker(&mut self, spec: &QueueSpec, marker: &Marker, values: &Values<'_>) {
+    fn marker(&mut self, spec: &Jobs, marker: &Marker, values: &Values<'_>) {
         let encodings = match marker {
             Marker::Now(Some(column)) | Marker::RunAt(Some(column)) | Marker::Since(column) => {
                 values.named.and_then(|named| named.get(column))
@@ -164,7 +164,7 @@ impl<'d> Sql<'d> {
             Marker::NowRfc3339 => values.now.map_or(Cell::Null, |now| Cell::Text(now.to_string())),
             Marker::Reason => Cell::Text(values.reason.to_owned()),
             Marker::FailCode => Cell::Text(values.fail_code.name().to_owned()),
-            Marker::Schema => Cell::Text(spec.schema.clone()),
+            Marker::Schema => Cell::Text(spec.queue.schema.clone()),
             Marker::Queue => values.queue.map_or(Cell::Null, |queue| Cell::Text(queue.to_owned())),
             Marker::Moved => Cell::Integer(i64::try_from(values.moved).unwrap_or(i64::MAX)),
         };
@@ -172,7 +172,7 @@ impl<'d> Sql<'d> {
     }
 
     /// The FROM clause of a claim: the preset's own, joined with the owner's row.
-    pub fn claim_from(&mut self, spec: &QueueSpec) {
+    pub fn claim_from(&mut self, spec: &Jobs) {
         let none = Values::default();
         self.template(spec, &spec.claim.from, &none);
         let Some(row) = &spec.owner.row else { return };
@@ -190,21 +190,14 @@ impl<'d> Sql<'d> {
     }
 
     /// The condition that each column, as it is spelled, equals its expression.
-    fn equal(&mut self, spec: &QueueSpec, pairs: &[(Column, Expr)], spelled: &dyn Fn(&Column) -> String) {
+    fn equal(&mut self, spec: &Jobs, pairs: &[(Column, Expr)], spelled: &dyn Fn(&Column) -> String) {
         self.joined(" AND ", pairs, |sql, (column, equals)| {
             let equals = sql.expr_sql(spec, equals);
             sql.push(&format!("{} = {equals}", spelled(column)));
         });
     }
 
-    fn newest_row(
-        &mut self,
-        spec: &QueueSpec,
-        row: &OwnerRowSpec,
-        pairs: &[(Column, Expr)],
-        beat: &Column,
-        nullable: bool,
-    ) {
+    fn newest_row(&mut self, spec: &Jobs, row: &OwnerRowSpec, pairs: &[(Column, Expr)], beat: &Column, nullable: bool) {
         let inner = |column: &Column| format!("jobdoctor_newest.{}", quoted(&column.name));
         let is_postgres = self.dialect.engine() == Engine::Postgres;
         self.push(if is_postgres { " LEFT JOIN LATERAL (SELECT jobdoctor_newest.* FROM " } else { " LEFT JOIN " });
@@ -227,22 +220,22 @@ impl<'d> Sql<'d> {
     /// The FROM item of all rows of a queue, in flight or not: the claim's own table alone if every column read is its
     /// own, because what a preset joins may cost a query for each row. `None` stands for something that may read any
     /// column.
-    pub fn all_rows_from<'c>(&mut self, spec: &QueueSpec, columns: impl IntoIterator<Item = Option<&'c Column>>) {
+    pub fn all_rows_from<'c>(&mut self, spec: &Jobs, columns: impl IntoIterator<Item = Option<&'c Column>>) {
         let is_own = |column: Option<&Column>| column.is_some_and(|column| column.alias == spec.claim.lock);
-        match spec.tables.get(&spec.claim.lock_table) {
+        match spec.queue.tables.get(&spec.claim.lock_table) {
             Some(_) if columns.into_iter().all(is_own) => self.lock_table(spec),
             _ => self.template(spec, &spec.claim.from, &Values::default()),
         }
     }
 
     /// The claim's own table under its alias.
-    pub fn lock_table(&mut self, spec: &QueueSpec) {
-        spec.tables.get(&spec.claim.lock_table).into_iter().for_each(|table| self.table(table));
+    pub fn lock_table(&mut self, spec: &Jobs) {
+        spec.queue.tables.get(&spec.claim.lock_table).into_iter().for_each(|table| self.table(table));
         self.push(&format!(" AS {}", quoted(&spec.claim.lock)));
     }
 
     /// The wanted rows and those of the claim's own table that have their keys, after a select list.
-    pub fn wanted_rows(&mut self, spec: &QueueSpec, rows: &[(&Key, &str)]) {
+    pub fn wanted_rows(&mut self, spec: &Jobs, rows: &[(&Key, &str)]) {
         let dialect = self.dialect;
         dialect.wanted(self, &spec.claim.key, rows);
         self.push(" CROSS JOIN ");
@@ -252,14 +245,14 @@ impl<'d> Sql<'d> {
     }
 
     /// The condition that a claim's key equals the wanted row's.
-    pub fn wanted_key(&mut self, spec: &QueueSpec) {
+    pub fn wanted_key(&mut self, spec: &Jobs) {
         self.joined(" AND ", spec.claim.key.iter().zip(1..), |sql, (column, n)| {
             sql.push(&format!("{} = w.k{n}", column_sql(column)));
         });
     }
 
     /// The condition that a claim's key is one of these.
-    pub fn in_keys(&mut self, spec: &QueueSpec, keys: &[&Key]) {
+    pub fn in_keys(&mut self, spec: &Jobs, keys: &[&Key]) {
         let columns: Vec<String> = spec.claim.key.iter().map(column_sql).collect();
         self.push(&format!("({}) {} ", columns.join(", "), self.dialect.among()));
         let dialect = self.dialect;
@@ -267,17 +260,17 @@ impl<'d> Sql<'d> {
     }
 
     /// The condition that makes a row a claim. With a state, only in that state, so that a partial index serves.
-    pub fn in_flight(&mut self, spec: &QueueSpec, state: Option<&Cell>) {
+    pub fn in_flight(&mut self, spec: &Jobs, state: Option<&Cell>) {
         let states = match state {
             Some(state) => vec![state],
-            None => spec.states.in_flight.iter().map(|state| &state.stored).collect(),
+            None => spec.states.iter().map(|state| &state.stored).collect(),
         };
         self.in_states(spec, &states, spec.claim.filter.as_ref());
     }
 
     /// The condition that a row is in one of these states, which counts only where the state is a column, and meets the
     /// filter. The states are literals, so that partial indexes serve.
-    pub fn in_states(&mut self, spec: &QueueSpec, states: &[&Cell], filter: Option<&Template>) {
+    pub fn in_states(&mut self, spec: &Jobs, states: &[&Cell], filter: Option<&Template>) {
         let mut any = false;
         if let (StateSource::Column(column), false) = (&spec.claim.state, states.is_empty()) {
             let literals: Vec<String> = states.iter().map(|state| literal_sql(state)).collect();
@@ -296,7 +289,7 @@ impl<'d> Sql<'d> {
     }
 
     /// The SQL of an expression without parameters.
-    pub fn expr_sql(&self, spec: &QueueSpec, expr: &Expr) -> String {
+    pub fn expr_sql(&self, spec: &Jobs, expr: &Expr) -> String {
         match expr {
             Expr::Column(column) => column_sql(column),
             Expr::Sql(template) => {

@@ -6,11 +6,11 @@ use super::dialect::Dialect;
 use super::filter::after;
 use crate::model::{Cell, Engine, Owner, Reading, Timestamp};
 use crate::preset::ident::literal;
-use crate::preset::{Expr, QueueSpec, Runs, StateSource, Template, TimeColumn};
+use crate::preset::{Expr, Jobs, Runs, StateSource, Template, TimeColumn};
 use crate::store::{FinishedRun, RowCount, WantedRuns};
 
 /// Counts the claims in flight.
-pub fn count(spec: &QueueSpec, dialect: &'static dyn Dialect) -> Statement {
+pub fn count(spec: &Jobs, dialect: &'static dyn Dialect) -> Statement {
     let mut sql = Sql::new(dialect);
     sql.push("SELECT count(*) FROM ");
     // The owner's row does not change the count: it is joined by its key.
@@ -22,7 +22,7 @@ pub fn count(spec: &QueueSpec, dialect: &'static dyn Dialect) -> Statement {
 
 /// Counts the claims in flight by owner: id, name and host as far as the preset knows them, then the count. Without an
 /// id there is no owner, whatever else the preset knows.
-pub fn count_by_owner(spec: &QueueSpec, dialect: &'static dyn Dialect) -> Statement {
+pub fn count_by_owner(spec: &Jobs, dialect: &'static dyn Dialect) -> Statement {
     let mut sql = Sql::new(dialect);
     let owner = &spec.owner;
     let parts = [owner.id.as_ref(), owner.name.as_ref(), owner.host.as_ref()];
@@ -38,7 +38,7 @@ pub fn count_by_owner(spec: &QueueSpec, dialect: &'static dyn Dialect) -> Statem
 }
 
 /// The owner in a row of [`count_by_owner`], and its number of claims.
-pub fn owner_count(spec: &QueueSpec, row: &[Cell]) -> (Option<Owner>, u64) {
+pub fn owner_count(spec: &Jobs, row: &[Cell]) -> (Option<Owner>, u64) {
     let text = |n: usize| row.get(n).and_then(Cell::to_text);
     let owner = Owner::named(text(0), text(1), text(2), spec.owner.host_spelling);
     (owner, row.last().and_then(Cell::as_count).unwrap_or(0))
@@ -46,7 +46,7 @@ pub fn owner_count(spec: &QueueSpec, row: &[Cell]) -> (Option<Owner>, u64) {
 
 /// The select list of these values as texts, NULL for one that is not there, and the GROUP BY of the others. Byte by
 /// byte: a collation may call two owners equal, and a claim's queue is compared so too.
-fn grouped(sql: &Sql<'_>, spec: &QueueSpec, values: [Option<&Expr>; 3]) -> (String, String) {
+fn grouped(sql: &Sql<'_>, spec: &Jobs, values: [Option<&Expr>; 3]) -> (String, String) {
     let dialect = sql.dialect;
     let text = |expr: &Expr| dialect.bytewise(&dialect.as_text(&sql.expr_sql(spec, expr)));
     let list = values.map(|value| value.map_or_else(|| "NULL".to_owned(), text));
@@ -57,7 +57,7 @@ fn grouped(sql: &Sql<'_>, spec: &QueueSpec, values: [Option<&Expr>; 3]) -> (Stri
 }
 
 /// Implements [`crate::store::Reader::count_by_state`]; `None` if the state is a place.
-pub fn count_by_state(spec: &QueueSpec, dialect: &dyn Dialect, by_kind: bool) -> Option<Statement> {
+pub fn count_by_state(spec: &Jobs, dialect: &dyn Dialect, by_kind: bool) -> Option<Statement> {
     let StateSource::Column(state) = &spec.claim.state else { return None };
     let mut sql = Sql::new(dialect);
     let state = Expr::Column(state.clone());
@@ -78,12 +78,12 @@ pub fn row_count(row: &[Cell]) -> RowCount {
 
 /// Asks which of the queue's states the database takes a stored value for that is spelled like none of them: a
 /// collation may call two spellings equal. One value, NULL for none.
-pub fn state_meant(spec: &QueueSpec, dialect: &dyn Dialect, stored: &Cell) -> Option<Statement> {
+pub fn state_meant(spec: &Jobs, dialect: &dyn Dialect, stored: &Cell) -> Option<Statement> {
     let StateSource::Column(state) = &spec.claim.state else { return None };
     let column = column_sql(state);
     let mut sql = Sql::new(dialect);
     sql.push("SELECT CASE");
-    for known in spec.states.all() {
+    for known in spec.queue.states.all() {
         let known = literal_sql(&known.stored);
         sql.push(&format!(" WHEN {column} = {known} THEN {known}"));
     }
@@ -100,9 +100,9 @@ const WITHOUT_MIN: [&str; 3] = ["boolean", "uuid", "bytea"];
 
 /// The distinct stored states, by a skip scan, which an index that leads with the state serves; DISTINCT would read the
 /// whole table.
-pub fn states_in_use(spec: &QueueSpec, dialect: &dyn Dialect) -> Option<Statement> {
+pub fn states_in_use(spec: &Jobs, dialect: &dyn Dialect) -> Option<Statement> {
     let column = spec.claim.own_state()?;
-    let table = spec.tables.get(&spec.claim.lock_table).map(|table| dialect.table(table))?;
+    let table = spec.queue.tables.get(&spec.claim.lock_table).map(|table| dialect.table(table))?;
     let (alias, state) = (crate::preset::ident::quoted(&column.alias), column_sql(column));
     let state = if WITHOUT_MIN.contains(&column.type_name.as_str()) { dialect.as_text(&state) } else { state };
     Some(Statement::plain(format!(
@@ -115,7 +115,7 @@ pub fn states_in_use(spec: &QueueSpec, dialect: &dyn Dialect) -> Option<Statemen
 
 /// Counts the rows in these stored states, by an index that leads with the state; without a state column, those that are
 /// neither in flight nor waiting nor ended. No further than `most`.
-pub fn count_in_states(spec: &QueueSpec, dialect: &dyn Dialect, states: &[String], most: u64) -> Option<Statement> {
+pub fn count_in_states(spec: &Jobs, dialect: &dyn Dialect, states: &[String], most: u64) -> Option<Statement> {
     if let (StateSource::Place(_), Some(ended)) = (&spec.claim.state, &spec.conditions.ended) {
         let mut sql = Sql::new(dialect);
         let key: Vec<String> = spec.claim.key.iter().map(column_sql).collect();
@@ -138,7 +138,7 @@ pub fn count_in_states(spec: &QueueSpec, dialect: &dyn Dialect, states: &[String
         return Some(sql.finish());
     }
     let column = spec.claim.own_state()?;
-    let table = spec.tables.get(&spec.claim.lock_table).map(|table| dialect.table(table))?;
+    let table = spec.queue.tables.get(&spec.claim.lock_table).map(|table| dialect.table(table))?;
     let (alias, state) = (crate::preset::ident::quoted(&column.alias), column_sql(column));
     let states: Vec<String> = states.iter().map(|state| literal(state)).collect();
     Some(Statement::plain(format!(
@@ -148,15 +148,15 @@ pub fn count_in_states(spec: &QueueSpec, dialect: &dyn Dialect, states: &[String
 }
 
 /// A query of the preset, without parameters.
-pub fn question(spec: &QueueSpec, dialect: &dyn Dialect, asked: &Template) -> Statement {
+pub fn question(spec: &Jobs, dialect: &dyn Dialect, asked: &Template) -> Statement {
     let mut sql = Sql::new(dialect);
     sql.template(spec, asked, &Values::default());
     sql.finish()
 }
 
 /// Implements [`crate::store::Reader::ended`]; `None` where the preset has no such count.
-pub fn ended(spec: &QueueSpec, dialect: &dyn Dialect, since: Timestamp) -> Option<Statement> {
-    let (asked, encodings) = spec.interrupted.as_ref()?.ended.as_ref()?;
+pub fn ended(spec: &Jobs, dialect: &dyn Dialect, since: Timestamp) -> Option<Statement> {
+    let (asked, encodings) = spec.interrupted()?.ended.as_ref()?;
     let mut sql = Sql::new(dialect);
     sql.template(spec, asked, &Values { since: Some(since), named: Some(encodings), ..Values::default() });
     Some(sql.finish())
@@ -164,7 +164,7 @@ pub fn ended(spec: &QueueSpec, dialect: &dyn Dialect, since: Timestamp) -> Optio
 
 /// Implements [`crate::store::Reader::finished`]. An index on state and end serves both kinds of query. Without one,
 /// each reads the whole table, so the newest runs get a short time limit.
-pub fn finished(spec: &QueueSpec, dialect: &dyn Dialect, runs: &Runs, wanted: &WantedRuns) -> Statement {
+pub fn finished(spec: &Jobs, dialect: &dyn Dialect, runs: &Runs, wanted: &WantedRuns) -> Statement {
     let mut sql = Sql::new(dialect);
     let (started, end) = (column_sql(&runs.started.column), column_sql(&runs.at.column));
     let named = [spec.claim.queue.as_ref(), spec.claim.kind.as_ref()];

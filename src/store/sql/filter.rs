@@ -7,7 +7,7 @@ use crate::model::{Cell, Engine, FUTURE_TOLERANCE, LONGEST_THRESHOLD, Timestamp}
 use crate::preset::encoding::{Encoding, Unit};
 use crate::preset::ident::literal;
 use crate::preset::{
-    Absence, Column, EARLIEST_MICROS, Free, LEASE_AHEAD, Liveness, MaxRuntime, OwnerRowSpec, QueueSpec, SilentAfter,
+    Absence, Column, EARLIEST_MICROS, Free, Jobs, LEASE_AHEAD, Liveness, MaxRuntime, OwnerRowSpec, SilentAfter,
     TimeColumn, silence_allowed,
 };
 use crate::store::Cutoffs;
@@ -22,7 +22,7 @@ const ROUNDING: Duration = Duration::from_secs(1);
 /// The condition that every suspect meets. One, because whatever finds the odd ones reads every claim in flight: to
 /// have an index find the silent ones apart only reads these twice. And locks change between two statements of one
 /// snapshot.
-pub(super) fn suspect(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
+pub(super) fn suspect(sql: &mut Sql<'_>, spec: &Jobs, cutoffs: &Cutoffs) {
     sql.push("(");
     for n in 0..spec.liveness.len() {
         silent(sql, spec, n, cutoffs);
@@ -52,7 +52,7 @@ fn may_be_blank(sql: &Sql<'_>, id: &str) -> String {
 }
 
 /// The claims that liveness source `n` decides on and would call dead.
-fn silent(sql: &mut Sql<'_>, spec: &QueueSpec, n: usize, cutoffs: &Cutoffs) {
+fn silent(sql: &mut Sql<'_>, spec: &Jobs, n: usize, cutoffs: &Cutoffs) {
     sql.push("(");
     for earlier in spec.liveness.iter().take(n) {
         sql.push("NOT coalesce(");
@@ -101,7 +101,7 @@ fn silent(sql: &mut Sql<'_>, spec: &QueueSpec, n: usize, cutoffs: &Cutoffs) {
 }
 
 /// The condition that this source has a value, so that the next one is not asked.
-fn decides(sql: &mut Sql<'_>, spec: &QueueSpec, source: &Liveness, cutoffs: &Cutoffs) {
+fn decides(sql: &mut Sql<'_>, spec: &Jobs, source: &Liveness, cutoffs: &Cutoffs) {
     match source {
         Liveness::Lease { column, plus } => {
             // A lease does not decide if its owner gave a later sign of life. The judge checks that; the lease's own
@@ -137,7 +137,7 @@ fn decides(sql: &mut Sql<'_>, spec: &QueueSpec, source: &Liveness, cutoffs: &Cut
 }
 
 /// ` OR` the owner's row is absent in a way that `wanted` accepts.
-fn absent(sql: &mut Sql<'_>, spec: &QueueSpec, row: &OwnerRowSpec, wanted: impl Fn(Absence) -> bool) {
+fn absent(sql: &mut Sql<'_>, spec: &Jobs, row: &OwnerRowSpec, wanted: impl Fn(Absence) -> bool) {
     let Some(id) = &spec.owner.id else { return };
     let (id, key) = (sql.expr_sql(spec, id), column_sql(&row.key));
     if wanted(row.missing) {
@@ -149,7 +149,7 @@ fn absent(sql: &mut Sql<'_>, spec: &QueueSpec, row: &OwnerRowSpec, wanted: impl 
 }
 
 /// Claims that a rule about deadlines, run times or a restarted owner may call stuck.
-fn trouble(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
+fn trouble(sql: &mut Sql<'_>, spec: &Jobs, cutoffs: &Cutoffs) {
     sql.push("(false");
     if let Some(deadline) = &spec.rules.deadline {
         sql.push(" OR ");
@@ -179,7 +179,7 @@ fn trouble(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
 
 /// ` OR` silent for longer than the shortest threshold that applies to some claims only. The judge knows which claims
 /// have which threshold.
-fn sooner(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
+fn sooner(sql: &mut Sql<'_>, spec: &Jobs, cutoffs: &Cutoffs) {
     let Some(shortest) = cutoffs.shortest_older else { return };
     let heartbeat = spec.owner.row.as_ref().and_then(|row| row.heartbeat.as_ref());
     for source in spec.liveness.iter().filter(|source| source.silent_after().is_some()) {
@@ -191,7 +191,7 @@ fn sooner(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
 }
 
 /// Claims that are unknown: no source decides, or a value has the wrong type or is implausible.
-fn odd(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
+fn odd(sql: &mut Sql<'_>, spec: &Jobs, cutoffs: &Cutoffs) {
     let sign = cutoffs.now.plus(FUTURE_TOLERANCE);
     sql.push("(");
     for key in &spec.claim.key {

@@ -5,7 +5,7 @@ use super::dialect::Dialect;
 use super::left::{after, assigned};
 use crate::model::{Cell, Engine, FailCode, Key, Timestamp};
 use crate::preset::ident::{literal, quoted};
-use crate::preset::{ActionSpec, QueueSpec};
+use crate::preset::{ActionSpec, Jobs};
 use regex_lite::Regex;
 
 /// A unique index of the jobs' table, or of one of its partitions.
@@ -52,8 +52,8 @@ FROM main.sqlite_schema AS t JOIN pragma_index_list(t.name, 'main') AS l JOIN pr
 WHERE t.type = 'table' AND t.name = ?1 COLLATE NOCASE AND l.\"unique\" AND i.key GROUP BY l.name HAVING min(i.cid) >= 0";
 
 /// The unique indexes that a job's row comes under; [`unique_key`] reads a row of it.
-pub fn unique_keys(spec: &QueueSpec, dialect: &dyn Dialect) -> Option<Statement> {
-    let table = spec.tables.get(&spec.claim.lock_table)?;
+pub fn unique_keys(spec: &Jobs, dialect: &dyn Dialect) -> Option<Statement> {
+    let table = spec.queue.tables.get(&spec.claim.lock_table)?;
     let (sql, name) = match dialect.engine() {
         Engine::Postgres => (OF_POSTGRES, dialect.table(table)),
         Engine::Sqlite => (OF_SQLITE, table.name.clone()),
@@ -62,7 +62,7 @@ pub fn unique_keys(spec: &QueueSpec, dialect: &dyn Dialect) -> Option<Statement>
 }
 
 /// The index in a row of [`unique_keys`], if the action writes a column of it or of its condition.
-pub fn unique_key(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec, row: &[Cell]) -> Option<UniqueKey> {
+pub fn unique_key(spec: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, row: &[Cell]) -> Option<UniqueKey> {
     let text = |n: usize| row.get(n).filter(|cell| !cell.is_null()).and_then(Cell::to_text);
     let condition = match (text(4), dialect.engine()) {
         (Some(declared), Engine::Sqlite) => {
@@ -76,7 +76,9 @@ pub fn unique_key(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec, 
     let names = format!("{values} {}", condition.as_deref().unwrap_or_default());
     assigned(action).any(|assignment| names.contains(&assignment.column.name)).then(|| UniqueKey {
         constraint: text(0).unwrap_or_default(),
-        table: text(1).or_else(|| Some(dialect.table(spec.tables.get(&spec.claim.lock_table)?))).unwrap_or_default(),
+        table: text(1)
+            .or_else(|| Some(dialect.table(spec.queue.tables.get(&spec.claim.lock_table)?)))
+            .unwrap_or_default(),
         is_of_partition: row.get(2) == Some(&Cell::Integer(1)),
         values: values.split(BETWEEN[0]).filter_map(|one| one.split_once(BETWEEN[1])).map(owned).collect(),
         nulls_are_equal: text(5).as_deref() == Some("true"),
@@ -87,7 +89,7 @@ pub fn unique_key(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec, 
 /// The numbers of those jobs (from 1) whose rows another row keeps from what the action writes, each with that row's
 /// key.
 pub fn key_holders(
-    spec: &QueueSpec,
+    spec: &Jobs,
     dialect: &dyn Dialect,
     action: &ActionSpec,
     index: &UniqueKey,
@@ -97,7 +99,7 @@ pub fn key_holders(
     let mut sql = Sql::new(dialect);
     let own: Vec<String> = (1..=spec.claim.key.len()).map(|n| format!("jobdoctor_k{n}")).collect();
     // An index may name its columns with the table.
-    let table = spec.tables.get(&spec.claim.lock_table).map(|table| quoted(&table.name)).unwrap_or_default();
+    let table = spec.queue.tables.get(&spec.claim.lock_table).map(|table| quoted(&table.name)).unwrap_or_default();
     let other: Vec<String> = spec.claim.key.iter().map(|column| format!("{table}.{}", quoted(&column.name))).collect();
     let texts: Vec<String> = other.iter().map(|column| dialect.as_text(column)).collect();
     sql.push(&format!("SELECT a.jobdoctor_n, {} FROM (SELECT jobdoctor_n, {}", texts.join(", "), own.join(", ")));

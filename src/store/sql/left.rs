@@ -5,13 +5,13 @@ use super::builder::{Sql, Statement, Values, column_sql};
 use super::dialect::Dialect;
 use crate::model::{Cell, Engine, FailCode, Key, Timestamp};
 use crate::preset::ident::{literal, quoted};
-use crate::preset::{ActionSpec, Assignment, Column, Marker, Piece, QueueSpec, StateSource, StepSpec, Template};
+use crate::preset::{ActionSpec, Assignment, Column, Jobs, Marker, Piece, StateSource, StepSpec, Template};
 use regex_lite::Regex;
 
 /// 1 where an action, now, would leave a row of the claims elsewhere than it says: in flight, a requeued job not
 /// waiting, another not ended; else 0. `None` where that is not known before: a state column says where the row is, or the action is more
 /// than one UPDATE of it.
-pub(super) fn astray(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec, now: Timestamp) -> Option<String> {
+pub(super) fn astray(spec: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, now: Timestamp) -> Option<String> {
     let is_told_before = spec.claim.filter.is_some() && matches!(spec.claim.state, StateSource::Place(_));
     if !is_told_before || action.refused.is_some() || !action.is_one_update() {
         return None;
@@ -42,7 +42,7 @@ pub(super) fn astray(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpe
 }
 
 /// The conditions that say where a row is.
-fn asked(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec) -> String {
+fn asked(spec: &Jobs, dialect: &dyn Dialect, action: &ActionSpec) -> String {
     let mut sql = Sql::new(dialect);
     sql.push(&is_elsewhere(spec, dialect, action).unwrap_or_default());
     sql.in_flight(spec, None);
@@ -51,7 +51,7 @@ fn asked(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec) -> String
 
 /// The condition that a row which is no longer in flight is elsewhere than an action says, of the job's own row; `None` if
 /// any place will do, or another table says it.
-pub(super) fn is_elsewhere(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec) -> Option<String> {
+pub(super) fn is_elsewhere(spec: &Jobs, dialect: &dyn Dialect, action: &ActionSpec) -> Option<String> {
     let conditions = &spec.conditions;
     let text = |condition: &Template| {
         let mut sql = Sql::new(dialect);
@@ -69,7 +69,7 @@ pub(super) fn is_elsewhere(spec: &QueueSpec, dialect: &dyn Dialect, action: &Act
 }
 
 /// The queue as if that FROM item were the table of its claims.
-fn of_row(spec: &QueueSpec, item: &str) -> QueueSpec {
+fn of_row(spec: &Jobs, item: &str) -> Jobs {
     let mut left = spec.clone();
     let own = |piece: &&mut Piece| matches!(piece, Piece::Name(name) if *name == spec.claim.lock_table);
     if let Some(table) = left.claim.from.0.iter_mut().find(own) {
@@ -80,9 +80,9 @@ fn of_row(spec: &QueueSpec, item: &str) -> QueueSpec {
 
 /// Counts the rows in flight that are asked, and those that the action would leave elsewhere than it says: of what is
 /// there, then of rows that are made up of the values that the conditions name.
-pub fn led_astray(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec, now: Timestamp) -> Vec<Statement> {
+pub fn led_astray(spec: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, now: Timestamp) -> Vec<Statement> {
     let Some(astray) = astray(spec, dialect, action, now) else { return Vec::new() };
-    let count = |of: &QueueSpec| {
+    let count = |of: &Jobs| {
         let mut sql = Sql::new(dialect);
         sql.push(&format!("SELECT count(*), coalesce(sum(astray), 0) FROM (SELECT {astray} AS astray FROM "));
         sql.claim_from(of);
@@ -95,19 +95,19 @@ pub fn led_astray(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec, 
 }
 
 /// A FROM item of rows whose columns that a text names hold each of its values in turn.
-fn made_up(spec: &QueueSpec, asked: &str) -> String {
+fn made_up(spec: &Jobs, asked: &str) -> String {
     let (mut columns, mut values) = (Vec::new(), Vec::new());
     let literals = Regex::new(r"'(?:[^']|'')*'").ok();
     let texts: std::collections::BTreeSet<&str> =
         literals.iter().flat_map(|literals| literals.find_iter(asked)).map(|found| found.as_str()).collect();
     for (column, n) in spec.row.iter().zip(1..) {
         let (type_name, name) = (column.type_name.as_str(), quoted(&column.name));
-        let cast = if spec.engine == Engine::Postgres { format!("::{type_name}") } else { String::new() };
+        let cast = if spec.queue.engine == Engine::Postgres { format!("::{type_name}") } else { String::new() };
         if !asked.contains(&column.name) {
             columns.push(format!("NULL{cast} AS {name}"));
             continue;
         }
-        let is_text = spec.engine == Engine::Sqlite
+        let is_text = spec.queue.engine == Engine::Sqlite
             || ["text", "character", "varchar"].iter().any(|text| type_name.to_lowercase().starts_with(text));
         let known: Vec<&str> = match type_name {
             "boolean" => vec!["true", "false"],
@@ -157,8 +157,8 @@ impl Dialect for Literals<'_> {
 /// alike, so that attempts have reached their maximum. The condition must be false of them, or of the second where the
 /// action leaves a code. With each, whether it reads rows of the table.
 pub fn left_as_interrupted(
-    spec: &QueueSpec,
-    interrupted: &QueueSpec,
+    spec: &Jobs,
+    interrupted: &Jobs,
     dialect: &dyn Dialect,
     action: &ActionSpec,
     why: (Timestamp, (&str, FailCode)),
@@ -187,7 +187,7 @@ pub fn left_as_interrupted(
     let made = |number: &str| {
         let value = |column: &Column| {
             let value = if is_number(&column.type_name) { number } else { "NULL" };
-            let cast = match spec.engine {
+            let cast = match spec.queue.engine {
                 Engine::Postgres => format!("::{}", column.type_name),
                 Engine::Sqlite => String::new(),
             };
@@ -214,7 +214,7 @@ fn is_number(type_name: &str) -> bool {
 /// Adds a column as it is after an action.
 pub(super) fn after(
     sql: &mut Sql<'_>,
-    spec: &QueueSpec,
+    spec: &Jobs,
     action: &ActionSpec,
     column: &Column,
     why: (Timestamp, (&str, FailCode)),
@@ -229,7 +229,7 @@ pub(super) fn after(
 /// Casts what an action would write to that type.
 fn cast(
     sql: &mut Sql<'_>,
-    spec: &QueueSpec,
+    spec: &Jobs,
     assignment: &Assignment,
     type_name: &str,
     (now, (reason, fail_code)): (Timestamp, (&str, FailCode)),
@@ -243,7 +243,7 @@ fn cast(
         ..Values::default()
     };
     let kind = quoted(type_name);
-    let around = match spec.engine {
+    let around = match spec.queue.engine {
         Engine::Postgres => vec!["CAST((".to_owned(), format!(") AS {type_name})")],
         Engine::Sqlite if type_name.is_empty() => vec!["(".to_owned(), ")".to_owned()],
         // A cast makes a number of any text, a column only of text that is one.

@@ -5,7 +5,7 @@ use super::dialect::{Dialect, Postgres};
 use super::filter::{after, before, suspect};
 use super::projection::Projection;
 use crate::model::{Cell, Engine, Key};
-use crate::preset::{Column, QueueSpec, StateSource, TimeColumn};
+use crate::preset::{Column, Jobs, StateSource, TimeColumn};
 use crate::store::ids::read_by_server;
 use crate::store::{Detail, Wanted};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub struct Listing<'s> {
 
 /// The newest value of each of these times in the claims in flight, in the newest jobs by their key, and in the owners'
 /// table.
-pub fn newest_shown<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect) -> Vec<(Vec<&'s TimeColumn>, Statement)> {
+pub fn newest_shown<'s>(spec: &'s Jobs, dialect: &'static dyn Dialect) -> Vec<(Vec<&'s TimeColumn>, Statement)> {
     let [in_flight, newest, beats] = spec.shown_by();
     let column = |time: &&TimeColumn| {
         let column = column_sql(&time.column);
@@ -55,7 +55,7 @@ pub fn newest_shown<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect) -> V
             sql.push(&format!(" ORDER BY {} LIMIT 100", order.join(", ")));
         });
     }
-    if let Some(table) = spec.owner.row.as_ref().and_then(|row| spec.tables.get(&row.table)) {
+    if let Some(table) = spec.owner.row.as_ref().and_then(|row| spec.queue.tables.get(&row.table)) {
         add(beats, &|sql, names| {
             sql.push(&format!("SELECT {} FROM {} AS o", maxima(names), dialect.table(table)));
         });
@@ -64,7 +64,7 @@ pub fn newest_shown<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect) -> V
 }
 
 /// The owners of claims in flight that have no row, each with the claim's own signs of life.
-pub fn missing_owners(spec: &QueueSpec, dialect: &'static dyn Dialect) -> Option<Statement> {
+pub fn missing_owners(spec: &Jobs, dialect: &'static dyn Dialect) -> Option<Statement> {
     let (row, id) = spec.owner.row.as_ref().zip(spec.owner.id.as_ref())?;
     let mut sql = Sql::new(dialect);
     let id = sql.expr_sql(spec, id);
@@ -84,7 +84,7 @@ pub fn missing_owners(spec: &QueueSpec, dialect: &'static dyn Dialect) -> Option
 /// every claim in flight, and their owners are to be counted. On Postgres nothing else of them travels; and a server sends
 /// all rows, even if they are read no further, so there it leaves them out where no more than `most` are asked for.
 pub fn listing<'s>(
-    spec: &'s QueueSpec,
+    spec: &'s Jobs,
     dialect: &'static dyn Dialect,
     wanted: &Wanted,
     detail: Detail,
@@ -95,7 +95,7 @@ pub fn listing<'s>(
     let is_flagged = matches!(wanted, Wanted::Suspects(_)) && dialect.engine() == Engine::Postgres;
     let projection = Projection::of_claims(spec, &sql, detail, is_flagged.then_some("jobdoctor_q.suspect"));
     let states: Vec<Option<&Cell>> = match &spec.claim.state {
-        StateSource::Column(_) => spec.states.in_flight.iter().map(|state| Some(&state.stored)).collect(),
+        StateSource::Column(_) => spec.states.iter().map(|state| Some(&state.stored)).collect(),
         StateSource::Place(_) => vec![None],
     };
     sql.joined(" UNION ALL ", states.into_iter().zip(1..), |sql, (state, leg)| {
@@ -184,7 +184,7 @@ pub fn canonical<'k>(columns: &[Column], keys: impl Iterator<Item = &'k Key> + C
 }
 
 /// Looks up jobs by key, in any state.
-pub fn find<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect, keys: &[&Key]) -> (Statement, Projection<'s>) {
+pub fn find<'s>(spec: &'s Jobs, dialect: &'static dyn Dialect, keys: &[&Key]) -> (Statement, Projection<'s>) {
     let mut sql = Sql::new(dialect);
     let projection = Projection::of_named_jobs(spec, &sql);
     sql.push("SELECT (");

@@ -4,14 +4,12 @@ use super::builder::{Sql, column_sql};
 use super::decode::{count, lock_sign, plus, reading, seconds, stalls, threshold, truth};
 use super::left::astray;
 use crate::model::{Cell, Claim, EvidenceRow, Key, Owner, OwnerRow, Precondition, Reading, Sign, Timestamp};
-use crate::preset::{
-    Expr, JoinOn, Liveness, Max, MaxRuntime, QueueSpec, SilentAfter, StateSource, Template, TimeColumn,
-};
+use crate::preset::{Expr, Jobs, JoinOn, Liveness, Max, MaxRuntime, SilentAfter, StateSource, Template, TimeColumn};
 use crate::store::Detail;
 
 /// The select list of a claim after its first value, which says whether the row is one, and how a row becomes a claim.
 pub struct Projection<'s> {
-    spec: &'s QueueSpec,
+    spec: &'s Jobs,
     items: Vec<(Role, String)>,
     /// Where each item stands in a row, sorted.
     places: Vec<(Role, usize)>,
@@ -52,7 +50,7 @@ enum Role {
 impl<'s> Projection<'s> {
     /// The projection for claims in flight, whose first value is the number of their state, from 1. Where `flag` is
     /// false, a row carries its owner, its queue and the time of its claim alone.
-    pub fn of_claims(spec: &'s QueueSpec, sql: &Sql<'_>, detail: Detail, flag: Option<&str>) -> Projection<'s> {
+    pub fn of_claims(spec: &'s Jobs, sql: &Sql<'_>, detail: Detail, flag: Option<&str>) -> Projection<'s> {
         let mut items = items_of_row(spec, sql, detail);
         items.retain(|(role, _)| *role != Role::State);
         if let Some(flag) = flag {
@@ -67,14 +65,14 @@ impl<'s> Projection<'s> {
 
     /// The projection for jobs in any state, whose first value says whether they are in flight, with the preset's extra
     /// evidence, which may cost a query for each row: for named jobs, not for lists.
-    pub fn of_named_jobs(spec: &'s QueueSpec, sql: &Sql<'_>) -> Projection<'s> {
+    pub fn of_named_jobs(spec: &'s Jobs, sql: &Sql<'_>) -> Projection<'s> {
         let mut items = items_of_row(spec, sql, Detail::ForAction);
         let text = |expr: &Expr| sql.dialect.as_text(&sql.expr_sql(spec, expr));
         items.extend(spec.show.iter().enumerate().map(|(n, (_, expr))| (Role::Show(n), text(expr))));
         Projection::of(spec, items)
     }
 
-    fn of(spec: &'s QueueSpec, items: Vec<(Role, String)>) -> Projection<'s> {
+    fn of(spec: &'s Jobs, items: Vec<(Role, String)>) -> Projection<'s> {
         let mut places: Vec<(Role, usize)> = items.iter().zip(1..).map(|((role, _), at)| (*role, at)).collect();
         places.sort_unstable();
         Projection { spec, items, places }
@@ -127,10 +125,10 @@ impl<'s> Projection<'s> {
                 // Every row of a listing is in the state of its number.
                 (Cell::Null, 1..) => {
                     let number = usize::try_from(number - 1).unwrap_or(usize::MAX);
-                    spec.states.in_flight.get(number).map(|state| state.name.clone()).unwrap_or_default()
+                    spec.states.get(number).map(|state| state.name.clone()).unwrap_or_default()
                 }
-                (stored, 1..) => spec.states.in_flight_name(&stored),
-                (stored, 0) => spec.states.name_of(&stored),
+                (stored, 1..) => spec.state_named(&stored),
+                (stored, 0) => spec.queue.states.name_of(&stored),
             },
             StateSource::Place(name) if number > 0 => name.clone(),
             StateSource::Place(_) => "not in flight".to_owned(),
@@ -220,7 +218,7 @@ impl<'s> Projection<'s> {
     }
 }
 
-fn items_of_row(spec: &QueueSpec, sql: &Sql<'_>, detail: Detail) -> Vec<(Role, String)> {
+fn items_of_row(spec: &Jobs, sql: &Sql<'_>, detail: Detail) -> Vec<(Role, String)> {
     let mut items = Vec::new();
     let text = |expr: &Expr| sql.dialect.as_text(&sql.expr_sql(spec, expr));
     let raw = |time: &TimeColumn| column_sql(&time.column);
@@ -295,7 +293,7 @@ fn items_of_row(spec: &QueueSpec, sql: &Sql<'_>, detail: Detail) -> Vec<(Role, S
 
 /// The state of a claim's advisory lock, as text; NULL for a claim without one. Asked once, because it may change at
 /// any moment.
-pub(super) fn lock_sql(spec: &QueueSpec, sql: &Sql<'_>, held: &Template) -> String {
+pub(super) fn lock_sql(spec: &Jobs, sql: &Sql<'_>, held: &Template) -> String {
     let held = sql.expr_sql(spec, &Expr::Sql(held.clone()));
     format!(
         "(CASE WHEN pg_catalog.pg_is_in_recovery() THEN 'out of sight' \
@@ -304,17 +302,17 @@ pub(super) fn lock_sql(spec: &QueueSpec, sql: &Sql<'_>, held: &Template) -> Stri
 }
 
 /// The image of the precondition's values.
-fn precondition_image(spec: &QueueSpec, sql: &Sql<'_>) -> String {
+fn precondition_image(spec: &Jobs, sql: &Sql<'_>) -> String {
     let values: Vec<String> = spec.claim.precondition.iter().map(|expr| sql.expr_sql(spec, expr)).collect();
     sql.dialect.image(&values)
 }
 
 /// The condition that the precondition still holds.
-pub(super) fn same_precondition(spec: &QueueSpec, sql: &Sql<'_>) -> String {
+pub(super) fn same_precondition(spec: &Jobs, sql: &Sql<'_>) -> String {
     format!("{} = w.precondition", precondition_image(spec, sql))
 }
 
-pub(super) fn owner_image(spec: &QueueSpec, sql: &Sql<'_>) -> String {
+pub(super) fn owner_image(spec: &Jobs, sql: &Sql<'_>) -> String {
     let row = spec.owner.row.iter();
     let columns = row.flat_map(|row| {
         let times = row.heartbeat.iter().chain(&row.started).map(|time| &time.column);
@@ -324,7 +322,7 @@ pub(super) fn owner_image(spec: &QueueSpec, sql: &Sql<'_>) -> String {
     sql.dialect.image(&values)
 }
 
-fn newest_heartbeat(spec: &QueueSpec, signs: &[Sign], owner: Reading) -> Reading {
+fn newest_heartbeat(spec: &Jobs, signs: &[Sign], owner: Reading) -> Reading {
     let rows = spec.liveness.iter().zip(signs).filter(|(source, _)| matches!(source, Liveness::Heartbeat { .. }));
     let beats = rows.map(|(_, sign)| sign.at.clone()).chain(std::iter::once(owner));
     beats.max_by_key(|reading| reading.at().map(Timestamp::micros)).unwrap_or(Reading::Absent)

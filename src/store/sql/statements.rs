@@ -5,13 +5,13 @@ use super::{
     verify,
 };
 use crate::model::{Action, FailCode, Key, Timestamp};
-use crate::preset::QueueSpec;
+use crate::preset::Jobs;
 use crate::store::{Cutoffs, Detail, Wanted, WantedRuns};
 use std::time::Duration;
 
 /// Each statement with a name. `keys` are the jobs of an imagined batch.
 pub fn statements(
-    spec: &QueueSpec,
+    spec: &Jobs,
     dialect: &'static dyn Dialect,
     cutoffs: &Cutoffs,
     keys: &[Key],
@@ -45,7 +45,7 @@ pub fn statements(
     for (n, statement) in notifications(spec, dialect, Some("mail"), keys.len()).into_iter().enumerate() {
         list.push((format!("wake-up {}", n + 1), statement));
     }
-    for check in &spec.checks {
+    for check in &spec.queue.checks {
         list.push((format!("check {}", check.name), question(spec, dialect, &check.sql)));
     }
     list.extend(count_by_state(spec, dialect, true).map(|counts| ("count by state".to_owned(), counts)));

@@ -5,12 +5,12 @@ use super::builder::{Param, Sql, Statement, Values, column_sql};
 use super::dialect::Dialect;
 use super::projection::{owner_image, same_precondition};
 use crate::model::{Action, Cell, Key};
-use crate::preset::{Column, Expr, OwnerRowSpec, QueueSpec, Template};
+use crate::preset::{Column, Expr, Jobs, OwnerRowSpec, Template};
 
 /// Locks, without waiting, the wanted rows that are still what was judged, and gives their numbers (from 1), each with
 /// the image of its row if the columns to record are named.
 pub fn verify(
-    spec: &QueueSpec,
+    spec: &Jobs,
     dialect: &dyn Dialect,
     (action, for_update): (Action, bool),
     recorded: Option<&[&Column]>,
@@ -31,7 +31,7 @@ pub fn verify(
 }
 
 /// The claims of the wanted rows, after the select list.
-fn wanted_claims(sql: &mut Sql<'_>, spec: &QueueSpec, rows: &[(&Key, &str)]) {
+fn wanted_claims(sql: &mut Sql<'_>, spec: &Jobs, rows: &[(&Key, &str)]) {
     let dialect = sql.dialect;
     dialect.wanted(sql, &spec.claim.key, rows);
     sql.push(" CROSS JOIN ");
@@ -41,7 +41,7 @@ fn wanted_claims(sql: &mut Sql<'_>, spec: &QueueSpec, rows: &[(&Key, &str)]) {
 }
 
 /// The condition that no skip rule applies, which may have changed since the listing.
-fn no_skip(sql: &mut Sql<'_>, spec: &QueueSpec, action: Action) {
+fn no_skip(sql: &mut Sql<'_>, spec: &Jobs, action: Action) {
     for skip in spec.skips.iter().filter(|skip| skip.actions.contains(&action)) {
         sql.push(" AND (");
         sql.template(spec, &skip.condition, &Values::default());
@@ -50,7 +50,7 @@ fn no_skip(sql: &mut Sql<'_>, spec: &QueueSpec, action: Action) {
 }
 
 /// Reads rows again without a lock: number, and whether they are still what was judged.
-pub fn reread(spec: &QueueSpec, dialect: &dyn Dialect, action: Action, rows: &[(&Key, &str)]) -> Statement {
+pub fn reread(spec: &Jobs, dialect: &dyn Dialect, action: Action, rows: &[(&Key, &str)]) -> Statement {
     let mut sql = Sql::new(dialect);
     let same = same_precondition(spec, &sql);
     sql.push("SELECT w.n, CASE WHEN ");
@@ -64,7 +64,7 @@ pub fn reread(spec: &QueueSpec, dialect: &dyn Dialect, action: Action, rows: &[(
 
 /// Evaluates the guard for each of these locked rows: number, and whether it passed. In the select list, because a
 /// condition might be evaluated for other rows too, and a guard that takes a lock would take theirs.
-pub fn guard(spec: &QueueSpec, dialect: &dyn Dialect, guard: &Template, rows: &[(&Key, &str)]) -> Statement {
+pub fn guard(spec: &Jobs, dialect: &dyn Dialect, guard: &Template, rows: &[(&Key, &str)]) -> Statement {
     let mut sql = Sql::new(dialect);
     sql.push("SELECT w.n, CASE WHEN ");
     sql.push(&sql.expr_sql(spec, &Expr::Sql(guard.clone())));
@@ -75,7 +75,7 @@ pub fn guard(spec: &QueueSpec, dialect: &dyn Dialect, guard: &Template, rows: &[
 
 /// The numbers of the wanted rows whose key names more than one row of the claim's own table, or more than one claim: a
 /// join may give one job a row that shows life and another that does not.
-pub fn shared_keys(spec: &QueueSpec, dialect: &dyn Dialect, rows: &[(&Key, &str)]) -> Statement {
+pub fn shared_keys(spec: &Jobs, dialect: &dyn Dialect, rows: &[(&Key, &str)]) -> Statement {
     let mut sql = Sql::new(dialect);
     if spec.claim.may_repeat {
         sql.push("SELECT w.n FROM ");
@@ -92,7 +92,7 @@ pub fn shared_keys(spec: &QueueSpec, dialect: &dyn Dialect, rows: &[(&Key, &str)
 
 /// Reads the owners' rows on which verdicts rest: key and image of each. Locked, they get no heartbeat meanwhile.
 pub fn evidence_rows(
-    spec: &QueueSpec,
+    spec: &Jobs,
     dialect: &dyn Dialect,
     row: &OwnerRowSpec,
     keys: &[&Key],
@@ -103,7 +103,7 @@ pub fn evidence_rows(
     let image = owner_image(spec, &sql);
     let key = column_sql(&row.key);
     sql.push(&format!("SELECT {}, {image} FROM ", dialect.as_text(&key)));
-    sql.push(&spec.tables.get(&row.table).map(|table| dialect.table(table)).unwrap_or_default());
+    sql.push(&spec.queue.tables.get(&row.table).map(|table| dialect.table(table)).unwrap_or_default());
     sql.push(&format!(" AS o WHERE {key} IN "));
     dialect.keys(&mut sql, std::slice::from_ref(&row.key), keys);
     sql.push(&format!(" ORDER BY {key}{lock}"));
@@ -113,7 +113,7 @@ pub fn evidence_rows(
 /// Postgres: the number of locks of uncommitted writes to the owners' table, its partitions and children, and the
 /// tables that its view reads, and of uncommitted partitions and children of it. A row that is being inserted can be
 /// neither locked nor seen, so a missing owner may be about to return. A prepared transaction has no session.
-pub fn evidence_writers(spec: &QueueSpec, dialect: &dyn Dialect, table: &str) -> Statement {
+pub fn evidence_writers(spec: &Jobs, dialect: &dyn Dialect, table: &str) -> Statement {
     const TREE: &str = "UNION SELECT e.below FROM tree AS t JOIN (\
          SELECT i.inhparent AS above, i.inhrelid AS below FROM pg_catalog.pg_inherits AS i UNION ALL \
          SELECT r.ev_class, d.refobjid FROM pg_catalog.pg_rewrite AS r JOIN pg_catalog.pg_depend AS d \
@@ -124,7 +124,7 @@ pub fn evidence_writers(spec: &QueueSpec, dialect: &dyn Dialect, table: &str) ->
          ON e.above OPERATOR(pg_catalog.=) t.relation) ";
     let mut sql = Sql::new(dialect);
     sql.push("WITH RECURSIVE tree(relation) AS (SELECT CAST(pg_catalog.to_regclass(");
-    let table = spec.tables.get(table).map(|table| dialect.table(table)).unwrap_or_default();
+    let table = spec.queue.tables.get(table).map(|table| dialect.table(table)).unwrap_or_default();
     sql.bind(Param::Cell(Cell::Text(table)));
     sql.push(") AS pg_catalog.oid) ");
     sql.push(TREE);

@@ -7,7 +7,7 @@ use super::filter::{after, before};
 use crate::model::{Cell, Engine, FUTURE_TOLERANCE, QueueRows, Reading, Timestamp, WaitingSide, Worker};
 use crate::preset::ident::quoted;
 use crate::preset::{
-    Column, DueSpec, EARLIEST_MICROS, Expr, FURTHEST_EAST, QueueSpec, Runs, TimeColumn, WaitingSpec, WorkersSpec,
+    Column, DueSpec, EARLIEST_MICROS, Expr, FURTHEST_EAST, Jobs, Runs, TimeColumn, WaitingSpec, WorkersSpec,
 };
 use std::time::Duration;
 
@@ -24,14 +24,14 @@ pub enum Part {
 /// The statements of each part that the queue tells, in the order in which they are worth reading. In a zone that is not
 /// known, jobs are due that are in any zone, and what counts the last minutes is not asked.
 pub fn waiting(
-    spec: &QueueSpec,
+    spec: &Jobs,
     told: &WaitingSpec,
     dialect: &'static dyn Dialect,
     now: Timestamp,
 ) -> Vec<(Part, Statement)> {
-    let until = now.plus(spec.unknown_zone_of_due().map_or(Duration::ZERO, |_| FURTHEST_EAST));
-    let mut parts = vec![(Part::Due, due(spec, &told.due, dialect, until))];
-    parts.extend(told.staged.iter().map(|(_, staged)| (Part::Staged, due(spec, staged, dialect, until))));
+    let until = now.plus(spec.unknown_zone_of_due(told).map_or(Duration::ZERO, |_| FURTHEST_EAST));
+    let mut parts = vec![(Part::Due, due(&told.due, dialect, until))];
+    parts.extend(told.staged.iter().map(|(_, staged)| (Part::Staged, due(staged, dialect, until))));
     parts.extend(told.paused.iter().map(|paused| (Part::Paused, super::question(spec, dialect, paused))));
     let is_known = |time: &TimeColumn| !spec.has_unknown_zone(time);
     let beating = told.workers.iter().filter(|of| of.heartbeat.iter().all(|(time, _)| is_known(time)));
@@ -43,14 +43,14 @@ pub fn waiting(
 
 /// Counts the due jobs by queue, with the oldest time since when one waits, and no more jobs than
 /// [`WaitingSide::MOST`] and one. Those that wait longest come first where an index gives that order.
-fn due(spec: &QueueSpec, due: &DueSpec, dialect: &'static dyn Dialect, now: Timestamp) -> Statement {
+fn due(due: &DueSpec, dialect: &'static dyn Dialect, now: Timestamp) -> Statement {
     let mut sql = Sql::new(dialect);
     let since = ordered(dialect, &due.since);
     let plausible = |sql: &mut Sql<'static>, t: &TimeColumn| {
         Timestamp::from_micros(EARLIEST_MICROS).into_iter().for_each(|earliest| after(sql, t, earliest));
     };
-    by_queue(&mut sql, spec, due.queue.as_ref(), ("min", &due.since), plausible);
-    rows_due(&mut sql, spec, due, now);
+    by_queue(&mut sql, &due.jobs, ("min", &due.since), plausible);
+    rows_due(&mut sql, due, now);
     if due.is_ordered {
         sql.push(&format!(" ORDER BY {since}"));
     }
@@ -59,7 +59,6 @@ fn due(spec: &QueueSpec, due: &DueSpec, dialect: &'static dyn Dialect, now: Time
 
 /// Counts the due jobs of a queue that wait since before that instant, no further than [`WaitingSide::MOST`] and one.
 pub fn due_before(
-    spec: &QueueSpec,
     due: &DueSpec,
     dialect: &'static dyn Dialect,
     (queue, since): (Option<&str>, Timestamp),
@@ -67,11 +66,11 @@ pub fn due_before(
 ) -> Statement {
     let mut sql = Sql::new(dialect);
     sql.push("SELECT count(*) FROM (SELECT 1 FROM ");
-    rows_due(&mut sql, spec, due, now);
+    rows_due(&mut sql, due, now);
     sql.push(" AND ");
     // What waits since the same second waits no longer.
     before(&mut sql, &due.since, since.minus(Duration::from_secs(1)));
-    match (due.queue.as_ref().map(|expr| text(&sql, spec, expr)), queue) {
+    match (due.jobs.claim.queue.as_ref().map(|expr| text(&sql, &due.jobs, expr)), queue) {
         (None, _) => {}
         (Some(text), None) => sql.push(&format!(" AND {text} IS NULL")),
         (Some(text), Some(queue)) => {
@@ -84,14 +83,12 @@ pub fn due_before(
 }
 
 /// The FROM item of due jobs, and the condition that makes a row one of them.
-fn rows_due(sql: &mut Sql<'static>, spec: &QueueSpec, due: &DueSpec, now: Timestamp) {
-    sql.template(spec, &due.from, &Values::default());
+fn rows_due(sql: &mut Sql<'static>, due: &DueSpec, now: Timestamp) {
+    sql.claim_from(&due.jobs);
     sql.push(" WHERE ");
-    let states: Vec<&Cell> = due.states.iter().map(|state| &state.stored).collect();
-    sql.in_states(spec, &states, due.filter.as_ref());
-    let has_condition = !states.is_empty() || due.filter.is_some();
+    sql.in_flight(&due.jobs, None);
     if let Some(at) = &due.at {
-        sql.push(if has_condition { " AND (" } else { "(" });
+        sql.push(" AND (");
         // Within its unit, an instant is not before itself.
         before(sql, at, now.plus(Duration::from_micros(1)));
         let column = column_sql(&at.column);
@@ -105,15 +102,13 @@ fn rows_due(sql: &mut Sql<'static>, spec: &QueueSpec, due: &DueSpec, now: Timest
         let text = sql.dialect.as_text(&column);
         at.sentinels.iter().for_each(|raw| sql.push(&format!(" OR {text} = {}", crate::preset::ident::literal(raw))));
         sql.push(")");
-    } else if !has_condition {
-        sql.push("true");
     }
 }
 
-fn done(spec: &QueueSpec, runs: &Runs, dialect: &'static dyn Dialect, now: Timestamp) -> Statement {
+fn done(spec: &Jobs, runs: &Runs, dialect: &'static dyn Dialect, now: Timestamp) -> Statement {
     let mut sql = Sql::new(dialect);
     let ended = ordered(dialect, &runs.at);
-    by_queue(&mut sql, spec, spec.claim.queue.as_ref(), ("max", &runs.at), |sql, t| {
+    by_queue(&mut sql, spec, ("max", &runs.at), |sql, t| {
         before(sql, t, now.plus(FUTURE_TOLERANCE));
     });
     let columns = spec.claim.queue.iter().map(column_of).chain([Some(&runs.at.column)]);
@@ -127,12 +122,12 @@ fn done(spec: &QueueSpec, runs: &Runs, dialect: &'static dyn Dialect, now: Times
     end(sql)
 }
 
-fn workers(spec: &QueueSpec, workers: &WorkersSpec, dialect: &'static dyn Dialect) -> Statement {
+fn workers(spec: &Jobs, workers: &WorkersSpec, dialect: &'static dyn Dialect) -> Statement {
     let mut sql = Sql::new(dialect);
     let queues = text_or_null(&sql, spec, workers.queues.as_ref());
     let beat = workers.heartbeat.as_ref().map_or_else(|| "NULL".to_owned(), |(time, _)| column_sql(&time.column));
     sql.push(&format!("SELECT {queues}, {beat} FROM "));
-    spec.tables.get(&workers.table).into_iter().for_each(|table| sql.table(table));
+    spec.queue.tables.get(&workers.table).into_iter().for_each(|table| sql.table(table));
     sql.push(&format!(" AS {}", quoted("w")));
     if let Some(filter) = &workers.filter {
         sql.push(" WHERE ");
@@ -146,12 +141,11 @@ fn workers(spec: &QueueSpec, workers: &WorkersSpec, dialect: &'static dyn Dialec
 /// is plausible.
 fn by_queue(
     sql: &mut Sql<'static>,
-    spec: &QueueSpec,
-    queue: Option<&Expr>,
+    spec: &Jobs,
     (which, time): (&str, &TimeColumn),
     plausible: impl Fn(&mut Sql<'static>, &TimeColumn),
 ) {
-    let queue = text_or_null(sql, spec, queue);
+    let queue = text_or_null(sql, spec, spec.claim.queue.as_ref());
     let t = Column { alias: String::new(), name: "t".to_owned(), ..time.column.clone() };
     sql.push(&format!("SELECT q, count(*), {which}(t) FILTER (WHERE "));
     plausible(sql, &TimeColumn { column: t, ..time.clone() });
@@ -163,11 +157,11 @@ fn end(mut sql: Sql<'static>) -> Statement {
     sql.finish()
 }
 
-fn text(sql: &Sql<'static>, spec: &QueueSpec, expr: &Expr) -> String {
+fn text(sql: &Sql<'static>, spec: &Jobs, expr: &Expr) -> String {
     sql.dialect.bytewise(&sql.dialect.as_text(&sql.expr_sql(spec, expr)))
 }
 
-fn text_or_null(sql: &Sql<'static>, spec: &QueueSpec, expr: Option<&Expr>) -> String {
+fn text_or_null(sql: &Sql<'static>, spec: &Jobs, expr: Option<&Expr>) -> String {
     expr.map_or_else(|| "NULL".to_owned(), |expr| text(sql, spec, expr))
 }
 
@@ -178,7 +172,7 @@ fn ordered(dialect: &dyn Dialect, time: &TimeColumn) -> String {
 
 impl Part {
     /// Takes in the rows of this part.
-    pub fn read(self, spec: &QueueSpec, told: &WaitingSpec, rows: &[Vec<Cell>], side: &mut WaitingSide) {
+    pub fn read(self, spec: &Jobs, told: &WaitingSpec, rows: &[Vec<Cell>], side: &mut WaitingSide) {
         let text = |row: &[Cell], n: usize| row.get(n).and_then(Cell::to_text);
         let time = |row: &[Cell], n: usize, time: Option<&TimeColumn>| {
             row.get(n).zip(time).map_or(Reading::Absent, |(cell, time)| reading(time, cell))

@@ -2,7 +2,7 @@
 //! that it names, and comes to SQL or to another refusal where it meets tables.
 
 use jobdoctor::model::{Cell, Engine, Key, Timestamp};
-use jobdoctor::preset::{LiveColumn, LiveSchema, LiveTable, Place, Preset, View, resolve};
+use jobdoctor::preset::{LiveColumn, LiveSchema, LiveTable, Place, Preset, resolve};
 use jobdoctor::store::{Cutoffs, Dialect, PostgresDialect, SqliteDialect, statements};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -48,7 +48,8 @@ fn meets_tables(preset: &Preset, engine: Engine) {
     let tables = preset.table_names(engine, &BTreeMap::new()).into_iter().map(table).collect();
     let live = LiveSchema { engine, tables, role: None, enums: BTreeMap::new() };
     let mut never = |_: &str| -> Result<bool, Infallible> { Ok(false) };
-    let Ok(spec) = resolve(preset, &live, &Place::default(), View::Claims, &mut never) else { return };
+    let Ok(views) = resolve(preset, &live, &Place::default(), &[], &mut never) else { return };
+    let spec = views.claims;
     let now = Timestamp::parse("2026-11-20T10:00:00Z").expect("a time");
     let keys = [Key(vec![Cell::Integer(1); spec.claim.key.len()])];
     let all = statements::statements(&spec, dialect, &Cutoffs::at(now, None), &keys, now);

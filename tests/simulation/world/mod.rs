@@ -10,7 +10,7 @@ pub use sqlite::sqlite;
 use super::deed::{Doctor, Worker};
 use super::log::{Entry, Rows};
 use super::queue::Queue;
-use jobdoctor::preset::QueueSpec;
+use jobdoctor::preset::Jobs;
 use jobdoctor::store::{Interrupt, Limits, Store, Writer};
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ pub struct World {
     /// The store under test, by the way that looks take.
     pub looks: Box<dyn Store>,
     /// The queue as the store knows it.
-    pub spec: QueueSpec,
+    pub spec: Jobs,
     /// A writer for each doctor; it goes through the same connection as long as the world stands.
     pub writers: Vec<Box<dyn Writer>>,
     /// Everybody else, and the truth.

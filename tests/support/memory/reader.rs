@@ -6,7 +6,7 @@ use jobdoctor::model::{
     WaitingSide,
 };
 use jobdoctor::preset::{
-    ActionSpec, Column, DueSpec, LedgerSpec, LiveSchema, QueueSpec, Runs, Shown, Template, WrittenAt,
+    ActionSpec, Column, DueSpec, Jobs, LedgerSpec, LiveSchema, Runs, Shown, Template, WaitingSpec, WrittenAt,
 };
 use jobdoctor::store::{
     Detail, FinishedRun, Found, Holders, LiveServer, Reader, Refusal, RowCount, StoreError, Wanted, WantedRuns,
@@ -67,36 +67,36 @@ impl Reader for MemoryReader {
         panic!("the memory store speaks no SQL: {sql}")
     }
 
-    fn number(&mut self, _: &QueueSpec, sql: &Template) -> Result<u64, StoreError> {
+    fn number(&mut self, _: &Jobs, sql: &Template) -> Result<u64, StoreError> {
         panic!("the memory store speaks no SQL: {sql:?}")
     }
 
-    fn ended(&mut self, _: &QueueSpec, _: Timestamp) -> Result<Option<u64>, StoreError> {
+    fn ended(&mut self, _: &Jobs, _: Timestamp) -> Result<Option<u64>, StoreError> {
         Ok(None)
     }
 
     /// It has no unique keys but those of its rows.
-    fn key_holders(&mut self, _: &QueueSpec, _: &ActionSpec, _: &[Key]) -> Result<Vec<(usize, RowError)>, StoreError> {
+    fn key_holders(&mut self, _: &Jobs, _: &ActionSpec, _: &[Key]) -> Result<Vec<(usize, RowError)>, StoreError> {
         Ok(Vec::new())
     }
 
-    fn row_locks(&mut self, _: &QueueSpec, _: &[(Key, Option<Cell>)]) -> Result<Vec<LockHolder>, StoreError> {
+    fn row_locks(&mut self, _: &Jobs, _: &[(Key, Option<Cell>)]) -> Result<Vec<LockHolder>, StoreError> {
         Ok(Vec::new())
     }
 
-    fn long_locks(&mut self, _: &QueueSpec) -> Result<Vec<LockHolder>, StoreError> {
+    fn long_locks(&mut self, _: &Jobs) -> Result<Vec<LockHolder>, StoreError> {
         Ok(Vec::new())
     }
 
-    fn explain_actions(&mut self, _spec: &QueueSpec) -> Result<Vec<Refusal>, StoreError> {
+    fn explain_actions(&mut self, _spec: &Jobs) -> Result<Vec<Refusal>, StoreError> {
         Ok(Vec::new())
     }
 
-    fn ends_as_interrupted(&mut self, _: &QueueSpec, _: &QueueSpec) -> Result<Option<WrittenAt>, StoreError> {
+    fn ends_as_interrupted(&mut self, _: &Jobs, _: &Jobs) -> Result<Option<WrittenAt>, StoreError> {
         Ok(None)
     }
 
-    fn states_in_use(&mut self, spec: &QueueSpec) -> Result<Vec<Cell>, StoreError> {
+    fn states_in_use(&mut self, spec: &Jobs) -> Result<Vec<Cell>, StoreError> {
         let mut states: Vec<Cell> = Vec::new();
         for state in joined(spec, &self.tables).iter().map(Joined::state) {
             if !state.is_null() && !states.contains(&state) {
@@ -106,18 +106,18 @@ impl Reader for MemoryReader {
         Ok(states)
     }
 
-    fn count_in_states(&mut self, spec: &QueueSpec, states: &[String], most: u64) -> Result<u64, StoreError> {
+    fn count_in_states(&mut self, spec: &Jobs, states: &[String], most: u64) -> Result<u64, StoreError> {
         let is_in = |joined: &&Joined<'_>| states.contains(&joined.state().to_string());
         Ok((joined(spec, &self.tables).iter().filter(is_in).count() as u64).min(most))
     }
 
     fn scan_until(
         &mut self,
-        spec: &QueueSpec,
+        spec: &Jobs,
         _wanted: &Wanted,
         _detail: Detail,
         _most: Option<u64>,
-        _waiting: Option<&mut WaitingSide>,
+        _waiting: Option<(&WaitingSpec, &mut WaitingSide)>,
         each: &mut dyn FnMut(Claim) -> ControlFlow<()>,
     ) -> Result<Holders, StoreError> {
         let (rows, mut holders) = (scrambled(joined(spec, &self.tables)), Holders::default());
@@ -131,7 +131,7 @@ impl Reader for MemoryReader {
     }
 
     /// It has no times without a zone.
-    fn shown(&mut self, spec: &QueueSpec) -> Result<Shown, StoreError> {
+    fn shown(&mut self, spec: &Jobs) -> Result<Shown, StoreError> {
         let mut shown = Shown::default();
         for row in joined(spec, &self.tables).iter().filter(|row| spec.judges_missing_owners() && row.in_flight()) {
             let claim = row.claim();
@@ -144,11 +144,11 @@ impl Reader for MemoryReader {
         Ok(shown)
     }
 
-    fn due_before(&mut self, _: &QueueSpec, _: &DueSpec, _: Option<&str>, _: Timestamp) -> Result<u64, StoreError> {
+    fn due_before(&mut self, _: &DueSpec, _: Option<&str>, _: Timestamp) -> Result<u64, StoreError> {
         Ok(0)
     }
 
-    fn find(&mut self, spec: &QueueSpec, ids: &[String]) -> Result<Vec<Found>, StoreError> {
+    fn find(&mut self, spec: &Jobs, ids: &[String]) -> Result<Vec<Found>, StoreError> {
         let rows = scrambled(joined(spec, &self.tables));
         let wanted = rows.iter().filter(|row| ids.contains(&row.key().to_string()));
         let found = wanted.map(|row| Found {
@@ -159,27 +159,23 @@ impl Reader for MemoryReader {
         Ok(found.collect())
     }
 
-    fn find_keys(&mut self, spec: &QueueSpec, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {
+    fn find_keys(&mut self, spec: &Jobs, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {
         let rows = scrambled(joined(spec, &self.tables));
         Ok(rows.iter().filter(|row| keys.contains(&row.key())).map(|row| (row.claim(), row.in_flight())).collect())
     }
 
-    fn in_flight(&mut self, spec: &QueueSpec) -> Result<u64, StoreError> {
+    fn in_flight(&mut self, spec: &Jobs) -> Result<u64, StoreError> {
         Ok(joined(spec, &self.tables).iter().filter(|row| row.in_flight()).count() as u64)
     }
 
     /// One by one, as the contract allows: callers must add them up.
-    fn count_by_owner(
-        &mut self,
-        spec: &QueueSpec,
-        each: &mut dyn FnMut(Option<&Owner>, u64),
-    ) -> Result<(), StoreError> {
+    fn count_by_owner(&mut self, spec: &Jobs, each: &mut dyn FnMut(Option<&Owner>, u64)) -> Result<(), StoreError> {
         let rows = scrambled(joined(spec, &self.tables));
         rows.iter().filter(|row| row.in_flight()).for_each(|row| each(row.claim().owner.as_ref(), 1));
         Ok(())
     }
 
-    fn count_by_state(&mut self, spec: &QueueSpec, by_kind: bool) -> Result<Vec<RowCount>, StoreError> {
+    fn count_by_state(&mut self, spec: &Jobs, by_kind: bool) -> Result<Vec<RowCount>, StoreError> {
         let mut counts: Vec<RowCount> = Vec::new();
         for row in scrambled(joined(spec, &self.tables)) {
             let (queue, kind) = row.queue_and_kind();
@@ -195,7 +191,7 @@ impl Reader for MemoryReader {
 
     fn finished(
         &mut self,
-        spec: &QueueSpec,
+        spec: &Jobs,
         runs: &Runs,
         wanted: &WantedRuns,
         each: &mut dyn FnMut(FinishedRun),
@@ -223,13 +219,8 @@ impl Reader for MemoryReader {
         Ok(None)
     }
 
-    fn images(
-        &mut self,
-        spec: &QueueSpec,
-        columns: &[&Column],
-        keys: &[Key],
-    ) -> Result<Vec<Option<RowImage>>, StoreError> {
-        let rows = &self.tables[spec.tables[&spec.claim.lock_table].name.as_str()];
+    fn images(&mut self, spec: &Jobs, columns: &[&Column], keys: &[Key]) -> Result<Vec<Option<RowImage>>, StoreError> {
+        let rows = &self.tables[spec.queue.tables[&spec.claim.lock_table].name.as_str()];
         let find = |key: &Key| rows.iter().find(|row| key_of(spec, row) == *key);
         Ok(keys.iter().map(|key| find(key).map(|row| image(spec, columns, row))).collect())
     }
@@ -248,7 +239,7 @@ impl Reader for MemoryReader {
         panic!("the memory store has no ledger: {ledger:?}")
     }
 
-    fn last_sweep(&mut self, _: &QueueSpec, _: Duration) -> Result<Option<Timestamp>, StoreError> {
+    fn last_sweep(&mut self, _: &Jobs, _: Duration) -> Result<Option<Timestamp>, StoreError> {
         Ok(None)
     }
 

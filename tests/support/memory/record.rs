@@ -2,20 +2,20 @@
 
 use super::database::{Database, Row};
 use jobdoctor::model::{Cell, End, Key, Outcome, RowChange, RowImage, Step, ValueChange};
-use jobdoctor::preset::{Column, QueueSpec};
+use jobdoctor::preset::{Column, Jobs};
 use jobdoctor::store::fingerprint;
 
-pub fn rows(database: &Database, spec: &QueueSpec) -> Vec<(Key, Row)> {
-    let rows = database.rows(spec.tables[&spec.claim.lock_table].name.as_str());
+pub fn rows(database: &Database, spec: &Jobs) -> Vec<(Key, Row)> {
+    let rows = database.rows(spec.queue.tables[&spec.claim.lock_table].name.as_str());
     rows.iter().map(|row| (key_of(spec, row), row.clone())).collect()
 }
 
-pub fn key_of(spec: &QueueSpec, row: &Row) -> Key {
+pub fn key_of(spec: &Jobs, row: &Row) -> Key {
     Key(spec.claim.key.iter().map(|column| row[column.name.as_str()].clone()).collect())
 }
 
 /// A row as a record keeps it.
-pub fn image(spec: &QueueSpec, columns: &[&Column], row: &Row) -> RowImage {
+pub fn image(spec: &Jobs, columns: &[&Column], row: &Row) -> RowImage {
     let cell = |column: &Column| row[column.name.as_str()].clone();
     let whole: Vec<Cell> = spec.row.iter().map(cell).collect();
     RowImage {
@@ -26,7 +26,7 @@ pub fn image(spec: &QueueSpec, columns: &[&Column], row: &Row) -> RowImage {
 
 /// The steps that were moved, as they are recorded before the commit; without columns, only that they were.
 pub fn recorded(
-    spec: &QueueSpec,
+    spec: &Jobs,
     columns: Option<&[&Column]>,
     before: &[(Key, Row)],
     after: &[(Key, Row)],

@@ -6,7 +6,7 @@ use jobdoctor::model::{
     Cell, Claim, EvidenceRow, Key, LockSign, Owner, OwnerRow, Precondition, Reading, Sign, Timestamp, is_blank,
 };
 use jobdoctor::preset::{
-    Column, Expr, JoinOn, Liveness, Max, MaxRuntime, OwnerRowSpec, Piece, QueueSpec, Runs, SilentAfter, StateSource,
+    Column, Expr, Jobs, JoinOn, Liveness, Max, MaxRuntime, OwnerRowSpec, Piece, Runs, SilentAfter, StateSource,
     TimeColumn,
 };
 use jobdoctor::store::FinishedRun;
@@ -15,23 +15,23 @@ use std::time::Duration;
 
 /// One row of the claim's table beside its owner's row.
 pub struct Joined<'d> {
-    spec: &'d QueueSpec,
+    spec: &'d Jobs,
     pub row: &'d Row,
     pub owner: Option<&'d Row>,
 }
 
-pub fn joined<'d>(spec: &'d QueueSpec, tables: &'d BTreeMap<&'static str, Vec<Row>>) -> Vec<Joined<'d>> {
+pub fn joined<'d>(spec: &'d Jobs, tables: &'d BTreeMap<&'static str, Vec<Row>>) -> Vec<Joined<'d>> {
     assert!(
         matches!(spec.claim.from.0.as_slice(), [Piece::Name(_), Piece::Text(alias)] if alias.trim() == "AS j"),
         "the memory store takes claims of one plain table: {:?}",
         spec.claim.from
     );
-    let rows = &tables[spec.tables[&spec.claim.lock_table].name.as_str()];
+    let rows = &tables[spec.queue.tables[&spec.claim.lock_table].name.as_str()];
     rows.iter()
         .map(|row| {
             let mut joined = Joined { spec, row, owner: None };
             if let Some(owner) = &spec.owner.row {
-                let owners = &tables[spec.tables[&owner.table].name.as_str()];
+                let owners = &tables[spec.queue.tables[&owner.table].name.as_str()];
                 let matching: Vec<&Row> = owners.iter().filter(|candidate| joined.matches(owner, candidate)).collect();
                 assert!(matching.len() <= 1, "an owner has two rows");
                 joined.owner = matching.first().copied();
@@ -42,12 +42,12 @@ pub fn joined<'d>(spec: &'d QueueSpec, tables: &'d BTreeMap<&'static str, Vec<Ro
 }
 
 pub fn owner_row<'d>(
-    spec: &QueueSpec,
+    spec: &Jobs,
     owner: &OwnerRowSpec,
     tables: &'d BTreeMap<&'static str, Vec<Row>>,
     key: &Cell,
 ) -> Option<&'d Row> {
-    let rows = &tables[spec.tables[&owner.table].name.as_str()];
+    let rows = &tables[spec.queue.tables[&owner.table].name.as_str()];
     rows.iter().find(|row| row[owner.key.name.as_str()] == *key)
 }
 
@@ -146,7 +146,7 @@ impl Joined<'_> {
     pub fn in_flight(&self) -> bool {
         let state = self.state();
         let filter = self.spec.claim.filter.as_ref().map(|filter| self.fragment(filter));
-        self.spec.states.in_flight.iter().any(|known| known.stored == state)
+        self.spec.states.iter().any(|known| known.stored == state)
             && filter.is_none_or(|truth| truth == Cell::Integer(1))
     }
 
@@ -170,7 +170,7 @@ impl Joined<'_> {
         let said = |expr: Option<&Expr>| self.text(expr).filter(|text| text.contains(|c: char| !c.is_whitespace()));
         Claim {
             key: self.key(),
-            state: spec.states.name_of(&self.state()),
+            state: spec.queue.states.name_of(&self.state()),
             queue: self.text(spec.claim.queue.as_ref()),
             kind: self.text(spec.claim.kind.as_ref()),
             owner: id.clone().map(|id| Owner {

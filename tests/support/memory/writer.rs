@@ -5,7 +5,7 @@ use super::row::{Joined, joined, owner_image, owner_row};
 use jobdoctor::model::{
     Batch, BatchReport, Cell, Cost, End, EvidenceRow, FailCode, Outcome, RowChange, Step, Timestamp,
 };
-use jobdoctor::preset::{ActionSpec, Assignment, Marker, QueueSpec, StepSpec};
+use jobdoctor::preset::{ActionSpec, Assignment, Jobs, Marker, StepSpec};
 use jobdoctor::store::{Recorder, StoreError, StoreErrorKind, SweepLock, Writer};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -33,7 +33,7 @@ impl Writer for MemoryWriter {
         self.database = Arc::new(Mutex::new(copy));
     }
 
-    fn apply(&mut self, spec: &QueueSpec, batch: &Batch<'_>, recorder: &mut dyn Recorder) -> BatchReport<StoreError> {
+    fn apply(&mut self, spec: &Jobs, batch: &Batch<'_>, recorder: &mut dyn Recorder) -> BatchReport<StoreError> {
         must_keep_the_contract(spec, batch);
         let Some(moved) = spec.actions.get(&batch.action).filter(|moved| moved.refused.is_none()) else {
             let error = StoreError::new(StoreErrorKind::Unfit, format!("there is no {}", batch.action));
@@ -73,8 +73,8 @@ impl Writer for MemoryWriter {
     }
 }
 
-fn restore(database: &mut Database, spec: &QueueSpec, step: &Step, change: &RowChange) -> Outcome {
-    let table = spec.tables[&spec.claim.lock_table].name.as_str();
+fn restore(database: &mut Database, spec: &Jobs, step: &Step, change: &RowChange) -> Outcome {
+    let table = spec.queue.tables[&spec.claim.lock_table].name.as_str();
     let rows = rows(database, spec);
     match rows.iter().find(|(key, _)| *key == step.key).map(|(_, row)| row) {
         None => Outcome::Gone,
@@ -89,7 +89,7 @@ fn restore(database: &mut Database, spec: &QueueSpec, step: &Step, change: &RowC
     }
 }
 
-fn must_keep_the_contract(spec: &QueueSpec, batch: &Batch<'_>) {
+fn must_keep_the_contract(spec: &Jobs, batch: &Batch<'_>) {
     assert!(batch.waits.is_empty() || batch.waits.len() == batch.steps.len(), "a wait for each step, or for none");
     for (n, step) in batch.steps.iter().enumerate() {
         assert_eq!(step.action, batch.action, "a batch has one kind of action");
@@ -101,7 +101,7 @@ fn must_keep_the_contract(spec: &QueueSpec, batch: &Batch<'_>) {
 
 fn apply(
     database: &mut Database,
-    spec: &QueueSpec,
+    spec: &Jobs,
     moved: &ActionSpec,
     step: &Step,
     reason: &str,
@@ -109,7 +109,7 @@ fn apply(
 ) -> Outcome {
     let tables = database.snapshot();
     let rows = joined(spec, &tables);
-    let table = spec.tables[&spec.claim.lock_table].name.as_str();
+    let table = spec.queue.tables[&spec.claim.lock_table].name.as_str();
     let Some(row) = rows.iter().find(|row| row.key() == step.key) else { return Outcome::Gone };
     if let Some(outcome) = evidence_row(database, spec, step, &tables) {
         return outcome;
@@ -135,12 +135,12 @@ fn apply(
 /// What the owner's row says against the step, if anything.
 fn evidence_row(
     database: &Database,
-    spec: &QueueSpec,
+    spec: &Jobs,
     step: &Step,
     tables: &std::collections::BTreeMap<&'static str, Vec<super::database::Row>>,
 ) -> Option<Outcome> {
     let owner = spec.owner.row.as_ref()?;
-    let table = spec.tables[&owner.table].name.as_str();
+    let table = spec.queue.tables[&owner.table].name.as_str();
     match step.evidence_row() {
         EvidenceRow::None => None,
         EvidenceRow::Absent => database.is_written(table).then_some(Outcome::Locked),

@@ -17,7 +17,7 @@ use crate::ops::{
 };
 use crate::output::format::{Format, count, grouped};
 use crate::output::{Closing, WarnAbove, no_such_job};
-use crate::policy::{INTERRUPTED_WITHIN, Policy, RestartScope, Rule};
+use crate::policy::{Policy, RestartScope, Rule};
 use crate::preset::ident::literal;
 use crate::store::{Limits, Store, random};
 use ending::{FollowUp, Next, end, exit};
@@ -141,37 +141,19 @@ impl<'a> Pass<'a> {
         if self.options.act.mode() == Mode::ServerDryRun {
             snapshot.beyond_rollback().into_iter().for_each(|warning| plan.warn(warning));
         }
-        Ok(self.completed(plan.ready(snapshot), &self.source, policy)?)
+        if let Some(why) = plan.refused_interrupted.take() {
+            // A plan that is shown prints its own warnings.
+            self.options.act.apply.then(|| self.context.ui.warn(&why));
+            plan.warn(why);
+        }
+        Ok(self.confirmed(plan.ready(snapshot), &self.source, policy)?)
     }
 
     /// The plan of a later pass, from a snapshot that ends.
     fn later(&self, source: &PlanSource, policy: &Policy) -> Result<ReadyPlan, OpsError> {
         let mut snapshot = self.snapshot()?;
         let plan = source.plan(&mut snapshot, policy)?;
-        self.completed(plan.ready(snapshot), source, policy)
-    }
-
-    /// Confirms a plan by a second snapshot where that is asked for, and adds jobs that wait for too long.
-    fn completed(&self, plan: ReadyPlan, source: &PlanSource, policy: &Policy) -> Result<ReadyPlan, OpsError> {
-        let mut plan = self.confirmed(plan, source, policy)?;
-        if let (true, PlanSource::Selection(selection)) = (self.options.with_waiting, source) {
-            let session = self.settings.session(self.store.as_ref(), &self.limits);
-            ops::plan_waiting(&session, &mut plan, selection, policy)?;
-        }
-        if let (true, PlanSource::Selection(selection)) = (self.options.with_interrupted, source) {
-            let session = self.settings.session(self.store.as_ref(), &self.limits);
-            let brake = (INTERRUPTED_WITHIN, self.options.overridden(self.settings).is_some());
-            let why = match policy.to {
-                Some(_) => Some("--to is about claims: no interrupted job is brought back in this run".to_owned()),
-                None => ops::plan_interrupted(&session, &mut plan, selection, policy, brake)?,
-            };
-            if let Some(why) = why {
-                // A plan that is shown prints its own warnings.
-                self.options.act.apply.then(|| self.context.ui.warn(&why));
-                plan.warn(why);
-            }
-        }
-        Ok(plan)
+        self.confirmed(plan.ready(snapshot), source, policy)
     }
 
     /// Adds to the plan what its rows do not say. A filter without a match is searched for where someone would read of
@@ -188,7 +170,7 @@ impl<'a> Pass<'a> {
         let selection = match &self.source {
             PlanSource::Selection(selection)
                 if is_read
-                    && !self.options.with_interrupted
+                    && selection.with_interrupted.is_none()
                     && !selection.is_by_name()
                     && plan.is_empty()
                     && !plan.has_skipped() =>

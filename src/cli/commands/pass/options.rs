@@ -23,12 +23,8 @@ pub(in crate::cli::commands) struct Options<'a> {
     pub(in crate::cli::commands) has_report_file: bool,
     /// True for a restart sweep: workers start after it, and jobs of theirs that stay where they are wait for a person.
     pub(in crate::cli::commands) is_restart: bool,
-    /// Whether jobs that wait for too long are planned too.
-    pub(in crate::cli::commands) with_waiting: bool,
     /// How long ago a job may have been interrupted where these are planned instead of claims.
     pub(in crate::cli::commands) interrupted: Option<Duration>,
-    /// Whether interrupted jobs are planned too.
-    pub(in crate::cli::commands) with_interrupted: bool,
 }
 
 impl<'a> Options<'a> {
@@ -89,14 +85,12 @@ impl<'a> Options<'a> {
             time: if act.mode().writes() { APPLYING } else { READING },
             has_report_file: false,
             is_restart: false,
-            with_waiting: false,
             interrupted: None,
-            with_interrupted: false,
         }
     }
 
     /// What overrides the brake: `--max-jobs` of this command line, but not `max_jobs` of the config file.
-    pub(super) fn overridden(&self, settings: &Settings) -> Option<Override> {
+    pub(in crate::cli::commands) fn overridden(&self, settings: &Settings) -> Option<Override> {
         let of_target = (settings.target.brake == Some(false)).then_some(Override::Target);
         self.act.max_jobs.map(Override::MaxJobs).or(of_target)
     }

@@ -179,7 +179,7 @@ fn called_off(
     let Some(unusable) = ops::why_ledger_is_unusable(snapshot) else {
         return Ok(ops::called_off(snapshot, min_interval)?);
     };
-    let remedy = match snapshot.spec.ledger {
+    let remedy = match snapshot.jobs.queue.ledger {
         None => format!("`{}` creates one", context.on_same_queue(&["init", "--ledger"], &[])),
         Some(_) => format!("`{}` says what to fix", context.on_same_queue(&["check"], &[])),
     };

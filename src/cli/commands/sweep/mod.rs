@@ -13,8 +13,9 @@ use crate::cli::settings::Settings;
 use crate::cli::signal::sleep;
 use crate::cli::targets::Several;
 use crate::cli::{CliError, Context, Exit};
-use crate::ops::{self, Mode, PlanSource};
+use crate::ops::{self, AlsoInterrupted, Mode, PlanSource};
 use crate::output::Reclaim;
+use crate::policy::INTERRUPTED_WITHIN;
 use crate::store::chance;
 use lock::LockRequest;
 use scope::{Before, Scope, parse_before, refuse_waiting};
@@ -140,25 +141,26 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
     options.is_restart = args.restart;
     options.has_report_file = report.is_some();
     // A restart sweep is about owners, and waiting jobs have none.
-    options.with_waiting = !args.restart;
-    options.with_interrupted = settings.target.interrupted && !args.restart;
+    selection.with_waited = !args.restart;
+    let also = AlsoInterrupted { within: INTERRUPTED_WITHIN, is_overridden: options.overridden(&settings).is_some() };
+    selection.with_interrupted = (settings.target.interrupted && !args.restart).then_some(also);
     let source = PlanSource::Selection(Box::new(selection.clone()));
     let pass = Pass::open(context, &settings, options, (source, &args.evidence, &args.list.output))?;
     let mut snapshot = pass.snapshot()?;
     context.report_queue(&snapshot);
-    if let Some(why) = snapshot.spec.advice_only() {
+    if let Some(why) = snapshot.jobs.advice_only() {
         // A silent sweep would look like success for ever.
         return Err(CliError::new(Exit::Config, format!("nothing can be swept here: {why}")));
     }
-    if pass.options.with_interrupted {
-        ops::is_bounded(&snapshot, pass.options.max_stalls)?;
+    if selection.with_interrupted.is_some() {
+        ops::require_bounds(&mut snapshot, pass.options.max_stalls)?;
     }
     let run_id = pass.run_id(&snapshot);
     // Claims made while the sweep waits belong to workers that started after it.
     let began = snapshot.now();
     let splay = args.unattended.splay.filter(|_| args.restart);
     let waits = splay.is_some() || !lock.wait.is_zero();
-    let has_no_claim_time = snapshot.spec.claim.claimed_at.is_none();
+    let has_no_claim_time = snapshot.jobs.claim.claimed_at.is_none();
     let first =
         if args.restart && waits && has_no_claim_time { Some(Arc::new(ops::in_flight(&mut snapshot)?)) } else { None };
     if let Some(splay) = splay {
