@@ -191,14 +191,14 @@ fn an_upward_arrow_is_caught() {
 
 /// The most lines and files of each layer, unit tests included. A change that needs more raises the figure and says why.
 const BUDGETS: [(&str, usize, usize); 8] = [
-    ("cli", 11_520, 71),
+    ("cli", 11_500, 71),
     ("history", 915, 5),
     ("model", 1_625, 11),
-    ("ops", 12_135, 64),
+    ("ops", 12_000, 63),
     ("output", 8_025, 44),
     ("policy", 4_475, 23),
-    ("preset", 8_210, 34),
-    ("store", 13_850, 68),
+    ("preset", 8_200, 34),
+    ("store", 13_250, 66),
 ];
 
 /// How a layer of so many lines and files exceeds its budget.

@@ -19,7 +19,6 @@ mod conformance;
 mod cron;
 mod delays_and_stalls;
 mod diagnoses;
-mod emit;
 mod fault;
 mod files;
 mod forgotten;

@@ -71,11 +71,6 @@ impl Engine {
         self == Engine::Sqlite
     }
 
-    /// True if a plan can be written as a script for the engine's own shell.
-    pub fn has_scripts(self) -> bool {
-        self == Engine::Postgres
-    }
-
     /// True if its planner knows values: a partial index serves a statement that binds them, and any index the rows whose
     /// column is seldom set.
     pub fn plans_with_values(self) -> bool {

@@ -7,7 +7,6 @@ pub enum Remedy {
     AllowNetworkFiles,
     AllowSecondName { is_mount: bool },
     Write,
-    ApplyInstead,
     WaitForSweepLock,
     NameOrMap { has_nearest: bool },
     MakeLedger,

@@ -50,7 +50,7 @@ impl Cause {
     }
 
     /// The reason written with a job, before the operator's own.
-    pub(super) fn reason(self, run_id: &str) -> String {
+    fn reason(self, run_id: &str) -> String {
         let words = match self {
             Cause::Dead => "worker presumed dead",
             Cause::Late => "took too long",
@@ -84,7 +84,7 @@ pub struct Guard<'a> {
 }
 
 impl Guard<'_> {
-    pub(super) fn brake(&self, plan: &Plan) -> Brake {
+    fn brake(&self, plan: &Plan) -> Brake {
         let measured = &plan.measured;
         let circumstances = Circumstances {
             is_scoped: measured.is_scoped,
@@ -103,14 +103,7 @@ impl Guard<'_> {
     }
 
     /// Why the plan is not executed, if so.
-    pub(super) fn refusal(&self, plan: &Plan, brake: &Brake) -> Option<Refusal> {
-        let pulled = || brake.pulled.then(|| Refusal::Brake(brake.why.clone()));
-        self.refusal_of_place().or_else(|| self.refusal_of_script(plan)).or_else(pulled)
-    }
-
-    /// Why there is no script of the plan, if so. A read-only target and a standby are what scripts are for, and the
-    /// script itself warns of the brake.
-    pub(super) fn refusal_of_script(&self, plan: &Plan) -> Option<Refusal> {
+    fn refusal(&self, plan: &Plan, brake: &Brake) -> Option<Refusal> {
         let steps = plan.total();
         let expected = self.expect.filter(|expected| !plan.digest.starts_with(*expected));
         let other_plan = |expected: &str| Refusal::OtherPlan {
@@ -118,11 +111,13 @@ impl Guard<'_> {
             digest: plan.short_digest().to_owned(),
         };
         let wrong_list = || self.wrong_list.clone().filter(|_| steps > 0).map(Refusal::WrongList);
-        expected.map(other_plan).or_else(|| self.size(steps)).or_else(wrong_list)
+        let pulled = || brake.pulled.then(|| Refusal::Brake(brake.why.clone()));
+        let of_place = self.refusal_of_place().or_else(|| expected.map(other_plan));
+        of_place.or_else(|| self.size(steps)).or_else(wrong_list).or_else(pulled)
     }
 
     /// Why nothing is written there, not even to be rolled back, if so.
-    pub(super) fn refusal_of_place(&self) -> Option<Refusal> {
+    fn refusal_of_place(&self) -> Option<Refusal> {
         let read_only = self.read_only.map(|target| Refusal::ReadOnly(target.to_owned()));
         read_only.or_else(|| self.is_standby.then_some(Refusal::Standby))
     }

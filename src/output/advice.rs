@@ -157,15 +157,6 @@ pub fn wrong_list(why: &str) -> String {
 /// Why a sweep that is told an action leaves interrupted jobs alone.
 pub const TO_IS_ABOUT_CLAIMS: &str = "--to is about claims: no interrupted job is brought back in this run";
 
-/// The warning of a script whose plan the brake would refuse.
-pub fn braked_script(why: &[String]) -> String {
-    format!("the brake would refuse --apply: {}", why.join("; "))
-}
-
-pub fn part_of_script(later: u64) -> String {
-    format!("the script is for the longest silent; {} more are stuck", count(later, "job", "jobs"))
-}
-
 /// What is left to do for jobs whose requeue a unique key refuses; empty where they are failed instead.
 pub fn unique_key(policy: &Policy, spec: &Jobs) -> &'static str {
     match (policy.instead_of_requeue(spec), spec.actions.get(&Action::Fail)) {
@@ -181,10 +172,9 @@ pub fn unique_key(policy: &Policy, spec: &Jobs) -> &'static str {
 /// The warning of a plan that a unique key will refuse the requeue of these jobs, or that they will be failed for it.
 pub fn refused_beforehand(constraint: &str, ids: &[String], policy: &Policy, spec: &Jobs) -> String {
     let shown = first_few(ids, NAMES, ids.len() as u64);
-    let what = match (policy.fails_refused, unique_key(policy, spec)) {
-        (Some(false), _) => "a script cannot fail them instead, and its batch with one of them changes nothing",
-        (_, "") => "jobdoctor fails these instead",
-        (_, left) => left,
+    let what = match unique_key(policy, spec) {
+        "" => "jobdoctor fails these instead",
+        left => left,
     };
     format!("{constraint} will refuse to requeue {shown}: {what}")
 }

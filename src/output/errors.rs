@@ -23,7 +23,6 @@ pub enum Request {
     Delay { is_jitter: bool, why: String },
     Stalls,
     RunTimes(String),
-    Script,
 }
 
 impl Request {
@@ -105,10 +104,6 @@ impl Request {
                 format!("--runtimes: {why}"),
                 "run times need a start and a finish time for completed jobs; this table does not keep them",
             ),
-            Request::Script => (
-                "--emit-sql: jobdoctor writes scripts only for psql".to_owned(),
-                "review a plan instead: add --save-plan FILE, which writes it, and carry it out with --plan FILE --apply",
-            ),
         };
         (message, hint.to_owned())
     }
@@ -158,7 +153,6 @@ pub fn remedy(remedy: Remedy) -> &'static str {
             "remove the other name; or add --second-name if every process that uses the file opens it by this path"
         }
         Remedy::Write => "or run `jobdoctor reclaim --apply`",
-        Remedy::ApplyInstead => "let jobdoctor do it: --apply instead of --emit-sql",
         Remedy::WaitForSweepLock => "or let this one wait with --lock-wait 30s",
         // The nearest preset refuses these tables when it is named, too.
         Remedy::NameOrMap { has_nearest: true } => {

@@ -58,9 +58,8 @@ pub struct Policy {
     pub to: Option<Action>,
     /// The stall budget: a job that was lost that often before is failed instead of requeued; `None` is no limit.
     pub max_stalls: Option<u32>,
-    /// Whether a job is failed whose requeue a unique key refuses; `None` lets the requeue decide. A script cannot do
-    /// it.
-    pub fails_refused: Option<bool>,
+    /// Whether a job is failed whose requeue a unique key refuses, even if the requeue does not say so.
+    pub fails_refused: bool,
     /// A restart sweep: owners in the scope are dead, whatever their age.
     pub restart: Option<Restart>,
     /// The live-owner list, from outside the database.
@@ -121,7 +120,7 @@ impl Policy {
 
     /// The fail of a job whose requeue a unique key refuses, if the operator or the requeue itself asks for it.
     pub fn instead_of_requeue<'s>(&self, spec: &'s Jobs) -> Option<&'s ActionSpec> {
-        let asks = |requeue: &ActionSpec| self.fails_refused.unwrap_or(requeue.fails_refused);
+        let asks = |requeue: &ActionSpec| self.fails_refused || requeue.fails_refused;
         let is_asked = !spec.waited() && spec.actions.get(&Action::Requeue).is_some_and(asks);
         spec.actions.get(&Action::Fail).filter(|fail| is_asked && fail.refused.is_none())
     }

@@ -14,7 +14,6 @@ mod limits;
 mod port;
 mod postgres;
 mod reader;
-pub mod script;
 mod session;
 mod sql;
 mod sqlite;

@@ -190,10 +190,6 @@ fn a_refusal_is_told_as_what_was_tried() {
         let (end, said) = ends(&["--to", "fail", "--apply"], 3);
         assert_eq!(end, ["1 fail FAILED refused"]);
         assert!(said.contains("refused by ") && !said.contains("fail them with"), "{said}");
-        if shop.is_postgres() {
-            let script = shop.doctor.run(&shop.with_db(&["reclaim", "--emit-sql"])).exits(0);
-            script.says("a script cannot fail them instead");
-        }
         shop.sql("DROP INDEX pair; DELETE FROM jobs");
         shop.in_flight(1, 1, "'w'", 9000);
         shop.sql("CREATE TABLE other (id integer UNIQUE); INSERT INTO other VALUES (1)");

@@ -2,7 +2,6 @@
 
 use crate::support::cli::Doctor;
 use crate::support::postgres::{TestDatabase, fresh};
-use crate::support::shells::psql;
 
 /// A dead job; triggers on the queue and on the ledger write down the settings that they run under, in milliseconds where they
 /// are times.
@@ -52,12 +51,6 @@ fn a_commit_outlives_a_crash_and_is_confirmed_as_the_operator_chose() {
         let (doctor, database) = queue(own);
         apply(&doctor, &database);
         assert_eq!(seen(&database, "jobs", "synchronous_commit"), in_batch, "{own}");
-        let again = "UPDATE jobs SET status = 'RUNNING', attempts = 0, owner_id = 'web1:1', lease_token = 'token',
-            claimed_at = now() - interval '2h', lease_expires_at = now() - interval '1h'; DELETE FROM seen";
-        database.client().batch_execute(again).unwrap();
-        let script = doctor.run(&["reclaim", "--emit-sql", "--db", &database.url()]).exits(0).stdout;
-        psql(&database, &script).exits(0);
-        assert_eq!(seen(&database, "jobs", "synchronous_commit"), in_batch, "{own}, script");
     }
 }
 

@@ -80,7 +80,6 @@ fn what_a_decision_failed_is_not_brought_back() {
     let late = "rules = [{ name = \"max_runtime\", action = \"fail\" }]\nmax_runtime = \"30s\"";
     let too_long = "[[target.shop.too_long]]\nstate = \"RUNNING\"\nafter = \"30s\"\naction = \"fail\"";
     let word = ["reclaim", "--to", "fail", "--reason", "must not run twice: money", "--apply"];
-    let script = ["reclaim", "--to", "fail", "--emit-sql"];
     for (keys, silent, command, code) in [
         (late, 0, &["sweep"][..], "LIMIT_EXCEEDED"),
         ("rules = [\"max_runtime\"]\nmax_runtime = \"30s\"", 0, &["sweep"], "LIMIT_EXCEEDED"),
@@ -88,14 +87,10 @@ fn what_a_decision_failed_is_not_brought_back() {
         (too_long, 0, &["sweep"], "LIMIT_EXCEEDED"),
         ("max_stalls = 0", 600, &["sweep"], "LIMIT_EXCEEDED"),
         ("", 600, &word, "BY_OPERATOR"),
-        ("", 600, &script, "BY_OPERATOR"),
         ("if_refused = \"fail\"", 600, &["sweep"], "KEY_TAKEN"),
         ("", 600, &["sweep"], "WORKER_LOST"),
     ] {
         on_both(|queue| {
-            if command == script && !queue.is_postgres() {
-                return;
-            }
             for (id, attempts) in [(1, 0), (2, 4)] {
                 queue.in_flight(id, id, "'web3:1'", silent);
                 queue.sql(&format!("UPDATE jobs SET attempts = {attempts} WHERE id = {id}"));
@@ -110,10 +105,6 @@ fn what_a_decision_failed_is_not_brought_back() {
             }
             match command {
                 ["sweep"] => _ = sweep(queue, keys, &["--apply"], 0),
-                _ if command == script => {
-                    let text = queue.run(command).exits(0).stdout;
-                    queue.script(&text).exits(0);
-                }
                 _ => _ = queue.run(command).exits(0),
             }
             let failed =

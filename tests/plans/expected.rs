@@ -73,14 +73,3 @@ fn digests_that_are_none() {
     }
     fails(&shop.doctor, &["reclaim", "--db", "queue.db", "--expect", "12345678"], 2);
 }
-
-/// A script for a ticket is held to it too.
-#[test]
-fn a_script_of_another_plan_is_refused() {
-    let shop = Shop::empty_on_postgres();
-    queue(&shop);
-    let digest = digest(&shop);
-    let ran = shop.run(&["reclaim", "--emit-sql", "--expect", "12345678"]).exits(4);
-    assert!(ran.stdout.is_empty() && ran.stderr.contains("no longer the expected one"), "{ran:#?}");
-    assert!(shop.run(&["reclaim", "--emit-sql", "--expect", &digest]).exits(0).stdout.contains("BEGIN"));
-}

@@ -22,7 +22,7 @@ const DECISIONS: [Decision; 5] = [
     ("exhausted", "--to fail", |policy| policy.to = Some(Action::Fail)),
     ("exhausted", "--to cancel", |policy| policy.to = Some(Action::Cancel)),
     ("exhausted", "a rule", |policy| policy.actions = Rule::ALL.map(|rule| (rule, Action::Fail)).into()),
-    ("unique-twin-waiting", "a unique key", |policy| policy.fails_refused = Some(true)),
+    ("unique-twin-waiting", "a unique key", |policy| policy.fails_refused = true),
 ];
 
 #[test]

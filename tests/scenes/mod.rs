@@ -7,7 +7,6 @@
 //! played, with JOBDOCTOR_SAMPLE=all all of them, with JOBDOCTOR_BLESS=1 the outcomes are written anew.
 
 mod actions;
-mod by_hand;
 mod changes;
 mod conflict_clauses;
 mod database;
@@ -19,7 +18,6 @@ pub(crate) mod play;
 mod preconditions;
 mod refused;
 mod scene;
-mod script_mutants;
 mod times;
 mod waiting;
 

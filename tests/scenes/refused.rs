@@ -142,7 +142,7 @@ pub(super) fn snapshot<'a>(
 
 pub(super) fn policy(scene: &Scene, fails_refused: bool) -> Policy {
     let older = scene.older.as_deref().map(|older| parse_duration(older).unwrap());
-    Policy { older, fails_refused: Some(fails_refused), ..Policy::default() }
+    Policy { older, fails_refused, ..Policy::default() }
 }
 
 /// The step of that job, and the whole document.

@@ -3,7 +3,7 @@
 //!
 //! | an attacker who | shown by |
 //! | --- | --- |
-//! | writes rows of the queue, any column | `security::rows::a_text_is_a_text`, `security::rows::who_writes_the_signs_of_life_decides_who_lives`, `cli::inert::for_people`, `cli::inert::in_errors`, `cli::inert::in_the_words_of_the_database`, `emit::hostile::psql_sees_texts`, `plans::listed::a_list_forces_nothing` |
+//! | writes rows of the queue, any column | `security::rows::a_text_is_a_text`, `security::rows::who_writes_the_signs_of_life_decides_who_lives`, `cli::inert::for_people`, `cli::inert::in_errors`, `cli::inert::in_the_words_of_the_database`, `plans::listed::a_list_forces_nothing` |
 //! | writes the config file, a mapping or a preset | `conformance::readonly::whatever_is_asked_of_a_reader_writes_nothing`, `security::sources::no_program_is_run`, `presets::malformed::malformed_presets_are_refused_with_place_and_advice`, `cli::config::a_mistake_is_named_with_line_and_suggestion`, `cli::env::a_targets_password_stays_with_its_database` |
 //! | sets the environment | `security::surroundings::no_variable_writes`, `security::surroundings::the_command_line_names_the_database`, `security::hostile_schema::settings_from_outside_change_no_verdict` |
 //! | owns the working directory | `security::surroundings::nothing_of_the_working_directory_is_run_or_read`, `cli::config::never_from_the_working_directory` |

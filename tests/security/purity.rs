@@ -12,7 +12,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Every way of looking. `RUN` is the last run.
-const LOOKS: [&[&str]; 18] = [
+const LOOKS: [&[&str]; 17] = [
     &["adopt", "jobs"],
     &["stale"],
     &["stale", "--summary"],
@@ -24,7 +24,6 @@ const LOOKS: [&[&str]; 18] = [
     &["health"],
     &["check"],
     &["reclaim"],
-    &["reclaim", "--emit-sql"],
     &["sweep"],
     &["sweep", "--restart", "--all-owners"],
     &["history", "RUN"],

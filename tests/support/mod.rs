@@ -21,7 +21,6 @@ pub mod promtool;
 pub mod proofs;
 pub mod proxy;
 pub mod pty;
-pub mod shells;
 pub mod shim;
 pub mod shm;
 pub mod shop;

@@ -3,7 +3,6 @@
 use super::cli::{Doctor, Ran};
 use super::labs::without_server;
 use super::postgres::{TestDatabase, fresh};
-use super::shells::psql;
 
 pub struct Shop {
     pub doctor: Doctor,
@@ -71,10 +70,6 @@ impl Shop {
     /// A connection of a worker's; on Postgres alone.
     pub fn client(&self) -> postgres::Client {
         self.server().client()
-    }
-
-    pub fn script(&self, script: &str) -> Ran {
-        psql(self.server(), script)
     }
 
     pub fn run(&self, arguments: &[&str]) -> Ran {

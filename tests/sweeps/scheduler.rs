@@ -132,16 +132,6 @@ fn a_dry_run_says_why_and_writes_nothing() {
     });
 }
 
-/// By hand through psql they end where a sweep would have put them.
-#[test]
-fn a_script_does_the_same() {
-    let shop = &scheduler(Shop::on_postgres());
-    let script = shop.run(&sweep(&["--emit-sql"])).exits(0).stdout;
-    shop.script(&script).exits(0);
-    ended_as_they_should(shop);
-    assert_eq!(shop.run(&sweep(&["--json"])).exits(0).json()["summary"]["planned"], 0);
-}
-
 /// Claims and jobs that wait, moves of the same name that write different columns, and wake-ups: all in one run.
 #[test]
 fn what_was_done_can_be_taken_back() {

@@ -27,7 +27,6 @@ fn flags_for_one_target() {
         let ran = fails(&fleet.doctor, &arguments, 2);
         assert!(ran.stderr.contains(message), "{arguments:?}: {ran:#?}");
     }
-    fleet.all(&["sweep", "--emit-sql"]).exits(2).says("--emit-sql makes no sense");
     let ran = fleet.all(&["stale", "-o", "name"]).exits(2);
     assert_eq!(ran.stdout, "");
     ran.says("-o name has no place for the targets' names").says("-o csv");

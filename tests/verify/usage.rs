@@ -8,7 +8,6 @@ fn it_needs_an_apply_and_a_time_that_makes_sense() {
     shop.in_flight(1, 1, "'web1:1'", 6000);
     for arguments in [
         &["--verify", "2m"][..],
-        &["--verify", "2m", "--emit-sql"],
         &["--apply", "--verify", "0s"],
         &["--apply", "--verify", "25h"],
         &["--apply", "--verify", "5M"],

@@ -23,7 +23,7 @@ pub struct ActArgs {
     /// Write nothing, the default; wins over --apply. With =server the database carries out each step in transactions
     /// that are rolled back, and the report says what it refused
     #[arg(short = 'n', long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "plan")]
-    #[arg(conflicts_with = "emit_sql", hide_possible_values = true)]
+    #[arg(hide_possible_values = true)]
     pub dry_run: Option<DryRun>,
     /// Do this to every job [default: fail without attempts left, cancel where that was requested, otherwise requeue]
     #[arg(long, value_name = "ACTION", value_parser = named(actions(), Action::name))]
@@ -50,11 +50,8 @@ pub struct ActArgs {
     #[arg(long, value_name = "N", help_heading = "How gently")]
     pub max_stalls: Option<u32>,
     /// Fail a job whose requeue a unique key refuses, because a job that is there already holds the key
-    #[arg(long, value_name = "ACTION", value_parser = ["fail"], conflicts_with_all = ["to", "emit_sql"])]
+    #[arg(long, value_name = "ACTION", value_parser = ["fail"], conflicts_with = "to")]
     pub if_refused: Option<String>,
-    /// Print a script for psql that does what --apply would do, one transaction a batch
-    #[arg(long, group = "writing", conflicts_with_all = ["apply", "verify", "output", "json", "delay", "jitter"])]
-    pub emit_sql: bool,
     /// Watch the requeued jobs for this time, at most 1d, or until all have ended, and report how they stand; end with
     /// 3 if some are stuck again. Does not count as --timeout
     #[arg(long, value_name = "DURATION", requires = "apply", value_parser = parse_up_to_1d, allow_hyphen_values = true)]
@@ -116,7 +113,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "FILE", help_heading = "Which claims")]
     pub from_file: Option<PathBuf>,
     /// Save the plan in this file, readable by its owner alone, to be applied later with --plan
-    #[arg(long, value_name = "FILE", help_heading = "What to do", conflicts_with_all = ["apply", "emit_sql", "plan"])]
+    #[arg(long, value_name = "FILE", help_heading = "What to do", conflicts_with_all = ["apply", "plan"])]
     pub save_plan: Option<PathBuf>,
     /// Select the jobs of a saved plan, judged as they were then; those that have changed since are skipped
     #[arg(long, value_name = "FILE", help_heading = "Which claims", conflicts_with_all = [
@@ -189,7 +186,7 @@ pub struct UnattendedArgs {
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub warn_above: Option<u64>,
     /// Write the JSON report to this file at the end of every run, atomically; of a run that fails, the error
-    #[arg(long, value_name = "FILE", conflicts_with = "emit_sql")]
+    #[arg(long, value_name = "FILE")]
     pub report_file: Option<PathBuf>,
     /// Write stderr in this format [default: text]
     #[arg(long, value_name = "FORMAT", value_enum, default_value = "text", hide_default_value = true)]

@@ -90,9 +90,6 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         evidence_files::write_plan(path, &plan.to_save())?;
     }
     let apply = pass.apply_options(&plan, run_id, list.wrong, None);
-    if args.act.emit_sql {
-        return pass.emit(&plan, &apply);
-    }
     let carried = pass.carry_out(plan, &policy, apply)?;
     pass.end(carried, (save_plan, args.plan.is_piped()), settings.warn_above(None).as_ref(), None)
 }

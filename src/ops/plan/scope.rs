@@ -19,7 +19,7 @@ fn action_is_offered(spec: &Jobs, policy: &Policy) -> Result<(), OpsError> {
     let asked = match policy.to {
         Some(to) => Some(to).filter(|to| !spec.actions.contains_key(to)),
         // `--if-refused` and `if_refused` promise a fail.
-        None => Some(Action::Fail).filter(|fail| policy.fails_refused == Some(true) && !is_offered(*fail)),
+        None => Some(Action::Fail).filter(|fail| policy.fails_refused && !is_offered(*fail)),
     };
     let Some(to) = asked else { return Ok(()) };
     let offered = spec.actions.keys().copied().filter(|action| is_offered(*action)).map(Action::name).collect();

@@ -19,7 +19,6 @@ use super::reader::SqlReader;
 use super::{Caution, Limits, PostgresAddress, Reader, Store, StoreError, Writer};
 use crate::model::Engine;
 use session::PostgresSession;
-pub(super) use settings::SYNCHRONOUS_COMMIT;
 
 pub(super) struct PostgresStore {
     address: PostgresAddress,

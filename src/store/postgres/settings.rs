@@ -29,7 +29,7 @@ const ENCODING: &str = "pg_catalog.set_config('client_encoding', \
     THEN 'SQL_ASCII' ELSE 'UTF8' END, true)";
 /// A crash of the server forgets what `off` committed last, and `moved` would be untrue. Any other value stays: the
 /// operator chose which servers confirm a commit.
-pub(in crate::store) const SYNCHRONOUS_COMMIT: &str = "pg_catalog.set_config('synchronous_commit', \
+const SYNCHRONOUS_COMMIT: &str = "pg_catalog.set_config('synchronous_commit', \
     CASE WHEN pg_catalog.current_setting('synchronous_commit') OPERATOR(pg_catalog.=) 'off'::pg_catalog.text \
     THEN 'local' ELSE pg_catalog.current_setting('synchronous_commit') END, true)";
 /// How values are spelled, whose rows are seen, and that nothing is compiled: where catalogs have changed much since they

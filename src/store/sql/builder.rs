@@ -146,9 +146,6 @@ impl<'d> Sql<'d> {
             }
             _ => values.assigned,
         };
-        if let Some(sql) = self.dialect.stands_for(marker, encodings) {
-            return self.push(&sql);
-        }
         let spelled = |at: Option<Timestamp>| match (at, encodings) {
             (Some(at), Some(encodings)) => encodings.encode(at),
             (at, _) => at.map_or(Cell::Null, |at| Cell::Instant(at.micros())),

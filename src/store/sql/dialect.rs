@@ -2,12 +2,11 @@
 
 use super::builder::{Param, Sql};
 use crate::model::{Cell, Engine, Key};
-use crate::preset::encoding::Encodings;
 use crate::preset::ident::{literal, qualified, quoted};
-use crate::preset::{Column, Marker, Table};
+use crate::preset::{Column, Table};
 use std::sync::Arc;
 
-/// What the engines spell differently. `script` has an implementation of its own, for SQL that is printed.
+/// What the engines spell differently.
 pub trait Dialect: Send + Sync {
     fn engine(&self) -> Engine;
 
@@ -19,12 +18,6 @@ pub trait Dialect: Send + Sync {
 
     /// The wanted rows as a FROM item: a table `w` with `n`, `k1`.. and `precondition`.
     fn wanted(&self, sql: &mut Sql<'_>, columns: &[Column], rows: &[(&Key, &str)]);
-
-    /// The SQL of a marker that is not bound as a value: in a script, whose clock is read when it runs. `encodings` are
-    /// those of the column that a time is written to.
-    fn stands_for(&self, _marker: &Marker, _encodings: Option<&Encodings>) -> Option<String> {
-        None
-    }
 
     fn table(&self, table: &Table) -> String {
         qualified(&table.schema, &table.name)

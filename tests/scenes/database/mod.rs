@@ -6,7 +6,6 @@ mod sqlite;
 
 use super::Stage;
 use super::changes::Rows;
-use crate::support::cli::Ran;
 use as_new::AsNew;
 use jobdoctor::model::Engine;
 use jobdoctor::store::Address;
@@ -29,8 +28,6 @@ pub trait Database {
     fn heard(&mut self) -> Vec<(String, String)>;
 
     fn rows(&mut self) -> Rows;
-
-    fn shell(&self, script: &str) -> Ran;
 }
 
 /// What is kept from scene to scene: a Postgres database, once a scene has needed one.

@@ -3,9 +3,7 @@
 use super::Database;
 use super::as_new::AsNew;
 use crate::scenes::changes::Rows;
-use crate::support::cli::Ran;
 use crate::support::postgres::TestDatabase;
-use crate::support::shells::psql;
 use jobdoctor::model::Engine;
 use jobdoctor::store::{Address, Surroundings};
 use postgres::Client;
@@ -82,10 +80,6 @@ impl Database for Tables<'_> {
             }
         }
         rows
-    }
-
-    fn shell(&self, script: &str) -> Ran {
-        psql(self.database, script)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::Database;
 use crate::scenes::changes::Rows;
-use crate::support::cli::Ran;
 use crate::support::shm;
 use jobdoctor::model::Engine;
 use jobdoctor::store::{Address, Surroundings};
@@ -82,10 +81,6 @@ impl Database for Tables {
             }
         }
         rows
-    }
-
-    fn shell(&self, script: &str) -> Ran {
-        panic!("no script is written for SQLite: {script}")
     }
 }
 

@@ -16,7 +16,7 @@ use crate::ops::{
     Spool,
 };
 use crate::output::format::{Format, count, grouped};
-use crate::output::{Closing, WarnAbove, no_such_job};
+use crate::output::{Closing, WarnAbove};
 use crate::policy::{Policy, RestartScope, Rule};
 use crate::preset::ident::literal;
 use crate::store::{Limits, Store, random};
@@ -79,9 +79,6 @@ impl<'a> Pass<'a> {
             Some(_) => session.snapshot_of_interrupted()?,
             None => session.snapshot()?,
         };
-        if self.options.act.emit_sql {
-            snapshot.must_have_scripts()?;
-        }
         snapshot.progress = self.context.progress(self.options.is_restart);
         snapshot.spool = self.is_whole().then(|| Spool::new(self.options.act.mode() == Mode::Plan));
         snapshot.return_later(&self.options.delay)?;
@@ -108,8 +105,7 @@ impl<'a> Pass<'a> {
     /// The policy of the settings and of this command line, but for `--older`.
     pub(super) fn policy(&self) -> Policy {
         let Options { act, max_stalls, .. } = &self.options;
-        let is_asked = act.if_refused.is_some() || self.settings.target.fails_refused;
-        let fails_refused = if act.emit_sql { Some(false) } else { is_asked.then_some(true) };
+        let fails_refused = act.if_refused.is_some() || self.settings.target.fails_refused;
         let mut policy = Policy { to: act.to, max_stalls: *max_stalls, fails_refused, ..self.settings.policy(None) };
         policy.act_on.extend(&act.rule);
         self.options.interrupted.map_or(policy.clone(), |since| policy.on_interrupted(since))
@@ -241,23 +237,6 @@ impl<'a> Pass<'a> {
         let more = hosts.count() as u64;
         let more = if more > 0 { format!(" and {} more", grouped(more)) } else { String::new() };
         Some(format!("owners on host {host}{more} still show life: is it stopped?"))
-    }
-
-    pub(super) fn emit(&self, plan: &ReadyPlan, apply: &ApplyOptions<'_>) -> Result<Exit, CliError> {
-        let ui = &self.context.ui;
-        let emitted = ops::emit(&self.limits, plan, apply)?;
-        ui.report(|out| emitted.parts.iter().try_for_each(|part| out.write_all(part.as_bytes())))?;
-        emitted.warnings.iter().for_each(|warning| ui.warn(warning));
-        let not_found = &plan.not_found;
-        if !not_found.is_empty() {
-            ui.warn(&no_such_job(&plan.target.table, not_found));
-        }
-        ui.note(&format!(
-            "a script of {} for {}; nothing was written",
-            count(emitted.batches, "batch", "batches"),
-            count(plan.len() as u64, "job", "jobs")
-        ));
-        Ok(if not_found.is_empty() { Exit::Done } else { Exit::Partial })
     }
 
     /// Carries the plan out, or only reports it, as the options say. `--verify` watches before a report that has a

@@ -45,12 +45,6 @@ impl<'a> Options<'a> {
             }
         };
         check_requeue_options(act)?;
-        if act.emit_sql && delay.is_asked() {
-            let message = "--emit-sql: a script cannot delay or spread jobs, as delay and jitter of the target ask for";
-            return Err(
-                CliError::usage(message).hint("remove them from the target in the config file, or add --no-config")
-            );
-        }
         let confirm_after = confirm.confirm_after.or(target.confirm_after);
         if let (Some(pause), Some(limit)) = (confirm_after, settings.stated_timeout())
             && limit <= pause

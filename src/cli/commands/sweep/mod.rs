@@ -76,7 +76,6 @@ impl Args {
     pub(super) fn several(&mut self) -> Several<'_> {
         Several::of("sweep", &mut self.list.store, &mut self.targets)
             .single_only("--expect", self.act.expect.is_some(), "a digest belongs to one plan")
-            .single_only("--emit-sql", self.act.emit_sql, "a script is for one database")
             .file("--snapshot-file", self.evidence.snapshot_file.as_mut())
             .list("--alive-from", self.evidence.alive_from.as_deref())
             .file("--report-file", self.unattended.report_file.as_mut())
@@ -177,9 +176,6 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
     metrics.measure(&mut snapshot, &selection, &policy)?;
     let plan = pass.plan(snapshot, &policy, &list)?;
     let apply = pass.apply_options(&plan, run_id, list.wrong, lock.options);
-    if args.act.emit_sql {
-        return pass.emit(&plan, &apply);
-    }
     let carried = pass.carry_out(plan, &policy, apply)?;
     lock.record_sweep(context, &carried.done);
     // Release the lock: `--verify` may watch for minutes.
