@@ -1,7 +1,7 @@
 //! Executes a plan in batches.
 
 use super::OpsError;
-use super::batches::{BatchRunner, Ended, Planned, Waiting};
+use super::batches::{BatchRunner, Ended, Planned};
 use super::passes::Bound;
 use super::plan::{Plan, ReadyPlan};
 use super::progress::{UnderWay, Work};
@@ -13,6 +13,7 @@ use crate::output::StepJob;
 use crate::policy::{Delay, Policy};
 use crate::preset::Jobs;
 use crate::store::{Limits, Store, SweepLock, chance};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -136,7 +137,8 @@ impl Applying<'_> {
         let mut first = self.runner.begin_pass(plan);
         let Plan { parts, policy, .. } = plan;
         for part in &mut *parts {
-            let mut waiting = Waiting::new();
+            // Steps that wait until there is a batch of their kind.
+            let mut begun: BTreeMap<BatchKind, Vec<Planned>> = BTreeMap::new();
             let mut steps: Vec<(usize, (Step, StepJob))> = (first..).zip(std::mem::take(&mut part.steps)).collect();
             first += steps.len();
             // Each page of the table is visited once; but delayed jobs run in the order of the plan.
@@ -145,11 +147,15 @@ impl Applying<'_> {
             }
             for (place, (step, job)) in steps {
                 let kind = BatchKind::of(&part.jobs, &step, &job);
-                if let Some(batch) = waiting.add(kind.clone(), (step, (place, job)), self.runner.rows()) {
+                let batch = begun.entry(kind.clone()).or_default();
+                batch.push((step, (place, job)));
+                if batch.len() >= self.runner.rows()
+                    && let Some(batch) = begun.remove(&kind)
+                {
                     self.batch((&part.jobs, policy), &kind, batch, &[]);
                 }
             }
-            waiting.rest().for_each(|(kind, batch)| self.batch((&part.jobs, policy), &kind, batch, &[]));
+            begun.into_iter().for_each(|(kind, batch)| self.batch((&part.jobs, policy), &kind, batch, &[]));
         }
         parts.iter().map(|part| part.later).collect()
     }

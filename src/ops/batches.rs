@@ -20,27 +20,6 @@ use std::time::Duration;
 /// Of so many locked rows it is asked who holds them.
 const LOCKED: usize = 10;
 
-/// Items that wait until there is a batch of their kind.
-pub(super) struct Waiting<K, T>(BTreeMap<K, Vec<T>>);
-
-impl<K: Ord + Clone, T> Waiting<K, T> {
-    pub(super) fn new() -> Waiting<K, T> {
-        Waiting(BTreeMap::new())
-    }
-
-    /// Adds an item, and returns the batch of so many `rows` that it completes.
-    pub(super) fn add(&mut self, kind: K, item: T, rows: usize) -> Option<Vec<T>> {
-        let waiting = self.0.entry(kind.clone()).or_default();
-        waiting.push(item);
-        if waiting.len() >= rows { self.0.remove(&kind) } else { None }
-    }
-
-    /// The batches that were not completed, in the order of their kinds.
-    pub(super) fn rest(self) -> impl Iterator<Item = (K, Vec<T>)> {
-        self.0.into_iter()
-    }
-}
-
 /// Has the writer execute the steps of a batch that lie in that range.
 pub(super) type Act<'a> =
     dyn FnMut(&mut dyn Writer, Range<usize>, &mut BatchRecorder<'_>) -> BatchReport<StoreError> + 'a;

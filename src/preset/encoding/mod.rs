@@ -6,7 +6,7 @@
 mod text;
 mod zone;
 
-pub use text::{Fraction, TextPattern};
+pub use text::TextPattern;
 use zone::Doubt;
 pub use zone::{Said, Zone};
 

@@ -41,7 +41,7 @@ pub struct TextPattern {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fraction {
+enum Fraction {
     None,
     /// Milliseconds, always three digits.
     Three,
@@ -92,17 +92,8 @@ impl TextPattern {
         Ok(TextPattern { separator, fraction, suffix, zone })
     }
 
-    /// What stands between date and time: a space or `T`.
-    pub fn separator(&self) -> char {
-        self.separator
-    }
-
-    pub fn fraction(&self) -> Fraction {
-        self.fraction
-    }
-
     /// What is written at the end: nothing, `Z` or `+00:00`.
-    pub fn ending(&self) -> &'static str {
+    fn ending(&self) -> &'static str {
         match self.suffix {
             Suffix::Never => "",
             Suffix::Always | Suffix::Either => "Z",
@@ -113,10 +104,6 @@ impl TextPattern {
     /// True where each text may have another offset from UTC.
     pub(super) fn has_offsets(&self) -> bool {
         self.suffix == Suffix::Offset
-    }
-
-    pub fn zone(&self) -> &Zone {
-        &self.zone
     }
 
     /// Reads a stored text; `Ok(None)` is a time out of range.

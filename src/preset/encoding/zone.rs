@@ -12,8 +12,6 @@ const SESSION: &str = "session";
 #[derive(Debug, Clone, PartialEq, serde::Deserialize)]
 #[serde(try_from = "String")]
 pub struct Zone {
-    /// Its name for SQL: `utc` for a zone that is not declared, since its times are read as UTC.
-    name: String,
     /// As a document spells it.
     spelled: String,
     rules: TimeZone,
@@ -60,13 +58,7 @@ pub(super) enum Doubt {
 
 impl Zone {
     pub fn utc() -> Zone {
-        Zone {
-            name: "utc".to_owned(),
-            spelled: "utc".to_owned(),
-            rules: TimeZone::UTC,
-            said: Said::Surely,
-            doubt: Doubt::Later,
-        }
+        Zone { spelled: "utc".to_owned(), rules: TimeZone::UTC, said: Said::Surely, doubt: Doubt::Later }
     }
 
     /// The zone of that name, in any case.
@@ -81,18 +73,13 @@ impl Zone {
         let rules = TimeZone::get(name).ok().filter(|rules| !rules.is_unknown());
         let rules = rules
             .ok_or_else(|| format!("unknown time zone `{name}`; use `utc`, a name like Europe/Paris, or `local`"))?;
-        let name = rules.iana_name().unwrap_or(name).to_owned();
-        Ok(Zone { spelled: name.clone(), name, rules, ..Zone::utc() })
+        let spelled = rules.iana_name().unwrap_or(name).to_owned();
+        Ok(Zone { spelled, rules, ..Zone::utc() })
     }
 
     /// True if this zone, which the operator or the document gives, is that of times whose encoding names `other`.
     pub(super) fn replaces(&self, other: &Zone) -> bool {
         other.said == Said::ByNobody && (other.spelled != SESSION || self.is_utc())
-    }
-
-    /// The name: `utc`, or as the IANA database writes it.
-    pub fn name(&self) -> &str {
-        &self.name
     }
 
     pub fn is_utc(&self) -> bool {
