@@ -6,3 +6,4 @@ mod listed;
 mod passes;
 mod races;
 mod saved;
+mod verbose;

@@ -67,7 +67,7 @@ pub struct ToneArgs {
     /// Print no hints, summaries or warnings; errors and the report stay
     #[arg(short, long)]
     pub quiet: bool,
-    /// Print what was detected about the database, and warnings about its setup
+    /// Print what was detected about the database, warnings about its setup, and a plan's SQL
     #[arg(short, long, conflicts_with = "quiet")]
     pub verbose: bool,
     /// From here on for the commands that have them: [`ToneArgs::of`].

@@ -22,7 +22,7 @@ use crate::model::{Action, Claim, Key, Step, Target, Timestamp};
 use crate::output::{Filter, SavedPlan, StepJob, Undoes};
 use crate::policy::{Counted, Digest, Draft, Gauge, Policy};
 use crate::preset::Jobs;
-use crate::store::{Detail, Holders};
+use crate::store::{Detail, Holders, printed};
 use drafts::Drafts;
 pub(in crate::ops) use gauge::Measured;
 use gauge::measured;
@@ -171,6 +171,14 @@ impl Plan {
 
     pub(in crate::ops) fn steps(&self) -> impl Iterator<Item = &(Step, StepJob)> {
         self.parts.iter().flat_map(|part| &part.steps)
+    }
+
+    /// The statements of each of its actions, with the names of their parameters; none of an undo, which restores rows.
+    pub fn statements(&self) -> impl Iterator<Item = (Action, Vec<String>)> {
+        self.parts.iter().filter(|_| self.undoes.is_none()).flat_map(|part| {
+            let actions: BTreeSet<Action> = part.steps.iter().map(|(step, _)| step.action).collect();
+            actions.into_iter().map(|action| (action, printed(&part.jobs, action)))
+        })
     }
 
     pub(in crate::ops) fn take_jobs(&mut self) -> Vec<StepJob> {

@@ -2,9 +2,9 @@
 //! is read of the rows for the record and set back by an undo.
 
 use super::builder::{Param, Sql, Statement, Values, column_sql, literal_sql};
-use super::dialect::Dialect;
+use super::dialect::{Dialect, Named};
 use super::left::is_elsewhere;
-use crate::model::{Cell, Engine, FailCode, Key, RowChange, Timestamp};
+use crate::model::{Action, Cell, Engine, FailCode, Key, RowChange, Timestamp};
 use crate::preset::ident::{literal, quoted};
 use crate::preset::{ActionSpec, Column, Jobs, Rows, StateSource, StepSpec};
 
@@ -50,6 +50,15 @@ pub fn acts(
             }
         })
         .collect()
+}
+
+/// The statements of an action, then those that wake workers, with the names of their parameters.
+pub fn printed(spec: &Jobs, action: Action) -> Vec<String> {
+    let (dialect, at) = (Named(spec.queue.engine), Timestamp::EPOCH);
+    let acted = spec.actions.get(&action).map(|of| acts(spec, &dialect, of, &[], (at, at), ("", FailCode::default())));
+    let wakes = matches!(action, Action::Requeue | Action::Wake);
+    let woken = if wakes { notifications(spec, &dialect, None, 0) } else { Vec::new() };
+    acted.into_iter().flatten().map(|act| act.statement).chain(woken).map(|statement| statement.sql).collect()
 }
 
 /// Has SQLite end the transaction where an UPDATE fails, for when nothing else in it would be kept: then it need not copy

@@ -140,6 +140,9 @@ impl<'d> Sql<'d> {
     }
 
     fn marker(&mut self, spec: &Jobs, marker: &Marker, values: &Values<'_>) {
+        if let Some(name) = self.dialect.name(marker) {
+            return self.push(&name);
+        }
         let encodings = match marker {
             Marker::Now(Some(column)) | Marker::RunAt(Some(column)) | Marker::Since(column) => {
                 values.named.and_then(|named| named.get(column))

@@ -3,7 +3,7 @@
 use super::builder::{Param, Sql};
 use crate::model::{Cell, Engine, Key};
 use crate::preset::ident::{literal, qualified, quoted};
-use crate::preset::{Column, Table};
+use crate::preset::{Column, Marker, Table};
 use std::sync::Arc;
 
 /// What the engines spell differently.
@@ -18,6 +18,11 @@ pub trait Dialect: Send + Sync {
 
     /// The wanted rows as a FROM item: a table `w` with `n`, `k1`.. and `precondition`.
     fn wanted(&self, sql: &mut Sql<'_>, columns: &[Column], rows: &[(&Key, &str)]);
+
+    /// The name of a parameter, in SQL that is printed instead of run.
+    fn name(&self, _marker: &Marker) -> Option<String> {
+        None
+    }
 
     fn table(&self, table: &Table) -> String {
         qualified(&table.schema, &table.name)
@@ -205,5 +210,30 @@ impl Dialect for Sqlite {
             sql.push(&format!(", {n})"));
         });
         sql.push(")) AS w");
+    }
+}
+
+/// The dialect of an engine for SQL that is printed: parameters keep the names that the preset gives them.
+pub struct Named(pub Engine);
+
+impl Dialect for Named {
+    fn engine(&self) -> Engine {
+        self.0
+    }
+
+    fn placeholder(&self, n: usize, _value: &Cell) -> String {
+        format!("?{n}")
+    }
+
+    fn keys(&self, sql: &mut Sql<'_>, _columns: &[Column], _keys: &[&Key]) {
+        sql.push(&Marker::Ids.to_string());
+    }
+
+    fn wanted(&self, sql: &mut Sql<'_>, _columns: &[Column], _rows: &[(&Key, &str)]) {
+        sql.push("w");
+    }
+
+    fn name(&self, marker: &Marker) -> Option<String> {
+        Some(marker.to_string())
     }
 }

@@ -19,6 +19,7 @@ pub mod statements;
 mod verify;
 mod waiting;
 
+pub use act::printed;
 pub use builder::{Param, Statement};
 pub use dialect::{Dialect, Postgres, Sqlite};
 pub use ledger::{ledger_schema, reference_schema};

@@ -247,6 +247,11 @@ impl<'a> Pass<'a> {
         policy: &Policy,
         apply: ApplyOptions<'_>,
     ) -> Result<Carried<'_>, CliError> {
+        for (action, statements) in plan.statements() {
+            // Indented, so that no name with a line break begins a line.
+            let lines = statements.iter().flat_map(|sql| sql.lines()).map(|line| format!("\n    {line}"));
+            self.context.ui.detail(&format!("each batch of {action} runs:{}", lines.collect::<String>()));
+        }
         let follow_up = FollowUp::of(self, &plan, policy);
         let next = |bound: Bound| self.later(&self.source.within(bound), policy);
         // A dry run on the server would meet the same jobs again.
