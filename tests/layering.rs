@@ -191,11 +191,11 @@ fn an_upward_arrow_is_caught() {
 
 /// The most lines and files of each layer, unit tests included. A change that needs more raises the figure and says why.
 const BUDGETS: [(&str, usize, usize); 8] = [
-    ("cli", 11_500, 71),
+    ("cli", 11_450, 71),
     ("history", 915, 5),
     ("model", 1_625, 11),
-    ("ops", 12_000, 63),
-    ("output", 8_025, 44),
+    ("ops", 12_000, 65),
+    ("output", 8_000, 44),
     ("policy", 4_475, 23),
     ("preset", 8_200, 34),
     ("store", 13_300, 66),

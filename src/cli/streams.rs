@@ -1,5 +1,6 @@
 //! Stdout and stderr, or the buffers that stand for them while other targets are reported first.
 
+use crate::output::format::Plugin;
 use std::io::{self, BufReader, BufWriter, Seek, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use tempfile::SpooledTempFile;
@@ -18,12 +19,14 @@ pub enum Streams {
 pub struct Buffered {
     out: Mutex<SpooledTempFile>,
     err: Mutex<SpooledTempFile>,
+    /// The report of the monitoring plugin, which is no text of stdout yet.
+    plugin: Mutex<Option<Plugin>>,
 }
 
 impl Default for Buffered {
     fn default() -> Self {
         let empty = || Mutex::new(SpooledTempFile::new(IN_MEMORY));
-        Buffered { out: empty(), err: empty() }
+        Buffered { out: empty(), err: empty(), plugin: Mutex::default() }
     }
 }
 
@@ -62,14 +65,18 @@ impl Buffered {
         taken(&self.out)
     }
 
-    pub fn has_err(&self) -> bool {
-        let mut err = self.err.lock().unwrap_or_else(PoisonError::into_inner);
-        err.stream_position().is_ok_and(|written| written > 0)
-    }
-
     /// Takes the text of stderr, from its beginning; `None` if it is empty.
     pub fn err(&self) -> io::Result<Option<BufReader<SpooledTempFile>>> {
         taken(&self.err)
+    }
+
+    pub fn keep_plugin(&self, plugin: Plugin) {
+        self.plugin.lock().unwrap_or_else(PoisonError::into_inner).replace(plugin);
+    }
+
+    /// Takes the report of the monitoring plugin; `None` if there is none.
+    pub fn plugin(&self) -> Option<Plugin> {
+        self.plugin.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 

@@ -7,7 +7,7 @@ use super::secret::masked;
 use super::streams::{Buffered, Streams};
 use super::{CliError, Exit};
 use crate::model::{Timestamp, escaped_json};
-use crate::output::format::{Format, Page, Screen, inert, json, wrap};
+use crate::output::format::{Format, Page, Plugin, Screen, inert, json, wrap};
 use crate::output::{self, Document, LogLine, Message};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
@@ -94,11 +94,6 @@ impl Ui {
         self.machine
     }
 
-    /// True if this is the output of one of several targets.
-    pub fn is_one_of_several(&self) -> bool {
-        self.target.is_some()
-    }
-
     pub fn is_watched(&self) -> bool {
         self.watched
     }
@@ -165,6 +160,17 @@ impl Ui {
             Message::Note(text) => self.note(text),
             Message::Hint(text) => self.hint(text),
         });
+    }
+
+    /// Writes the report of the monitoring plugin; for one of several targets, keeps it for the plugin of all.
+    pub fn report_plugin(&self, plugin: Plugin) -> Result<(), CliError> {
+        match &self.streams {
+            Streams::Own => self.report(|out| out.write_all(plugin.render().as_bytes())),
+            Streams::Buffered(buffered) => {
+                buffered.keep_plugin(plugin);
+                Ok(())
+            }
+        }
     }
 
     /// Writes a document to stdout.

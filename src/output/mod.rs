@@ -69,5 +69,5 @@ pub use stats::{
     StatsRuntimesSummary, StatsSummary,
 };
 pub use status::{Status, StatusHead, StatusSummary};
-pub use targets::{TargetEnd, Targets, TargetsEnding, TargetsSummary, TargetsWriter};
+pub use targets::{TargetEnd, TargetExit, Targets, TargetsEnding, TargetsSummary, TargetsWriter};
 pub use waiting::Waiting;

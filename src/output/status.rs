@@ -115,13 +115,6 @@ impl Status {
         self.summary.counts.waiting.as_ref().is_some_and(Waiting::is_in_doubt)
     }
 
-    /// The situation in one line, for one of several targets.
-    pub fn line(&self) -> String {
-        let due = self.summary.counts.waiting.as_ref().map_or_else(String::new, Waiting::sentence);
-        let causes = count(self.causes.len() as u64, "cause", "causes");
-        format!("{}; {due}; {causes}", self.in_flight().text)
-    }
-
     fn in_flight(&self) -> Cell {
         let counts = &self.summary.counts;
         let tone = if counts.stuck > 0 { Tone::Bad } else { Tone::Plain };

@@ -1,6 +1,6 @@
 use super::ErrorDocument;
 use super::document::line;
-use super::format::Inert;
+use super::format::Format;
 use crate::model::escaped_json;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use std::io::{self, BufRead, Seek, Write};
 use tempfile::SpooledTempFile;
 
+const SCHEMA: &str = "jobdoctor.targets/v1";
 /// Up to this size the targets' documents stay in memory; beyond it, they go to a temporary file without a name.
 const IN_MEMORY: usize = 4 << 20;
 
@@ -60,53 +61,80 @@ pub struct TargetsEnding {
     pub targets: Vec<String>,
 }
 
-/// Writes a [`Targets`] without holding a target's document in memory.
+/// How a command ended on one target: the last of that target's JSON lines.
+#[derive(Serialize)]
+pub struct TargetExit<'a> {
+    pub target: &'a str,
+    pub exit_code: u8,
+    pub error: Option<ErrorDocument>,
+}
+
+#[derive(Serialize)]
+struct TargetLine<'a> {
+    target: &'a str,
+    line: &'a RawValue,
+}
+
+/// Writes a [`Targets`] without holding a target's document in memory: as JSON lines, or as one document at the end.
 pub struct TargetsWriter {
-    entries: SpooledTempFile,
-    is_empty: bool,
-}
-
-impl Targets {
-    pub const SCHEMA: &'static str = "jobdoctor.targets/v1";
-}
-
-impl Default for TargetsWriter {
-    fn default() -> Self {
-        TargetsWriter { entries: SpooledTempFile::new(IN_MEMORY), is_empty: true }
-    }
+    command: &'static str,
+    has_begun: bool,
+    /// The targets of the document; `None` for JSON lines.
+    entries: Option<SpooledTempFile>,
 }
 
 impl TargetsWriter {
-    /// Adds the next target. `document` is JSON and is copied.
-    pub fn add<R: BufRead>(
-        &mut self,
-        target: &str,
-        exit_code: u8,
-        document: Option<R>,
-        error: Option<&ErrorDocument>,
-    ) -> io::Result<()> {
-        let out = &mut self.entries;
-        let before = if std::mem::replace(&mut self.is_empty, false) { "" } else { "," };
-        write!(out, "{before}\n    {{\n      \"target\": ")?;
-        serde_json::to_writer(Inert(out), target)?;
-        write!(out, ",\n      \"exit_code\": {exit_code},\n      \"document\": ")?;
-        match document {
-            Some(document) => indented(document, "      ", out)?,
-            None => write!(out, "null")?,
-        }
-        write!(out, ",\n      \"error\": ")?;
-        indented(escaped_json(&serde_json::to_string_pretty(&error)?).as_bytes(), "      ", out)?;
-        write!(out, "\n    }}")
+    pub fn new(command: &'static str, format: Format) -> TargetsWriter {
+        let entries = (format == Format::Json).then(|| SpooledTempFile::new(IN_MEMORY));
+        TargetsWriter { command, has_begun: false, entries }
     }
 
-    pub fn write(mut self, command: &str, summary: &TargetsSummary, out: &mut dyn Write) -> io::Result<()> {
-        write!(out, "{{\n  \"schema\": \"{}\",\n  \"command\": \"{command}\",\n  \"targets\": [", Targets::SCHEMA)?;
-        self.entries.rewind()?;
-        io::copy(&mut self.entries, out)?;
+    /// Adds the next target. `report` is what the command printed in the same format, and is copied.
+    pub fn add(&mut self, end: &TargetExit<'_>, report: Option<impl BufRead>, out: &mut dyn Write) -> io::Result<()> {
+        let is_first = !std::mem::replace(&mut self.has_begun, true);
+        if let Some(entries) = &mut self.entries {
+            entries.write_all(if is_first { b"" } else { b"," })?;
+            return write_entry(end, report, entries);
+        }
+        if is_first {
+            line(out, "head", &json!({"schema": SCHEMA, "command": self.command}))?;
+        }
+        for own in report.into_iter().flat_map(BufRead::lines) {
+            let own = own?;
+            line(out, "line", &TargetLine { target: end.target, line: serde_json::from_str(&own)? })?;
+        }
+        line(out, "target", end)
+    }
+
+    /// Writes what is about all targets.
+    pub fn end(self, summary: &TargetsSummary, out: &mut dyn Write) -> io::Result<()> {
+        let Some(mut entries) = self.entries else { return line(out, "summary", summary) };
+        let command = self.command;
+        write!(out, "{{\n  \"schema\": \"{SCHEMA}\",\n  \"command\": \"{command}\",\n  \"targets\": [")?;
+        entries.rewind()?;
+        io::copy(&mut entries, out)?;
         write!(out, "\n  ],\n  \"summary\": ")?;
-        indented(escaped_json(&serde_json::to_string_pretty(summary)?).as_bytes(), "  ", out)?;
+        pretty(summary, "  ", out)?;
         writeln!(out, "\n}}")
     }
+}
+
+/// Writes a [`TargetEnd`] with a copy of its document.
+fn write_entry(end: &TargetExit<'_>, document: Option<impl BufRead>, out: &mut dyn Write) -> io::Result<()> {
+    write!(out, "\n    {{\n      \"target\": ")?;
+    pretty(end.target, "", out)?;
+    write!(out, ",\n      \"exit_code\": {},\n      \"document\": ", end.exit_code)?;
+    match document {
+        Some(document) => indented(document, "      ", out)?,
+        None => write!(out, "null")?,
+    }
+    write!(out, ",\n      \"error\": ")?;
+    pretty(&end.error, "      ", out)?;
+    write!(out, "\n    }}")
+}
+
+fn pretty(value: &(impl Serialize + ?Sized), indent: &str, out: &mut dyn Write) -> io::Result<()> {
+    indented(escaped_json(&serde_json::to_string_pretty(value)?).as_bytes(), indent, out)
 }
 
 /// Indents JSON: line breaks stand only between its tokens, so blanks after them change nothing.
@@ -118,37 +146,4 @@ fn indented(json: impl BufRead, indent: &str, out: &mut dyn Write) -> io::Result
         out.write_all(&line?)?;
     }
     Ok(())
-}
-
-#[derive(Serialize)]
-struct TargetLine<'a> {
-    target: &'a str,
-    line: &'a RawValue,
-}
-
-impl Targets {
-    /// Writes the first line of `-o jsonl`.
-    pub fn first_line(command: &str, out: &mut dyn Write) -> io::Result<()> {
-        line(out, "head", &json!({"schema": Targets::SCHEMA, "command": command}))
-    }
-
-    /// Writes the lines of one target: each line of the command with the target's name, then the exit.
-    pub fn lines_of<R: BufRead>(
-        target: &str,
-        exit_code: u8,
-        lines: Option<R>,
-        error: Option<&ErrorDocument>,
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
-        for own in lines.into_iter().flat_map(BufRead::lines) {
-            let own = own?;
-            line(out, "line", &TargetLine { target, line: serde_json::from_str(&own)? })?;
-        }
-        line(out, "target", &json!({"target": target, "exit_code": exit_code, "error": error}))
-    }
-
-    /// Writes the last line of `-o jsonl`.
-    pub fn last_line(summary: &TargetsSummary, out: &mut dyn Write) -> io::Result<()> {
-        line(out, "summary", summary)
-    }
 }

@@ -102,13 +102,23 @@ fn each_line_names_its_target() {
     assert_eq!(targets, ["web", "web", "web", "web", "web", "web", "app", "app", "app"]);
 }
 
+/// The situation of each target with its causes, and of a target that cannot be asked its error.
 #[test]
-fn rows_have_the_target_ahead_and_one_header() {
-    let ran = mixed().all(&["stale", "-o", "csv"]).exits(69);
-    let rows: Vec<&str> = ran.stdout.lines().collect();
-    assert!(rows[0].starts_with("target,id,queue,"), "{ran:#?}");
-    let targets: Vec<_> = rows[1..].iter().map(|row| row.split(',').next().unwrap()).collect();
-    assert_eq!(targets, ["web", "web", "web", "web", "web", "web", "web", "app", "app", "app"], "seven, one unknown");
+fn the_causes_of_each_target() {
+    let fleet = mixed();
+    let ran = fleet.all(&["status"]).exits(69);
+    let (web, app) = ran.stdout.split_once("\n\ntarget app\n").expect("a section each");
+    assert!(web.starts_with("target web\nqueue:      web: sqlite queue.db,"), "{ran:#?}");
+    for (target, page) in [("web", web), ("app", app)] {
+        let alone = fleet.doctor.run(&["status", "--target", target, "--json"]).exits(0).json();
+        let (summary, causes) = (&alone["summary"], alone["causes"].as_array().unwrap());
+        let stuck = format!("{} jobs: {} stuck, ", summary["in_flight"], summary["stuck"]);
+        assert!(page.contains(&stuck), "no `{stuck}` in {page}");
+        let (_, rows) = page.split_once("\nJOBS  ").expect("a table of causes");
+        assert_eq!(rows.lines().count() - 1, causes.len(), "{page}");
+        assert!(ran.stderr.contains(&format!("{target}: next: jobdoctor reclaim --target {target}\n")), "{ran:#?}");
+    }
+    ran.says("\nold: error: ").says("4 targets: 2 done, 1 misconfigured (old), 1 unreachable (staging)\n");
 }
 
 #[test]
@@ -136,7 +146,7 @@ fn a_password_shows_nowhere() {
     fleet.configure("[target.a]\ndb = \"postgres://ops:hunter2@127.0.0.1:1/app\"\n[target.b]\ndb = \"host=127.0.0.1 port=1 password=hunter2\"\n");
     let private = std::fs::Permissions::from_mode(0o600);
     std::fs::set_permissions(fleet.doctor.home(".config/jobdoctor/config.toml"), private).unwrap();
-    for format in ["table", "json", "jsonl", "csv"] {
+    for format in ["table", "json", "jsonl", "none"] {
         let ran = fleet.all(&["stale", "-o", format, "-v"].map(|word| word)).exits(69);
         assert!(!format!("{ran:?}").contains("hunter2"), "{ran:#?}");
     }

@@ -16,7 +16,7 @@ fn flags_for_one_target() {
             "each server would receive the password of another database",
         ),
         (vec!["stale", "--all-targets", "--target", "web"], "cannot be used with"),
-        (vec!["stale", "--all-targets", "--alive-from", "-"], "--alive-from must be a file"),
+        (vec!["stale", "--all-targets", "--alive-from", "-"], "write the list to a file first"),
         (
             vec!["stale", "--target", "web", "--target", "app", "--snapshot-file", "look.json"],
             "needs a file of its own",
@@ -27,11 +27,43 @@ fn flags_for_one_target() {
         let ran = fails(&fleet.doctor, &arguments, 2);
         assert!(ran.stderr.contains(message), "{arguments:?}: {ran:#?}");
     }
-    let ran = fleet.all(&["stale", "-o", "name"]).exits(2);
-    assert_eq!(ran.stdout, "");
-    ran.says("-o name has no place for the targets' names").says("-o csv");
     assert_eq!(fleet.states(), before);
     assert_eq!(fleet.doctor.files(), ["list.txt", "queue.db"]);
+}
+
+/// Each format of a command but people's, `none`, `json` and `jsonl` shows one queue. It is refused before a database is
+/// opened, with the way out.
+#[test]
+fn formats_for_one_target() {
+    const OF_LISTS: [&str; 3] = ["wide", "csv", "name"];
+    let fleet = mixed();
+    // Each would end with 66: no file is there to be opened.
+    fleet.configure("[target.a]\ndb = \"gone.db\"\n[target.b]\ndb = \"gone.db\"\n");
+    for (command, more) in [
+        ("status", None),
+        ("stale", None),
+        ("owners", None),
+        ("stats", Some("prometheus")),
+        ("sweep", Some("markdown")),
+    ] {
+        for format in OF_LISTS.into_iter().chain(more) {
+            for targets in [&["--all-targets"] as &[&str], &["--target", "a", "--target", "b"]] {
+                let ran = fleet.doctor.run(&[&[command, "-o", format], targets].concat()).exits(2);
+                assert_eq!(ran.stdout, "");
+                ran.says(&format!("-o {format} makes no sense with several targets"));
+                ran.says("use -o json or -o jsonl, or run one target at a time, with --target NAME");
+            }
+        }
+        for format in ["table", "none", "json", "jsonl"] {
+            fleet.all(&[command, "-o", format]).exits(66);
+        }
+    }
+    // The plugin has two formats, and all usage errors are UNKNOWN.
+    for format in ["wide", "csv", "name", "prometheus", "markdown", "none"] {
+        let ran = fleet.all(&["health", "-o", format]).exits(3);
+        ran.shows(&format!("JOBDOCTOR UNKNOWN - invalid value '{format}'")).shows("see jobdoctor health --help\n");
+    }
+    assert_eq!(fleet.doctor.files(), ["queue.db"]);
 }
 
 /// A pipe that several read gives each a part of the list, and everyone in the other parts would be dead.

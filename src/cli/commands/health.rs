@@ -6,7 +6,7 @@ use crate::cli::{CliError, Context, Exit};
 use crate::model::parse_duration;
 use crate::ops;
 use crate::output::Health;
-use crate::output::format::Format;
+use crate::output::format::{Format, json};
 use crate::policy::{Alerts, Measure, Range, State};
 use crate::store::Address;
 use clap::ValueEnum;
@@ -91,7 +91,10 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             (state, plugin::unreadable(state, &error))
         }
     };
-    context.ui.report(|out| plugin::print(&document, state, context.ui.is_for_machines(), out))?;
+    match context.ui.is_for_machines() {
+        true => context.ui.report(|out| json(&document, out))?,
+        false => context.ui.report_plugin(plugin::plugin(&document, state))?,
+    }
     Ok(Exit::Health(state))
 }
 

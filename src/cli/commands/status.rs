@@ -7,7 +7,6 @@ use crate::cli::{CliError, Context, Exit, watch};
 use crate::model::parse_duration;
 use crate::ops;
 use crate::output::Status;
-use crate::output::format::Format;
 use crate::policy::Policy;
 use crate::store::Store;
 use std::time::Duration;
@@ -19,7 +18,7 @@ const READING: Duration = Duration::from_secs(5);
 #[command(after_help = "\
 Examples:
   jobdoctor status --db queue.db
-  jobdoctor status --all-targets                one line for each target
+  jobdoctor status --all-targets                the situation of each target
   jobdoctor status --target shop --watch 5s
   jobdoctor status --target shop --exit-code    end with 1 if there is a cause")]
 pub struct Args {
@@ -63,12 +62,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     }
     let document = read()?;
     document.head.warnings.iter().for_each(|warning| context.ui.warn(warning));
-    match format {
-        Format::Table if context.ui.is_one_of_several() => {
-            context.ui.report(|out| writeln!(out, "{}", document.line()))?;
-        }
-        _ => context.ui.print(format, &document)?,
-    }
+    context.ui.print(format, &document)?;
     if let Some(next) = document.summary.next.as_ref().filter(|_| !format.is_machine()) {
         context.ui.hint(&format!("next: {next}"));
     }

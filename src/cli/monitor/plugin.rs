@@ -3,7 +3,7 @@
 use crate::cli::secret::{masked, may_hold_password};
 use crate::cli::{CliError, Exit};
 use crate::model::age;
-use crate::output::format::{PerfData, Plugin, count, json};
+use crate::output::format::{PerfData, Plugin, count, inert, json};
 use crate::output::{Health, HealthCheck, HealthError, HealthQueue, HealthReason};
 use crate::policy::{Measure, State};
 use std::ffi::OsString;
@@ -15,6 +15,8 @@ const NAME: &str = "health";
 const MOST_LINES: usize = 10;
 /// The most characters of a queue's name.
 const LONGEST_NAME: usize = 60;
+/// The most characters of a line: monitoring systems have small buffers.
+const LONGEST_LINE: usize = 300;
 
 /// True if the first word that names a command is the plugin's, which then reports even a mistake in that line.
 pub fn is_requested(program: &clap::Command, arguments: &[OsString]) -> bool {
@@ -46,14 +48,18 @@ pub fn report_defect(location: Option<&str>) {
 
 fn defect(location: &str) -> String {
     let text = format!("jobdoctor has a defect at {location}; please report it");
-    Plugin { state: word(State::Unknown), text, ..Plugin::default() }.render()
+    Plugin { state: State::Unknown, text, ..Plugin::default() }.render()
 }
 
 /// Reports a command line that makes no sense.
 pub fn refuse(message: &str, tip: Option<&str>, as_json: bool) -> Exit {
     let error = CliError::usage(message).hint(tip.unwrap_or("see jobdoctor health --help"));
-    let state = State::Unknown;
-    let _ = print(&unreadable(state, &error), state, as_json, &mut io::stdout().lock());
+    let (state, out) = (State::Unknown, &mut io::stdout().lock());
+    let document = unreadable(state, &error);
+    let _ = match as_json {
+        true => json(&document, out),
+        false => out.write_all(plugin(&document, state).render().as_bytes()),
+    };
     Exit::Health(state)
 }
 
@@ -64,15 +70,8 @@ pub fn unreadable(state: State, error: &CliError) -> Health {
     Health::unreadable(state.name(), masked(&error.message), document)
 }
 
-/// Prints a document as a plugin does, or as JSON.
-pub fn print(document: &Health, state: State, as_json: bool, out: &mut dyn Write) -> io::Result<()> {
-    if as_json {
-        return json(document, out);
-    }
-    out.write_all(plugin(document, state).render().as_bytes())
-}
-
-fn plugin(document: &Health, state: State) -> Plugin {
+/// The document as a plugin reports it.
+pub fn plugin(document: &Health, state: State) -> Plugin {
     let queues = document.queues.iter().take(MOST_LINES).map(queue);
     let more_queues = document.queues.len().saturating_sub(MOST_LINES) as u64;
     let mut more: Vec<String> = document.reasons.iter().take(MOST_LINES).map(reason).chain(queues).collect();
@@ -81,32 +80,23 @@ fn plugin(document: &Health, state: State) -> Plugin {
     }
     more.extend(document.findings.iter().cloned());
     more.extend(document.error.iter().flat_map(|error| error.hints.iter().cloned()));
-    Plugin { state: word(state), text: document.message.clone(), data: data(document), more }
+    let more = more.iter().map(|line| short(&inert(line), LONGEST_LINE)).collect();
+    Plugin { state, text: short(&inert(&document.message), LONGEST_LINE), data: data(document), more }
 }
 
 fn data(document: &Health) -> Vec<PerfData> {
     let Some(summary) = &document.summary else { return Vec::new() };
-    let unit = |name: &str| match name {
-        "silence" => ("silence", "s", None),
-        "share" => ("share", "%", Some(100)),
-        "unknown" => ("unknown", "", None),
-        "due" => ("due", "", None),
-        "oldest_due" => ("oldest_due", "s", None),
-        _ => ("stuck", "", None),
-    };
     let checked = |check: &HealthCheck| {
-        let (label, unit, max) = unit(&check.name);
+        let (unit, max) = match check.name.as_str() {
+            "silence" | "oldest_due" => ("s", None),
+            "share" => ("%", Some(100)),
+            _ => ("", None),
+        };
         let (warning, critical) = (check.warning.clone(), check.critical.clone());
-        PerfData { label, value: check.value, unit, warning, critical, max }
+        PerfData { label: check.name.clone(), value: check.value, unit, warning, critical, max }
     };
-    let in_flight = PerfData {
-        label: "in_flight",
-        value: Some(summary.in_flight as f64),
-        unit: "",
-        warning: None,
-        critical: None,
-        max: None,
-    };
+    let in_flight =
+        PerfData { label: "in_flight".to_owned(), value: Some(summary.in_flight as f64), ..PerfData::default() };
     document.checks.iter().map(checked).chain([in_flight]).collect()
 }
 
@@ -117,24 +107,18 @@ fn reason(reason: &HealthReason) -> String {
 fn queue(queue: &HealthQueue) -> String {
     let name = match queue.queue.as_deref() {
         None => "no queue".to_owned(),
-        Some(name) if name.trim().is_empty() => format!("queue \"{}\"", short(name)),
-        Some(name) => format!("queue {}", short(name)),
+        Some(name) if name.trim().is_empty() => format!("queue \"{}\"", short(name, LONGEST_NAME)),
+        Some(name) => format!("queue {}", short(name, LONGEST_NAME)),
     };
     let silent = queue.oldest_silence_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let silent = silent.map_or_else(String::new, |silent| format!(", longest silent {}", age(silent)));
     format!("{name}: {} stuck, {} unknown, of {} in flight{silent}", queue.stuck, queue.unknown, queue.in_flight)
 }
 
-fn short(name: &str) -> String {
-    name.chars().take(LONGEST_NAME).collect()
-}
-
-fn word(state: State) -> &'static str {
-    match state {
-        State::Ok => "OK",
-        State::Warning => "WARNING",
-        State::Critical => "CRITICAL",
-        State::Unknown => "UNKNOWN",
+fn short(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
     }
 }
 

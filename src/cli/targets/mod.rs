@@ -7,8 +7,9 @@ mod worker_pool;
 use super::args::{StoreArgs, TargetsArgs};
 use super::settings::Settings;
 use crate::cli::{CliError, Context, Exit};
-use report::{Report, Tally, TargetResult};
+use report::{Report, TargetResult};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Runs the command on the target of that name, with the words of the context.
 type Run<'a> = &'a (dyn Fn(&str, &mut Context) -> Result<Exit, CliError> + Sync);
@@ -23,19 +24,18 @@ pub struct Several<'a> {
     targets: &'a mut TargetsArgs,
     single_only: Vec<(&'static str, &'static str)>,
     files: Vec<(&'static str, &'a mut PathBuf)>,
-    lists: Vec<(&'static str, &'a Path)>,
 }
 
 impl<'a> Several<'a> {
     pub fn of(name: &'static str, store: &'a mut StoreArgs, targets: &'a mut TargetsArgs) -> Several<'a> {
-        let mut single_only = Vec::new();
-        if store.db.is_some() {
-            single_only.push(("--db", "it names one database, and each target has its own"));
-        }
-        if store.password_file.is_some() {
-            single_only.push(("--password-file", "each server would receive the password of another database"));
-        }
-        Several { name, store, targets, single_only, files: Vec::new(), lists: Vec::new() }
+        let (names_db, names_password) = (store.db.is_some(), store.password_file.is_some());
+        Several { name, store, targets, single_only: Vec::new(), files: Vec::new() }
+            .single_only("--db", names_db, "it names one database, and each target has its own")
+            .single_only(
+                "--password-file",
+                names_password,
+                "each server would receive the password of another database",
+            )
     }
 
     /// Adds a flag that makes sense with one target only, if it was given, and why.
@@ -50,10 +50,12 @@ impl<'a> Several<'a> {
         self
     }
 
-    /// Adds a list that each target reads, if one was named.
-    pub fn list(mut self, flag: &'static str, path: Option<&'a Path>) -> Self {
-        self.lists.extend(path.map(|path| (flag, path)));
-        self
+    /// Adds a list that each target reads, if one was named. Of a pipe, each would read a part and take the owners in the
+    /// other parts for dead.
+    pub fn list(self, flag: &'static str, path: Option<&Path>) -> Self {
+        let is_pipe = |path: &Path| path == Path::new("-") || path.exists() && !path.is_file();
+        let why = "a pipe can be read only once; write the list to a file first";
+        self.single_only(flag, path.is_some_and(is_pipe), why)
     }
 
     /// True if the command line names several targets.
@@ -63,20 +65,21 @@ impl<'a> Several<'a> {
 
     /// Runs the command on each target; the worst exit is that of the whole.
     pub fn run(self, context: &Context, run: Run<'_>) -> Result<Exit, CliError> {
-        self.check_options()?;
+        if let Some((flag, why)) = self.single_only.first() {
+            let message = format!("{flag} makes no sense with several targets: {why}");
+            return Err(CliError::usage(message).hint("name one --target, or leave it out"));
+        }
+        let mut report = Report::new(context, self.name)?;
         let (targets, broken) = Settings::targets(self.store, &context.environment)?;
         broken.iter().for_each(|error| context.ui.warn_about_setup(&error.to_string()));
         self.check_files(&targets)?;
-        let mut report = Report::new(context.format, self.name)?;
-        let mut tally = Tally::default();
         let on_one = |n: usize| targets.get(n).map(|target| run_on(target, context, run));
         let mut failed = None;
         worker_pool::in_order(targets.len(), &on_one, |n, result| {
             let Some(target) = targets.get(n) else { return };
-            let result = result.ok().flatten().unwrap_or_else(|| TargetResult::defect(target));
-            tally.add(target, result.exit);
+            let result = result.ok().flatten().unwrap_or_else(|| abandoned(target));
             context.ui.redraw("");
-            if let Err(error) = report.add(&context.ui, &result) {
+            if let Err(error) = report.add(&result) {
                 // The command has run on this target, and the others must not suffer: go on.
                 failed.get_or_insert(error);
             }
@@ -85,7 +88,7 @@ impl<'a> Several<'a> {
         context.ui.redraw("");
         match failed {
             Some(error) => Err(error),
-            None => report.end(&context.ui, &tally).map(|()| tally.worst()),
+            None => report.end(),
         }
     }
 
@@ -100,22 +103,6 @@ impl<'a> Several<'a> {
             *path = PathBuf::from(given.replace(PLACE, target));
         }
         words
-    }
-
-    /// Refuses options that make sense with one target only.
-    fn check_options(&self) -> Result<(), CliError> {
-        if let Some((flag, why)) = self.single_only.first() {
-            let message = format!("{flag} makes no sense with several targets: {why}");
-            return Err(CliError::usage(message).hint("name one --target, or leave it out"));
-        }
-        for (flag, path) in &self.lists {
-            // Each target would read a part of the pipe, and take the owners in the other parts for dead.
-            if !path.is_file() && path.exists() || *path == Path::new("-") {
-                let message = format!("{flag} must be a file with several targets: a pipe can be read only once");
-                return Err(CliError::usage(message).hint("write the list to a file first"));
-            }
-        }
-        Ok(())
     }
 
     /// Refuses an output file that several targets would share.
@@ -145,7 +132,20 @@ fn run_on(target: &str, context: &Context, run: Run<'_>) -> TargetResult {
         false => run(target, &mut context),
     };
     let end = end.map_err(|error| error.after(context.caught.signal()));
-    TargetResult::new(target, end, &context.ui, buffered)
+    // For programs, the report has a place for it.
+    if let Err(error) = &end
+        && !context.ui.is_for_machines()
+    {
+        context.ui.error(error);
+    }
+    TargetResult { target: target.to_owned(), end, buffered }
+}
+
+/// The result of a run that panicked; its place is printed already.
+fn abandoned(target: &str) -> TargetResult {
+    let message = format!("jobdoctor has a defect: the run on target {target} was abandoned");
+    let end = Err(CliError::new(Exit::Internal, message));
+    TargetResult { target: target.to_owned(), end, buffered: Arc::default() }
 }
 
 /// The words with this target in place of the others, for the commands that are printed as the next step.

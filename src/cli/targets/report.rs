@@ -1,72 +1,72 @@
-//! The report about several targets, in each format.
+//! The report about several targets, in each format that has a place for them.
 
 use crate::cli::streams::Buffered;
 use crate::cli::ui::Ui;
-use crate::cli::{CliError, Exit, OrEnd};
-use crate::output::format::{Format, csv_under, inert};
-use crate::output::{Targets, TargetsEnding, TargetsSummary, TargetsWriter};
+use crate::cli::{CliError, Context, Exit, OrEnd};
+use crate::output::format::{Format, Plugin, inert};
+use crate::output::{TargetExit, TargetsEnding, TargetsSummary, TargetsWriter};
 use crate::policy::State;
 use anyhow::Context as _;
-use std::io::{self, Read};
-use std::mem::replace;
+use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
 
+/// How the command ended on a target, with what it printed.
+pub(super) struct TargetResult {
+    pub(super) target: String,
+    pub(super) end: Result<Exit, CliError>,
+    pub(super) buffered: Arc<Buffered>,
+}
+
 /// A report in the making: each target is added when its turn comes.
-pub(super) struct Report {
-    command: &'static str,
-    /// True once something was added.
-    has_begun: bool,
+pub(super) struct Report<'a> {
+    ui: &'a Ui,
     shape: Shape,
+    tally: Tally,
+    /// True once a target printed or reported anything. Without that there is no summary for people, because cron would
+    /// mail it.
+    has_news: bool,
 }
 
 enum Shape {
     /// For people: a heading for each target that printed anything, and a summary.
-    Sections {
-        /// True once a target printed or reported anything. Without that there is no summary, because cron would mail
-        /// it.
-        has_news: bool,
-    },
+    Sections { have_begun: bool },
     /// For monitoring systems: a status line about all targets with the performance data of each, then their lines.
-    Plugin { data: Vec<String>, lines: String },
-    /// For people: a line for each target.
-    LineEach,
-    /// One JSON document that holds those of the targets.
-    Document(TargetsWriter),
-    /// JSON lines, each with the target's name.
-    Lines,
-    /// Comma-separated values with the target in the first column.
-    Rows,
+    Plugin(Plugin),
+    /// For programs: what the targets printed, each under its name.
+    Documents(TargetsWriter),
 }
 
-impl Report {
-    pub(super) fn new(format: Format, command: &'static str) -> Result<Report, CliError> {
-        let shape = match format {
-            Format::Table if command == "health" => Shape::Plugin { data: Vec::new(), lines: String::new() },
-            Format::Table if command == "status" => Shape::LineEach,
-            Format::Table | Format::Wide | Format::Markdown | Format::None => Shape::Sections { has_news: false },
-            Format::Json => Shape::Document(TargetsWriter::default()),
-            Format::Jsonl => Shape::Lines,
-            Format::Csv => Shape::Rows,
-            Format::Name | Format::Prometheus => {
-                let message = format!("-o {} has no place for the targets' names", format.name());
-                return Err(
-                    CliError::usage(message).hint("-o csv has the target in its first column, -o jsonl in each line")
-                );
+impl Report<'_> {
+    pub(super) fn new<'a>(context: &'a Context, command: &'static str) -> Result<Report<'a>, CliError> {
+        let shape = match context.format {
+            Format::Table if command == "health" => Shape::Plugin(Plugin::default()),
+            Format::Table | Format::None => Shape::Sections { have_begun: false },
+            Format::Json | Format::Jsonl => Shape::Documents(TargetsWriter::new(command, context.format)),
+            format @ (Format::Wide | Format::Csv | Format::Name | Format::Prometheus | Format::Markdown) => {
+                let message = format!("-o {} makes no sense with several targets: it shows one queue", format.name());
+                return Err(CliError::usage(message)
+                    .hint("use -o json or -o jsonl, or run one target at a time, with --target NAME"));
             }
         };
-        Ok(Report { command, has_begun: false, shape })
+        Ok(Report { ui: &context.ui, shape, tally: Tally::default(), has_news: false })
     }
 
     /// Adds the next target, and writes what can be written already.
-    pub(super) fn add(&mut self, ui: &Ui, result: &TargetResult) -> Result<(), CliError> {
-        let (target, exit_code) = (&result.target, result.exit.code());
-        let output = read_back(result.buffered.out())?;
-        let error = result.error.as_ref().map(CliError::document);
+    pub(super) fn add(&mut self, result: &TargetResult) -> Result<(), CliError> {
+        let (ui, target) = (self.ui, result.target.as_str());
+        let (exit, error) = match &result.end {
+            Ok(exit) => (*exit, None),
+            Err(error) => (error.exit, Some(error.document())),
+        };
+        self.tally.0.push((target.to_owned(), exit));
+        let (output, messages) = (read_back(result.buffered.out())?, read_back(result.buffered.err())?);
+        self.has_news |= exit != Exit::Done || output.is_some() || messages.is_some();
+        let end = TargetExit { target, exit_code: exit.code(), error };
         match &mut self.shape {
-            Shape::Sections { has_news } => {
-                *has_news |= result.exit != Exit::Done || result.buffered.has_err() || output.is_some();
+            Shape::Sections { have_begun } => {
                 if let Some(mut output) = output {
-                    let above = if replace(&mut self.has_begun, true) { "\n" } else { "" };
+                    let above = if std::mem::replace(have_begun, true) { "\n" } else { "" };
                     let title = ui.screen().strong(&format!("target {}", inert(target)));
                     ui.report(|out| {
                         writeln!(out, "{above}{title}")?;
@@ -74,78 +74,29 @@ impl Report {
                     })?;
                 }
             }
-            Shape::Plugin { data, lines } => {
-                let mut text = String::new();
-                if let Some(mut output) = output {
-                    read_back(output.read_to_string(&mut text))?;
-                } else if let Some(error) = &result.error {
-                    text.clone_from(&error.message);
-                }
-                add_plugin(target, &text, data, lines);
+            Shape::Plugin(all) => {
+                let text = end.error.map(|error| error.message).unwrap_or_default();
+                let unread = || Plugin { state: State::Unknown, text, ..Plugin::default() };
+                all.add(target, result.buffered.plugin().unwrap_or_else(unread));
             }
-            Shape::LineEach => {
-                let mut text = String::new();
-                if let Some(mut output) = output {
-                    read_back(output.read_to_string(&mut text))?;
-                } else if let Some(error) = &result.error {
-                    text = format!("UNKNOWN: {}\n", inert(&error.message).replace('\n', " "));
-                }
-                ui.report(|out| write!(out, "{}: {text}", inert(target)))?;
-            }
-            Shape::Document(writer) => read_back(writer.add(target, exit_code, output, error.as_ref()))?,
-            Shape::Lines => {
-                let is_first = !replace(&mut self.has_begun, true);
-                ui.report(|out| {
-                    if is_first {
-                        Targets::first_line(self.command, out)?;
-                    }
-                    Targets::lines_of(target, exit_code, output, error.as_ref(), out)
-                })?;
-            }
-            Shape::Rows => {
-                if let Some(rows) = output {
-                    let has_header = !replace(&mut self.has_begun, true);
-                    ui.report(|out| csv_under("target", target, has_header, rows, out))?;
-                }
-            }
+            Shape::Documents(writer) => ui.report(|out| writer.add(&end, output, out))?,
         }
-        if let Some(buffered) = read_back(result.buffered.err())? {
-            ui.forward(target, buffered);
-        }
+        messages.into_iter().for_each(|messages| ui.forward(target, messages));
         Ok(())
     }
 
-    pub(super) fn end(self, ui: &Ui, tally: &Tally) -> Result<(), CliError> {
+    /// Writes what is about all targets. The worst exit is that of the whole.
+    pub(super) fn end(self) -> Result<Exit, CliError> {
+        let (ui, tally) = (self.ui, self.tally);
         match self.shape {
-            Shape::Sections { has_news: true } | Shape::LineEach => {
-                ui.note(&tally.sentence());
-                Ok(())
+            Shape::Sections { .. } if self.has_news => ui.note(&tally.sentence()),
+            Shape::Sections { .. } => {}
+            Shape::Plugin(all) => {
+                ui.report_plugin(Plugin { state: tally.worst().state(), text: tally.sentence(), ..all })?;
             }
-            Shape::Sections { has_news: false } | Shape::Rows => Ok(()),
-            Shape::Plugin { data, lines } => {
-                let state = tally.worst().state().name().to_uppercase();
-                let sentence = tally.sentence().replace('|', "_");
-                let data = if data.is_empty() { String::new() } else { format!(" | {}", data.join(" ")) };
-                ui.report(|out| {
-                    writeln!(out, "JOBDOCTOR {state} - {}{data}", inert(&sentence))?;
-                    out.write_all(lines.as_bytes())
-                })
-            }
-            Shape::Document(writer) => ui.report(|out| writer.write(self.command, &tally.summary(), out)),
-            Shape::Lines => ui.report(|out| Targets::last_line(&tally.summary(), out)),
+            Shape::Documents(writer) => ui.report(|out| writer.end(&tally.summary(), out))?,
         }
-    }
-}
-
-/// Adds the output of one target's plugin: its performance data under the target's name, and its lines.
-fn add_plugin(target: &str, text: &str, data: &mut Vec<String>, lines: &mut String) {
-    let target = inert(target).to_string();
-    // A label must not hold the characters that end it or begin its value.
-    let label = target.replace(['\'', '=', '|', ' '], "_");
-    for (n, line) in text.lines().enumerate() {
-        let (text, values) = line.split_once(" | ").filter(|_| n == 0).unwrap_or((line, ""));
-        lines.push_str(&format!("{}: {text}\n", target.replace('|', "_")));
-        data.extend(values.split(' ').filter_map(|value| Some(format!("'{label}.{}", value.strip_prefix('\'')?))));
+        Ok(tally.worst())
     }
 }
 
@@ -153,48 +104,16 @@ fn read_back<T>(read: io::Result<T>) -> Result<T, CliError> {
     read.context("the output of a target cannot be read from its temporary file").or_end(Exit::Internal)
 }
 
-pub(super) struct TargetResult {
-    pub(super) target: String,
-    pub(super) exit: Exit,
-    /// Why it has no report.
-    pub(super) error: Option<CliError>,
-    pub(super) buffered: Arc<Buffered>,
-}
-
-impl TargetResult {
-    /// The result of a run that ended. An error for people is added to its output.
-    pub(super) fn new(target: &str, end: Result<Exit, CliError>, ui: &Ui, buffered: Arc<Buffered>) -> TargetResult {
-        let (exit, error) = match end {
-            Ok(exit) => (exit, None),
-            Err(error) => (error.exit, Some(error)),
-        };
-        if let Some(error) = error.as_ref().filter(|_| !ui.is_for_machines()) {
-            ui.error(error);
-        }
-        TargetResult { target: target.to_owned(), exit, error, buffered }
-    }
-
-    /// The result of a run that panicked; its place is printed already.
-    pub(super) fn defect(target: &str) -> TargetResult {
-        let error =
-            CliError::new(Exit::Internal, format!("jobdoctor has a defect: the run on target {target} was abandoned"));
-        TargetResult { target: target.to_owned(), exit: Exit::Internal, error: Some(error), buffered: Arc::default() }
-    }
-}
-
+/// The targets, each with its exit.
 #[derive(Default)]
-pub(super) struct Tally(Vec<(String, Exit)>);
+struct Tally(Vec<(String, Exit)>);
 
 impl Tally {
-    pub(super) fn add(&mut self, target: &str, exit: Exit) {
-        self.0.push((target.to_owned(), exit));
-    }
-
-    pub(super) fn worst(&self) -> Exit {
+    fn worst(&self) -> Exit {
         self.0.iter().fold(Exit::Done, |worst, (_, exit)| worst.worse(*exit))
     }
 
-    pub(super) fn summary(&self) -> TargetsSummary {
+    fn summary(&self) -> TargetsSummary {
         let ending = |(exit, targets): (Exit, Vec<&str>)| TargetsEnding {
             exit_code: exit.code(),
             kind: exit.name().to_owned(),
@@ -208,7 +127,7 @@ impl Tally {
     }
 
     /// The counts in a sentence: `4 targets: 3 done, 1 unreachable (staging)`.
-    pub(super) fn sentence(&self) -> String {
+    fn sentence(&self) -> String {
         let part = |(exit, targets): (Exit, Vec<&str>)| match exit {
             Exit::Done | Exit::Health(State::Ok) => format!("{} {}", targets.len(), exit.of_target()),
             _ => format!("{} {} ({})", targets.len(), exit.of_target(), targets.join(", ")),
@@ -220,15 +139,12 @@ impl Tally {
 
     /// The targets by exit, the best exit first.
     fn by_exit(&self) -> Vec<(Exit, Vec<&str>)> {
-        let mut ends: Vec<(Exit, Vec<&str>)> = Vec::new();
+        let mut ends = BTreeMap::new();
         for (target, exit) in &self.0 {
-            match ends.iter_mut().find(|(end, _)| end == exit) {
-                Some((_, targets)) => targets.push(target),
-                None => ends.push((*exit, vec![target])),
-            }
+            let (_, targets) = ends.entry((exit.severity(), exit.code())).or_insert((*exit, Vec::new()));
+            targets.push(target.as_str());
         }
-        ends.sort_by_key(|(exit, _)| exit.severity());
-        ends
+        ends.into_values().collect()
     }
 }
 
@@ -238,12 +154,9 @@ mod tests {
 
     #[test]
     fn the_worst_exit_is_that_of_the_whole_and_named_last() {
-        let mut tally = Tally::default();
-        for (target, exit) in
-            [("a", Exit::Unavailable), ("b", Exit::Done), ("c", Exit::Partial), ("d", Exit::Done), ("e", Exit::Partial)]
-        {
-            tally.add(target, exit);
-        }
+        let (done, partial) = (Exit::Done, Exit::Partial);
+        let ends = [("a", Exit::Unavailable), ("b", done), ("c", partial), ("d", done), ("e", partial)];
+        let tally = Tally(ends.map(|(target, exit)| (target.to_owned(), exit)).into());
         assert_eq!(tally.worst(), Exit::Unavailable);
         assert_eq!(tally.sentence(), "5 targets: 2 done, 2 done in part (c, e), 1 unreachable (a)");
         let summary = tally.summary();

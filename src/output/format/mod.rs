@@ -13,7 +13,7 @@ mod width;
 
 pub use cell::{Cell, Tone, count, first_few, grouped, or_dash};
 pub(super) use cell::{bar, level};
-pub use csv::{csv_line, csv_under};
+pub use csv::csv_line;
 pub use fit::Align;
 pub use formats::{Format, Inert, Screen, Times, json};
 pub use inert::inert;

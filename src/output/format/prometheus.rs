@@ -1,6 +1,7 @@
 //! What monitoring reads: the text of Prometheus, and the status line of a plugin.
 
 use super::inert::inert;
+use crate::policy::State;
 use prometheus::TextEncoder;
 use prometheus::proto::{Counter, Gauge, LabelPair, Metric, MetricFamily, MetricType};
 use std::io;
@@ -64,17 +65,16 @@ fn metric(sample: &Sample, is_counter: bool) -> Metric {
 /// data, then more lines.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plugin {
-    /// `OK`, `WARNING`, `CRITICAL` or `UNKNOWN`.
-    pub state: &'static str,
+    pub state: State,
     pub text: String,
     pub data: Vec<PerfData>,
     pub more: Vec<String>,
 }
 
-/// One value with its ranges. The label must not come from a database.
-#[derive(Debug, Clone, PartialEq)]
+/// One value with its ranges.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct PerfData {
-    pub label: &'static str,
+    pub label: String,
     /// The value; `None` if it is unknown.
     pub value: Option<f64>,
     /// Empty for a number, or `s`, or `%`.
@@ -86,20 +86,26 @@ pub struct PerfData {
     pub max: Option<u32>,
 }
 
-/// The most characters of a line: monitoring systems have small buffers.
-const LONGEST_LINE: usize = 300;
-
 impl Plugin {
     /// The lines, each with its line break. Texts are inert and cannot pass for performance data.
     pub fn render(&self) -> String {
         let data: Vec<String> = self.data.iter().map(PerfData::render).collect();
         let data = if data.is_empty() { String::new() } else { format!(" | {}", data.join(" ")) };
-        let mut out = format!("JOBDOCTOR {} - {}{data}\n", self.state, text(&self.text));
-        for line in &self.more {
-            out.push_str(&text(line));
-            out.push('\n');
-        }
-        out
+        let more: String = self.more.iter().map(|line| text(line) + "\n").collect();
+        format!("{}{data}\n{more}", text(&self.status()))
+    }
+
+    /// Adds the report about one of several targets: its data and its lines, each under the target's name.
+    pub fn add(&mut self, target: &str, own: Plugin) {
+        let lines = std::iter::once(own.status()).chain(own.more);
+        self.more.extend(lines.map(|line| format!("{target}: {line}")));
+        let named = |data: PerfData| PerfData { label: format!("{target}.{}", data.label), ..data };
+        self.data.extend(own.data.into_iter().map(named));
+    }
+
+    /// The status line, without the performance data.
+    fn status(&self) -> String {
+        format!("JOBDOCTOR {} - {}", self.state.name().to_uppercase(), self.text)
     }
 }
 
@@ -108,7 +114,9 @@ impl PerfData {
         let value = self.value.map_or_else(|| "U".to_owned(), |value| format!("{}{}", rounded(value), self.unit));
         let [warning, critical] = [&self.warning, &self.critical].map(|range| range.as_deref().unwrap_or_default());
         let max = self.max.map(|max| max.to_string()).unwrap_or_default();
-        format!("'{}'={value};{warning};{critical};0;{max}", self.label)
+        // A label must not hold the characters that end it or begin its value.
+        let label = inert(&self.label).replace(['\'', '=', '|', ' '], "_");
+        format!("'{label}'={value};{warning};{critical};0;{max}")
     }
 }
 
@@ -119,9 +127,5 @@ fn rounded(value: f64) -> f64 {
 
 /// An inert text without `|`, after which a monitoring system reads performance data.
 fn text(text: &str) -> String {
-    let shown = inert(text).replace('|', "/");
-    match shown.char_indices().nth(LONGEST_LINE) {
-        Some((end, _)) => format!("{}…", shown.get(..end).unwrap_or_default()),
-        None => shown,
-    }
+    inert(text).replace('|', "/")
 }

@@ -38,7 +38,7 @@ fn for_people(cells: &[&str]) {
         must_be_harmless("a heading", &screen.heading(cells[0]));
     }
     let more: Vec<String> = cells.iter().map(|cell| (*cell).to_owned()).collect();
-    let plugin = Plugin { state: "OK", text: cells[0].to_owned(), data: Vec::new(), more }.render();
+    let plugin = Plugin { text: cells[0].to_owned(), more, ..Plugin::default() }.render();
     must_be_harmless("a plugin", &plugin);
     assert_eq!(plugin.lines().count(), cells.len() + 1, "a text forges a line: {plugin}");
     assert!(!plugin.contains('|'), "a text forges performance data: {plugin}");
