@@ -10,7 +10,7 @@ use std::process::Command;
 type Mutant = (&'static str, &'static str, &'static str, &'static str);
 
 /// Which tests must notice which mutants of the files below which folder.
-const GROUPS: [(&str, &str, &[Mutant]); 17] = [
+const GROUPS: [(&str, &str, &[Mutant]); 18] = [
     ("adopt::", "src/ops/adopt", &OF_ADOPT),
     ("conformance::", "src/store", &OF_STORE),
     ("preset::catalog", "", &OF_PRESETS),
@@ -28,6 +28,7 @@ const GROUPS: [(&str, &str, &[Mutant]); 17] = [
     ("cli::leads", "src", &OF_LEADING),
     ("liveness_evidence::veto", "src", &OF_VETO),
     ("journal::databases", "src", &OF_FILES),
+    ("liveness_evidence::confirm", "src/ops", &OF_CONFIRMING),
 ];
 
 /// A judge that hears no veto, and a writer that asks it once.
@@ -47,6 +48,10 @@ const OF_VETO: [Mutant; 3] = [
     ),
 ];
 
+/// A second snapshot that confirms claims alone.
+const OF_CONFIRMING: [Mutant; 1] =
+    [("only the first part", "confirm.rs", "second.parts.iter_mut().zip(", "second.parts.iter_mut().take(1).zip(")];
+
 /// Records of a path.
 const OF_FILES: [Mutant; 1] = [(
     "any file at the path",
@@ -57,7 +62,7 @@ const OF_FILES: [Mutant; 1] = [(
 
 /// An action that is not asked where it leads, before or after.
 const OF_LEADING: [Mutant; 5] = [
-    ("a plan does not ask", "ops/plan/mod.rs", "claim.astray.contains(&step.action)", "claim.astray.len() > 9"),
+    ("a plan does not ask", "ops/plan/drafts.rs", "claim.astray.contains(&step.action)", "claim.astray.len() > 9"),
     (
         "any place will do",
         "store/sql/left.rs",
@@ -145,7 +150,7 @@ const OF_METRICS: [Mutant; 3] = [
         "previous.target.as_deref() == Some(target)",
         "previous.target.is_some() || target.is_empty()",
     ),
-    ("owners that were not asked about", "ops/health.rs", "*is_counted |= is_admitted;", "*is_counted |= true;"),
+    ("owners that were not asked about", "ops/health.rs", "*is_counted |= is_selected;", "*is_counted |= true;"),
 ];
 
 /// A program of `on_run` that is told too much, or too often, and what it leaves behind.
@@ -199,14 +204,19 @@ const OF_INTERRUPTED: [Mutant; 13] = [
         "None if jobs > Interrupted::FREE",
         "None if jobs > Interrupted::FREE * 100",
     ),
-    ("a sweep needs no bound", "ops/interrupted.rs", "is_retried && max_stalls.is_some() &&", "is_retried ||"),
+    ("a sweep needs no bound", "ops/interrupted.rs", "is_retried && max_stalls.is_some()", "is_retried"),
     ("a restart is about all", "cli/commands/sweep/mod.rs", ".interrupted && !args.restart", ".interrupted"),
-    ("lost jobs hold back claims", "ops/plan/waiting.rs", "is_first && plan.claims.steps.is_empty()", "is_first"),
+    (
+        "lost jobs hold back claims",
+        "ops/plan/parts.rs",
+        "is_first && plan.parts.first().is_none_or(|own| own.steps.is_empty())",
+        "is_first",
+    ),
     (
         "what has no room is not lost",
-        "ops/plan/waiting.rs",
-        "holders.claims(), since",
-        "part.steps.len() as u64, since",
+        "ops/plan/parts.rs",
+        "seen.claims(), also.within",
+        "part.steps.len() as u64, also.within",
     ),
     ("a decision is a loss", "preset/presets/lease.toml", " AND j.attempts >= j.max_attempts", ""),
     ("a beat of its own is none", "preset/presets/lease.toml", "\"j.heartbeat_at >= j.finished_at OR ", "\""),
@@ -224,9 +234,9 @@ const OF_INTERRUPTED: [Mutant; 13] = [
     ),
     (
         "a sweep fails them",
-        "cli/commands/pass/mod.rs",
-        "let why = match policy.to {\n                Some(_)",
-        "let why = match policy.to.filter(|_| false) {\n                Some(_)",
+        "ops/plan/parts.rs",
+        "(&selection.with_interrupted, plan.policy.to)",
+        "(&selection.with_interrupted, plan.policy.to.filter(|_| false))",
     ),
     (
         "a loss is not counted",
@@ -247,7 +257,7 @@ const OF_EXTENDS: [Mutant; 8] = [
     (
         "its evidence contradicts nothing",
         "policy/judge/liveness.rs",
-        "if n >= spec.liveness.len() - spec.kept =>",
+        "if n >= jobs.liveness.len() - jobs.kept =>",
         "if n > 99 =>",
     ),
     ("a plan forgets its mapping", "policy/unchanged.rs", "hash.update(mapping);", "let _ = mapping;"),
@@ -342,7 +352,7 @@ const OF_PASSES: [Mutant; 4] = [
     ),
     ("a pass looks no further", "plan/mod.rs", "*claims *= 8", "{ break (drafts, holders) }"),
     ("a pass is content with a few", "plan/mod.rs", "room > most / 2", "room == most"),
-    ("a delay takes any", "apply.rs", "let in_any_order = !order.later.is_asked();", "let in_any_order = true;"),
+    ("a delay takes any", "apply.rs", "(!order.later.is_asked(), Some(later.clone()))", "(true, Some(later.clone()))"),
 ];
 
 /// All-clears that are none, and alarms without a cause.

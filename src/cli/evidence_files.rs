@@ -99,9 +99,9 @@ impl EvidenceFiles {
 }
 
 /// True if the queue's tables have a column that changes while a job runs.
-fn changes_with_life(spec: &Jobs) -> bool {
+fn changes_with_life(jobs: &Jobs) -> bool {
     let beats = |source: &Liveness| matches!(source, Liveness::Heartbeat { .. } | Liveness::Owner { .. });
-    !spec.claim.progress.is_empty() || spec.liveness.iter().any(beats)
+    !jobs.claim.progress.is_empty() || jobs.liveness.iter().any(beats)
 }
 
 /// A live-owner list and its age; claims made after the list are not judged by it.

@@ -75,10 +75,10 @@ struct BatchKind {
 }
 
 impl BatchKind {
-    fn of(spec: &Jobs, step: &Step, job: &StepJob) -> BatchKind {
+    fn of(jobs: &Jobs, step: &Step, job: &StepJob) -> BatchKind {
         let rows = step.restores();
         let columns = rows.iter().flat_map(|row| &row.values).map(|value| value.column.clone()).collect();
-        BatchKind { action: step.action, cause: Cause::of(spec, job), columns }
+        BatchKind { action: step.action, cause: Cause::of(jobs, job), columns }
     }
 }
 
@@ -162,26 +162,26 @@ impl Applying<'_> {
 
     /// Executes a batch, then fails what a unique key refused to requeue, if that was asked for: `instead` has the
     /// refusals of such a second batch.
-    fn batch(&mut self, (spec, policy): (&Jobs, &Policy), kind: &BatchKind, batch: Vec<Planned>, instead: &[RowError]) {
+    fn batch(&mut self, (jobs, policy): (&Jobs, &Policy), kind: &BatchKind, batch: Vec<Planned>, instead: &[RowError]) {
         let action = kind.action;
         // Jobs that were waiting get no delay or jitter.
-        let waits = if spec.waited() { Vec::new() } else { self.waits.next(action, batch.len()) };
-        let (steps, jobs): (Vec<Step>, Vec<(usize, StepJob)>) = batch.into_iter().unzip();
+        let waits = if jobs.waited() { Vec::new() } else { self.waits.next(action, batch.len()) };
+        let (steps, documents): (Vec<Step>, Vec<(usize, StepJob)>) = batch.into_iter().unzip();
         let reason = self.order.reason(kind.cause);
         let (limits, first_until, under_way) = (self.limits, &mut self.first_until, &self.under_way);
         let locks_owners = steps.iter().any(|step| matches!(step.evidence_row(), EvidenceRow::Row { .. }));
-        let fail = policy.instead_of_requeue(spec).filter(|_| action == Action::Requeue && kind.columns.is_empty());
+        let fail = policy.instead_of_requeue(jobs).filter(|_| action == Action::Requeue && kind.columns.is_empty());
         let is_failed = |result: &End| {
             let error = result.error.as_ref().filter(|_| result.outcome == Outcome::Refused);
             fail.is_some() && error.is_some_and(RowError::is_of_unique_key)
         };
-        let refused = self.runner.batch(&steps, jobs, locks_owners, &is_failed, &mut |writer, range, recorder| {
+        let refused = self.runner.batch(&steps, documents, locks_owners, &is_failed, &mut |writer, range, recorder| {
             let steps = steps.get(range.clone()).unwrap_or_default();
             let instead = instead.get(range.clone()).unwrap_or_default();
             let waits = waits.get(range).unwrap_or_default();
             let until = first_until.take().unwrap_or(limits.deadline);
             let batch = Batch { action, steps, reason: &reason, waits, instead };
-            let done = apply_with_lock(writer, spec, &batch, recorder, limits, until);
+            let done = apply_with_lock(writer, jobs, &batch, recorder, limits, until);
             if !done.is_to_be_split() {
                 let moved = done.results.iter().filter(|result| result.outcome == Outcome::Moved).count();
                 under_way.batch(steps.len(), moved);
@@ -201,6 +201,6 @@ impl Applying<'_> {
             batch.push((step, (place, job)));
             instead.push(error);
         }
-        self.batch((spec, policy), &BatchKind { action: Action::Fail, ..kind.clone() }, batch, &instead);
+        self.batch((jobs, policy), &BatchKind { action: Action::Fail, ..kind.clone() }, batch, &instead);
     }
 }

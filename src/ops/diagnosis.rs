@@ -69,16 +69,16 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    pub(super) fn new(spec: &Jobs, by: Field) -> Result<Groups, OpsError> {
+    pub(super) fn new(jobs: &Jobs, by: Field) -> Result<Groups, OpsError> {
         let is_known = match by {
-            Field::Host => spec.owner.host.is_some(),
-            Field::Owner => spec.owner.id.is_some(),
-            Field::Kind => spec.claim.kind.is_some(),
-            Field::Queue => spec.claim.queue.is_some(),
+            Field::Host => jobs.owner.host.is_some(),
+            Field::Owner => jobs.owner.id.is_some(),
+            Field::Kind => jobs.claim.kind.is_some(),
+            Field::Queue => jobs.claim.queue.is_some(),
             Field::State => true,
         };
         if !is_known {
-            return Err(OpsError::unsupported(spec, &Request::GroupBy(by)));
+            return Err(OpsError::unsupported(jobs, &Request::GroupBy(by)));
         }
         Ok(Groups { by, known: BTreeMap::new(), rest: JobGroup { rest: true, ..JobGroup::default() } })
     }

@@ -30,8 +30,8 @@ pub enum OpsError {
 
 impl OpsError {
     /// A request that this queue cannot serve.
-    pub(super) fn unsupported(spec: &Jobs, request: &Request) -> OpsError {
-        let (message, hint) = request.unsupported(&spec.queue.preset);
+    pub(super) fn unsupported(jobs: &Jobs, request: &Request) -> OpsError {
+        let (message, hint) = request.unsupported(&jobs.queue.preset);
         OpsError::Usage { message, hint }
     }
 

@@ -20,7 +20,7 @@ const NAMED: usize = 1000;
 
 /// The jobs of a plan that are to be watched once it is applied.
 pub struct RequeuedJobs {
-    spec: Arc<Jobs>,
+    jobs: Arc<Jobs>,
     /// Each with its id: the document has another order than the plan.
     keys: Vec<(String, Key)>,
 }
@@ -31,7 +31,7 @@ impl RequeuedJobs {
         let steps = plan.parts.first().into_iter().flat_map(|part| &part.steps).map(|(step, _)| step);
         let requeues = steps.filter(|step| step.action == Action::Requeue);
         let keys = requeues.map(|step| (step.id.clone(), step.key.clone())).collect();
-        RequeuedJobs { spec: plan.jobs.clone(), keys }
+        RequeuedJobs { jobs: plan.jobs.clone(), keys }
     }
 
     fn moved(&self, steps: &[StepJob]) -> Vec<Key> {
@@ -96,12 +96,12 @@ fn snapshot(
     let now = reader.now();
     for chunk in open.chunks_mut(LOOKUP) {
         let keys: Vec<Key> = chunk.iter().map(|job| job.key.clone()).collect();
-        let found = reader.find_keys(&watch.spec, &keys)?;
+        let found = reader.find_keys(&watch.jobs, &keys)?;
         let rows: BTreeMap<String, (&Claim, bool)> =
             found.iter().map(|(claim, in_flight)| (claim.key.exact(), (claim, *in_flight))).collect();
         for job in chunk.iter_mut() {
             let row = rows.get(&job.key.exact()).copied();
-            job.stands = afterwards(&watch.spec, row, policy, now);
+            job.stands = afterwards(&watch.jobs, row, policy, now);
         }
     }
     Ok(())

@@ -86,7 +86,7 @@ fn value(measure: Measure, summary: &HealthSummary) -> Option<f64> {
 }
 
 fn check(measure: Measure, value: Option<f64>, alerts: &Alerts) -> (State, HealthCheck) {
-    let state = alerts.judge(measure, value);
+    let state = alerts.state_at(measure, value);
     let range = |list: &[_]| Alerts::range(list, measure).map(|range| range.to_string());
     let check = HealthCheck {
         name: measure.name().to_owned(),
@@ -121,7 +121,7 @@ fn why(state: State, summary: &HealthSummary, alerts: &Alerts, measured: &Measur
     };
     let range = |measure: Measure| {
         let value = value(measure, summary);
-        if state == State::Ok || alerts.judge(measure, value) != state {
+        if state == State::Ok || alerts.state_at(measure, value) != state {
             return None;
         }
         let name = measure.name();
@@ -241,7 +241,7 @@ pub fn measure(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) 
 
 /// The rules that usually call a claim of this queue dead. Their counts are always present, zeros included: a graph
 /// needs them.
-fn usual_rules(spec: &Jobs, policy: &Policy) -> Vec<Rule> {
+fn usual_rules(jobs: &Jobs, policy: &Policy) -> Vec<Rule> {
     if policy.restart.is_some() {
         return vec![if policy.list().is_some() { Rule::LiveOwnerList } else { Rule::Restart }];
     }
@@ -252,5 +252,5 @@ fn usual_rules(spec: &Jobs, policy: &Policy) -> Vec<Rule> {
         Liveness::Age { .. } => Rule::ClaimAge,
         Liveness::Lock { .. } => Rule::LockFree,
     };
-    spec.liveness.iter().map(of_source).collect()
+    jobs.liveness.iter().map(of_source).collect()
 }

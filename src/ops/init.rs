@@ -13,17 +13,17 @@ pub fn init(store: &dyn Store, limits: &Limits, place: &Place, create: bool) -> 
 
 /// Creates the ledger in the schema of a queue, or says what it would run. Nothing is ever replaced.
 pub fn init_ledger(store: &dyn Store, limits: &Limits, snapshot: Snapshot, create: bool) -> Result<Init, OpsError> {
-    let spec = &snapshot.jobs;
-    let table = spec.queue.tables.get(&spec.claim.lock_table);
-    let statements = ledger_schema(spec.queue.engine, table.map_or("", |table| table.schema.as_str()));
-    let is_there = spec.queue.ledger.is_some() || spec.queue.ignored.contains_key(LEDGER);
+    let jobs = &snapshot.jobs;
+    let table = jobs.queue.tables.get(&jobs.claim.lock_table);
+    let statements = ledger_schema(jobs.queue.engine, table.map_or("", |table| table.schema.as_str()));
+    let is_there = jobs.queue.ledger.is_some() || jobs.queue.ignored.contains_key(LEDGER);
     if let Some(table) = table.filter(|_| create && is_there) {
         let message = format!("there is a table {}.{LEDGER} already", table.schema);
         let hint = "`jobdoctor check` says whether it can be used; nothing is ever replaced";
         return Err(StoreError::new(StoreErrorKind::Unfit, message).hint(hint).into());
     }
-    if let Some(why) = &spec.queue.no_ledger {
-        let message = format!("preset {} takes no ledger: {why}", spec.queue.preset);
+    if let Some(why) = &jobs.queue.no_ledger {
+        let message = format!("preset {} takes no ledger: {why}", jobs.queue.preset);
         return Err(StoreError::new(StoreErrorKind::Unfit, message).hint("the journal keeps every run").into());
     }
     // An open snapshot would block the creation.
@@ -44,31 +44,7 @@ fn run(store: &dyn Store, limits: &Limits, statements: Vec<String>, create: bool
     })
 }
 
-/// The incident: `web2` was killed 14 minutes ago with four jobs, one of them on its last attempt and one with a cancel
-/// request; `media1` followed 41 minutes ago with a long one; `web1` and `media2` are at work. Times are seconds before
-/// now. No worker runs that could renew a lease, so the living hold leases for a month, and the clock of the worker that
-/// makes no sense is a month ahead: the demonstration shows the same tomorrow.
-const JOBS: &str = "
-    INSERT INTO jobs (queue, kind, status, attempts, owner_id, claimed_at, heartbeat_at, lease_expires_at,
-        cancel_requested_at, lease_token, created_at)
-    SELECT column1, column2, column3, column4, column5, unixepoch() - column6, unixepoch() - column7,
-        unixepoch() - column8, unixepoch() - column9, iif(column5 IS NULL, NULL, hex(randomblob(8))), unixepoch() - 7200
-    FROM (VALUES
-        ('mail', 'SendInvoice', 'SUCCEEDED', 1, NULL, NULL, NULL, NULL, NULL),
-        ('mail', 'SendInvoice', 'SUCCEEDED', 0, NULL, NULL, NULL, NULL, NULL),
-        ('media', 'ResizeVideo', 'RUNNING', 1, 'media1:2207', 4410, 2471, 2411, NULL),
-        ('mail', 'SendInvoice', 'RUNNING', 0, 'web2:911', 868, 839, 779, NULL),
-        ('mail', 'SendReminder', 'RUNNING', 4, 'web2:911', 861, 839, 779, NULL),
-        ('reports', 'MonthlyReport', 'CLAIMED', 1, 'web2:912', 846, 841, 781, NULL),
-        ('mail', 'SendReminder', 'RUNNING', 0, 'web2:912', 853, 841, 781, 600),
-        ('mail', 'SendInvoice', 'RUNNING', 0, 'web1:4211', 47, 4, -2592000, NULL),
-        ('media', 'ResizeVideo', 'RUNNING', 0, 'media2:2213', 5190, 9, -2592000, NULL),
-        ('reports', 'MonthlyReport', 'RUNNING', 0, 'web1:4212', 12, -2592000, -2592060, NULL),
-        ('mail', 'SendInvoice', 'QUEUED', 0, NULL, NULL, NULL, NULL, NULL),
-        ('mail', 'SendReminder', 'QUEUED', 0, NULL, NULL, NULL, NULL, NULL),
-        ('media', 'ResizeVideo', 'FAILED', 5, NULL, NULL, NULL, NULL, NULL))";
-
 /// Creates the demonstration database. Its times count from now, by SQLite's clock.
 pub fn demo(path: &Path) -> Result<(), OpsError> {
-    Ok(create_demo_file(path, JOBS)?)
+    Ok(create_demo_file(path)?)
 }

@@ -77,10 +77,10 @@ impl Bound {
         self.confirmed.get(&jobs.claim.lock_table).is_some_and(|keys| keys.contains(&key.exact()))
     }
 
-    pub(super) fn admits(&self, spec: &Jobs, claim: &Claim, step: &Step) -> bool {
+    pub(super) fn admits(&self, jobs: &Jobs, claim: &Claim, step: &Step) -> bool {
         let is_earlier = |began: Timestamp| claim.claimed_at.at().is_none_or(|at| began.is_after(at, Clocks::One));
         // No worker holds a job that waits.
-        self.began.is_none_or(|began| spec.waited() || is_earlier(began))
+        self.began.is_none_or(|began| jobs.waited() || is_earlier(began))
             && self.only.as_ref().is_none_or(|only| only.has(step))
             && !self.tried.has(claim.key.exact())
     }

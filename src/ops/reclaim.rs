@@ -41,9 +41,9 @@ pub(super) enum Cause {
 }
 
 impl Cause {
-    pub(super) fn of(spec: &Jobs, job: &StepJob) -> Cause {
+    pub(super) fn of(jobs: &Jobs, job: &StepJob) -> Cause {
         match job.job.reasons.iter().any(|reason| matches!(reason.proves, Some(Proves::Death | Proves::Age))) {
-            _ if spec.waited() => Cause::Waited,
+            _ if jobs.waited() => Cause::Waited,
             true => Cause::Dead,
             false => Cause::Late,
         }
@@ -292,13 +292,13 @@ pub fn reclaim(
 }
 
 /// Who holds the first rows that were locked, by one statement after the run.
-fn locked_by(store: &dyn Store, limits: &Limits, spec: &Jobs, ended: &mut Ended) -> Vec<LockHolder> {
+fn locked_by(store: &dyn Store, limits: &Limits, jobs: &Jobs, ended: &mut Ended) -> Vec<LockHolder> {
     let mut rows = std::mem::take(&mut ended.locked);
     if rows.is_empty() || limits.interrupt.is_raised() {
         return Vec::new();
     }
     rows.sort_by_key(|(_, owner)| owner.is_none());
-    store.reader(limits, &[]).and_then(|mut reader| reader.row_locks(spec, &rows)).unwrap_or_else(|error| {
+    store.reader(limits, &[]).and_then(|mut reader| reader.row_locks(jobs, &rows)).unwrap_or_else(|error| {
         ended.warnings.push(format!("who holds the locks could not be read: {error}"));
         Vec::new()
     })

@@ -89,40 +89,40 @@ impl Selection {
     }
 
     /// Refuses what this queue cannot serve.
-    pub(super) fn fits(&self, spec: &Jobs, policy: &Policy) -> Result<(), OpsError> {
-        let in_flight = spec.in_flight_names();
+    pub(super) fn fits(&self, jobs: &Jobs, policy: &Policy) -> Result<(), OpsError> {
+        let in_flight = jobs.in_flight_names();
         for state in &self.states {
             if !in_flight.contains(state) {
                 let similar = did_you_mean(state, in_flight.iter().map(String::as_str));
                 let request = Request::State { state: state.clone(), similar, in_flight };
-                return Err(OpsError::unsupported(spec, &request));
+                return Err(OpsError::unsupported(jobs, &request));
             }
         }
         if !self.hosts.is_empty() {
-            hosts_are_named(spec)?;
+            hosts_are_named(jobs)?;
         }
-        self.globs_fit(spec)?;
-        if policy.restart.is_none() { thresholds::fit(spec, policy) } else { Ok(()) }
+        self.globs_fit(jobs)?;
+        if policy.restart.is_none() { thresholds::fit(jobs, policy) } else { Ok(()) }
     }
 
     /// Refuses what this queue cannot serve, and to judge without a threshold where the queue has none.
-    pub fn check(&self, spec: &Jobs, policy: &Policy) -> Result<(), OpsError> {
-        self.fits(spec, policy)?;
-        if policy.older.is_none() && policy.restart.is_none() && spec.needs_threshold() {
-            return Err(OpsError::unsupported(spec, &Request::Threshold));
+    pub fn check(&self, jobs: &Jobs, policy: &Policy) -> Result<(), OpsError> {
+        self.fits(jobs, policy)?;
+        if policy.older.is_none() && policy.restart.is_none() && jobs.needs_threshold() {
+            return Err(OpsError::unsupported(jobs, &Request::Threshold));
         }
         Ok(())
     }
 
     /// Refuses patterns for what this queue does not tell.
-    pub(super) fn globs_fit(&self, spec: &Jobs) -> Result<(), OpsError> {
+    pub(super) fn globs_fit(&self, jobs: &Jobs) -> Result<(), OpsError> {
         for (field, globs, is_known) in [
-            (Field::Queue, &self.queues, spec.claim.queue.is_some()),
-            (Field::Kind, &self.kinds, spec.claim.kind.is_some()),
-            (Field::Owner, &self.owners, spec.owner.id.is_some()),
+            (Field::Queue, &self.queues, jobs.claim.queue.is_some()),
+            (Field::Kind, &self.kinds, jobs.claim.kind.is_some()),
+            (Field::Owner, &self.owners, jobs.owner.id.is_some()),
         ] {
             if !globs.patterns().is_empty() && !is_known {
-                return Err(OpsError::unsupported(spec, &Request::Pattern(field)));
+                return Err(OpsError::unsupported(jobs, &Request::Pattern(field)));
             }
         }
         Ok(())
@@ -150,11 +150,11 @@ impl Selection {
 }
 
 /// Refuses `--host` where owners do not name their host.
-pub(super) fn hosts_are_named(spec: &Jobs) -> Result<(), OpsError> {
-    if spec.owner.host.is_some() {
+pub(super) fn hosts_are_named(jobs: &Jobs) -> Result<(), OpsError> {
+    if jobs.owner.host.is_some() {
         return Ok(());
     }
-    Err(OpsError::unsupported(spec, &Request::Hosts { has_owners: spec.owner.id.is_some() }))
+    Err(OpsError::unsupported(jobs, &Request::Hosts { has_owners: jobs.owner.id.is_some() }))
 }
 
 /// The most names of a kind that are kept.

@@ -5,7 +5,6 @@ use super::plan::Spool;
 use super::progress::{Progress, Silent};
 use crate::model::{Cell, Claim, Engine, Remedy, Standby, Target, Timestamp};
 use crate::output::advice::{self, UnfamiliarStates};
-use crate::preset::ident::{literal, qualified};
 use crate::preset::{
     Catalog, Expr, Jobs, LEDGER, LiveColumn, LiveIndex, LiveSchema, LiveTable, Place, Preset, ResolveError, Shown,
     SpecError, Table, TableInError, Views, Waits, WrittenAt, detect, did_you_mean, near_miss, resolve, telling_columns,
@@ -122,36 +121,36 @@ impl Session<'_> {
             Err(ResolveError::Spec(error)) => return Err(with_near_miss(reader.as_mut(), engine, error)?.into()),
             resolved => resolved?,
         };
-        let spec = &views.claims;
+        let jobs = &views.claims;
         if named.is_none() {
-            states_are_known(reader.as_mut(), &live, spec)?;
+            states_are_known(reader.as_mut(), &live, jobs)?;
         }
         // What is wrong with interrupted jobs otherwise is said where they are asked for.
         if let (true, true, Ok(interrupted)) =
             (preset.has_actions_of_its_own(), views.retries_interrupted(), &views.interrupted)
-            && let Some(at) = reader.ends_as_interrupted(spec, interrupted)?
+            && let Some(at) = reader.ends_as_interrupted(jobs, interrupted)?
         {
             return Err(at.error(advice::ENDS_AS_INTERRUPTED).into());
         }
         let claims = if reader.server().is_some_and(|server| server.standby.is_some()) {
-            without_unlogged_veto(reader.as_mut(), Jobs::clone(spec))?
+            without_unlogged_veto(reader.as_mut(), Jobs::clone(jobs))?
         } else {
-            Jobs::clone(spec)
+            Jobs::clone(jobs)
         };
         let actions_asked_at = preset.has_bent_actions(&self.place.options).then(|| reader.now());
         let shown = Shown { actions_asked_at, ..reader.shown(&claims)? };
         views.claims = Arc::new(Jobs { shown, ..claims });
-        let spec = &views.claims;
-        let table = spec.queue.tables.get(&spec.claim.lock_table);
+        let jobs = &views.claims;
+        let table = jobs.queue.tables.get(&jobs.claim.lock_table);
         let target = Target {
             engine: engine.to_string(),
-            preset: spec.queue.preset.clone(),
-            variants: spec.queue.variants.clone(),
+            preset: jobs.queue.preset.clone(),
+            variants: jobs.queue.variants.clone(),
             name: self.target.map(str::to_owned),
             database: reader.server().map_or(self.store.label(), |server| &server.label).to_owned(),
             identity: None,
             file: None,
-            key: spec.claim.key.iter().map(|column| column.name.clone()).collect(),
+            key: jobs.claim.key.iter().map(|column| column.name.clone()).collect(),
             standby: reader
                 .server()
                 .and_then(|server| server.standby)
@@ -160,7 +159,7 @@ impl Session<'_> {
         };
         let at = |key: &str| (!preset.built_in).then(|| preset.at(key));
         let (caution, mapping, states_at) =
-            (self.store.caution(), at("action"), at(if spec.conditions.ended.is_some() { "ended" } else { "states" }));
+            (self.store.caution(), at("action"), at(if jobs.conditions.ended.is_some() { "ended" } else { "states" }));
         Ok(Snapshot {
             reader,
             jobs: views.claims.clone(),
@@ -216,30 +215,30 @@ impl Snapshot {
     }
 }
 
-fn unfamiliar_states(reader: &mut dyn Reader, live: &LiveSchema, spec: &Jobs) -> Result<Vec<String>, StoreError> {
-    if let Some((_, column)) = state_column(live, spec)
+fn unfamiliar_states(reader: &mut dyn Reader, live: &LiveSchema, jobs: &Jobs) -> Result<Vec<String>, StoreError> {
+    if let Some((_, column)) = state_column(live, jobs)
         // The listing reports a missing right, or `check` all of them together. An enum of known states has no other.
-        && (!column.readable || has_known_labels(live, spec, column))
+        && (!column.readable || has_known_labels(live, jobs, column))
     {
         return Ok(Vec::new());
     }
-    let states = reader.states_in_use(spec)?;
-    Ok(states.iter().map(Cell::to_string).filter(|stored| !is_known(spec, stored)).collect())
+    let states = reader.states_in_use(jobs)?;
+    Ok(states.iter().map(Cell::to_string).filter(|stored| !is_known(jobs, stored)).collect())
 }
 
 /// The state's column, if it is one of the claim's own table, and that table.
-fn state_column<'l>(live: &'l LiveSchema, spec: &Jobs) -> Option<(&'l LiveTable, &'l LiveColumn)> {
-    let table = spec.queue.tables.get(&spec.claim.lock_table)?;
+fn state_column<'l>(live: &'l LiveSchema, jobs: &Jobs) -> Option<(&'l LiveTable, &'l LiveColumn)> {
+    let table = jobs.queue.tables.get(&jobs.claim.lock_table)?;
     let live = live.table(Some(&table.schema), &table.name)?;
-    Some((live, live.column(&spec.claim.own_state()?.name)?))
+    Some((live, live.column(&jobs.claim.own_state()?.name)?))
 }
 
-fn has_known_labels(live: &LiveSchema, spec: &Jobs, column: &LiveColumn) -> bool {
-    live.labels(column).is_some_and(|labels| labels.iter().all(|label| is_known(spec, label)))
+fn has_known_labels(live: &LiveSchema, jobs: &Jobs, column: &LiveColumn) -> bool {
+    live.labels(column).is_some_and(|labels| labels.iter().all(|label| is_known(jobs, label)))
 }
 
-fn is_known(spec: &Jobs, stored: &str) -> bool {
-    spec.queue.states.all().any(|state| state.stored.to_string() == stored)
+fn is_known(jobs: &Jobs, stored: &str) -> bool {
+    jobs.queue.states.all().any(|state| state.stored.to_string() == stored)
 }
 
 /// The most rows whose states are read without an index.
@@ -247,55 +246,50 @@ const MOST_ROWS: u64 = 100_000;
 
 /// Refuses a table that resembles a known one but has states that the preset does not have. An enum of known states
 /// needs no check; else the rows are read, by an index on the state or if they are few.
-fn states_are_known(reader: &mut dyn Reader, live: &LiveSchema, spec: &Jobs) -> Result<(), OpsError> {
-    if let (Some((_, column)), Some(table)) = (state_column(live, spec), spec.queue.tables.get(&spec.claim.lock_table))
-        && !finds_states(reader, live, spec)?
+fn states_are_known(reader: &mut dyn Reader, live: &LiveSchema, jobs: &Jobs) -> Result<(), OpsError> {
+    if let (Some((_, column)), Some(table)) = (state_column(live, jobs), jobs.queue.tables.get(&jobs.claim.lock_table))
+        && !finds_states(reader, live, jobs)?
     {
-        let why = advice::detection_needs_index(&spec.queue.preset, &table.name, MOST_ROWS, &column.name);
+        let why = advice::detection_needs_index(&jobs.queue.preset, &table.name, MOST_ROWS, &column.name);
         return Err(SpecError::whole("detection", why).into());
     }
-    let unknown = unfamiliar_states(reader, live, spec)?;
+    let unknown = unfamiliar_states(reader, live, jobs)?;
     if unknown.is_empty() {
         return Ok(());
     }
-    Err(SpecError::whole("detection", advice::detection_finds_states(&spec.queue.preset, &unknown)).into())
+    Err(SpecError::whole("detection", advice::detection_finds_states(&jobs.queue.preset, &unknown)).into())
 }
 
 /// False if only a look at each of many rows would tell which states they are in.
-fn finds_states(reader: &mut dyn Reader, live: &LiveSchema, spec: &Jobs) -> Result<bool, StoreError> {
-    let Some((live_table, column)) = state_column(live, spec) else {
-        let asked = spec.queue.tables.get(&spec.claim.lock_table).filter(|_| spec.conditions.ended.is_some());
+fn finds_states(reader: &mut dyn Reader, live: &LiveSchema, jobs: &Jobs) -> Result<bool, StoreError> {
+    let Some((live_table, column)) = state_column(live, jobs) else {
+        let asked = jobs.queue.tables.get(&jobs.claim.lock_table).filter(|_| jobs.conditions.ended.is_some());
         return asked.map_or(Ok(true), |table| has_many_rows(reader, table).map(|are_many| !are_many));
     };
     let leads = |index: &LiveIndex| index.condition.is_none() && index.columns.first() == Some(&column.name);
-    let is_told = !column.readable || has_known_labels(live, spec, column) || live_table.indexes.iter().any(leads);
-    let table = spec.queue.tables.get(&spec.claim.lock_table).filter(|_| !is_told);
+    let is_told = !column.readable || has_known_labels(live, jobs, column) || live_table.indexes.iter().any(leads);
+    let table = jobs.queue.tables.get(&jobs.claim.lock_table).filter(|_| !is_told);
     table.map_or(Ok(true), |table| has_many_rows(reader, table).map(|are_many| !are_many))
 }
 
 /// True if a table has more than [`MOST_ROWS`]; it counts no further.
 fn has_many_rows(reader: &mut dyn Reader, table: &Table) -> Result<bool, StoreError> {
-    let name = qualified(&table.schema, &table.name);
-    reader.ask(&format!("SELECT count(*) > {MOST_ROWS} FROM (SELECT 1 FROM {name} LIMIT {MOST_ROWS} + 1) AS counted"))
+    reader.ask(&catalog::has_more_rows(table, MOST_ROWS))
 }
 
 /// A standby has no rows of an unlogged table, and an error where it is asked for them: what such a table would say there is as
 /// what the role may not read.
-fn without_unlogged_veto(reader: &mut dyn Reader, mut spec: Jobs) -> Result<Jobs, StoreError> {
-    for table in spec.claim.veto.iter().flat_map(|veto| &veto.tables).filter_map(|name| spec.queue.tables.get(name)) {
-        let name = literal(&qualified(&table.schema, &table.name));
-        let is_unlogged = format!(
-            "SELECT c.relpersistence = 'u' FROM pg_catalog.pg_class AS c WHERE c.oid = pg_catalog.to_regclass({name})"
-        );
-        if reader.ask(&is_unlogged)? {
-            spec.claim.unread_veto = spec.claim.veto.take().map(|veto| veto.says);
-            spec.claim.precondition.retain(
-                |expr| !matches!(expr, Expr::Sql(sql) if sql.names().any(|name| spec.queue.beside.contains(name))),
+fn without_unlogged_veto(reader: &mut dyn Reader, mut jobs: Jobs) -> Result<Jobs, StoreError> {
+    for table in jobs.claim.veto.iter().flat_map(|veto| &veto.tables).filter_map(|name| jobs.queue.tables.get(name)) {
+        if reader.ask(&catalog::is_unlogged(table))? {
+            jobs.claim.unread_veto = jobs.claim.veto.take().map(|veto| veto.says);
+            jobs.claim.precondition.retain(
+                |expr| !matches!(expr, Expr::Sql(sql) if sql.names().any(|name| jobs.queue.beside.contains(name))),
             );
             break;
         }
     }
-    Ok(spec)
+    Ok(jobs)
 }
 
 /// Says more in the error that no queue was recognised; nothing where a table is named.

@@ -114,10 +114,10 @@ fn cut(read: &[Option<String>], most: usize) -> (Option<String>, u64) {
     (Some(text), left_out)
 }
 
-fn explained(snapshot: &Snapshot, spec: &Jobs, found: &Found, policy: &Policy, limits: [Option<usize>; 2]) -> ShownJob {
+fn explained(snapshot: &Snapshot, jobs: &Jobs, found: &Found, policy: &Policy, limits: [Option<usize>; 2]) -> ShownJob {
     let claim = &found.claim;
-    let (judgement, draft) = snapshot.drafted(spec, claim, found.in_flight, policy);
-    let mut job = Job::of(spec, claim, policy, &judgement, draft.step());
+    let (judgement, draft) = snapshot.drafted(jobs, claim, found.in_flight, policy);
+    let mut job = Job::of(jobs, claim, policy, &judgement, draft.step());
     let checks = if found.in_flight { judgement.checks } else { Vec::new() };
     if !found.in_flight {
         // No worker holds it, so it cannot be stuck.
@@ -125,10 +125,10 @@ fn explained(snapshot: &Snapshot, spec: &Jobs, found: &Found, policy: &Policy, l
         job.reasons = Vec::new();
         job.liveness = None;
     }
-    let (extra, mut texts) = claim.extra.split_at_checked(spec.show.len()).unwrap_or_default();
-    let names = spec.show.iter().map(|(name, _)| name.clone());
+    let (extra, mut texts) = claim.extra.split_at_checked(jobs.show.len()).unwrap_or_default();
+    let names = jobs.show.iter().map(|(name, _)| name.clone());
     let is_unknown = job.verdict == Some(VerdictKind::Unknown);
-    let options = advice::about_options(&spec.cautions).filter(|_| is_unknown);
+    let options = advice::about_options(&jobs.cautions).filter(|_| is_unknown);
     let options = options.map(|(name, text)| (name.clone(), Some(text.clone())));
     let [last_error, payload] = limits.map(|limit| {
         let (read, rest) = texts.split_at_checked(2).filter(|_| limit.is_some())?;

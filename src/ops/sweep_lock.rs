@@ -23,7 +23,7 @@ pub struct LockOptions {
 /// `until`.
 pub(super) fn apply_with_lock(
     writer: &mut dyn Writer,
-    spec: &Jobs,
+    jobs: &Jobs,
     batch: &Batch<'_>,
     recorder: &mut dyn Recorder,
     limits: &Limits,
@@ -31,7 +31,7 @@ pub(super) fn apply_with_lock(
 ) -> BatchReport<StoreError> {
     let mut waited_for: Option<StoreError> = None;
     loop {
-        let mut done = writer.apply(spec, batch, recorder);
+        let mut done = writer.apply(jobs, batch, recorder);
         let waits = done.stop.as_ref().is_some_and(|stop| stop.kind == StoreErrorKind::SweepLockHeld);
         let until = until.min(limits.deadline);
         if !waits || limits.interrupt.is_raised() || Instant::now() >= until {

@@ -9,49 +9,49 @@ use crate::preset::{Jobs, SpecError, StateSource, StepSpec, Waits, did_you_mean}
 use crate::store::{Cutoffs, Detail, StoreErrorKind, Wanted};
 
 /// Why an entry for such queues and kinds would match no job, if the table does not tell them.
-fn matches_nothing(spec: &Jobs, queues: &Globs, kinds: &Globs) -> Option<String> {
-    let asked = [("queue", queues, spec.claim.queue.is_some()), ("kind", kinds, spec.claim.kind.is_some())];
+fn matches_nothing(jobs: &Jobs, queues: &Globs, kinds: &Globs) -> Option<String> {
+    let asked = [("queue", queues, jobs.claim.queue.is_some()), ("kind", kinds, jobs.claim.kind.is_some())];
     let (key, ..) = asked.into_iter().find(|(_, globs, is_known)| !globs.patterns().is_empty() && !is_known)?;
-    Some(format!("preset {} has no {key} column, so this would match no job", spec.queue.preset))
+    Some(format!("preset {} has no {key} column, so this would match no job", jobs.queue.preset))
 }
 
 /// Refuses an entry that could never apply to this queue: the operator relies on it.
-fn entry_fits(spec: &Jobs, entry: &StateLimit, all: &TooLong) -> Result<(), SpecError> {
+fn entry_fits(jobs: &Jobs, entry: &StateLimit, all: &TooLong) -> Result<(), SpecError> {
     let state = &entry.state.text;
-    if let Some(why) = matches_nothing(spec, &entry.queue, &entry.kind) {
+    if let Some(why) = matches_nothing(jobs, &entry.queue, &entry.kind) {
         return Err(entry.state.error(why));
     }
-    let in_flight = spec.in_flight_names();
-    let waiting: Vec<&str> = match spec.claim.state {
-        StateSource::Column(_) => spec.queue.states.waiting.iter().map(|state| state.name.as_str()).collect(),
+    let in_flight = jobs.in_flight_names();
+    let waiting: Vec<&str> = match jobs.claim.state {
+        StateSource::Column(_) => jobs.queue.states.waiting.iter().map(|state| state.name.as_str()).collect(),
         // Jobs that wait are rows of other tables, or of no state at all.
         StateSource::Place(_) => Vec::new(),
     };
     if in_flight.contains(state) {
-        fits_in_flight(spec, entry)?;
-        return ends(spec, entry, all);
+        fits_in_flight(jobs, entry)?;
+        return ends(jobs, entry, all);
     }
     if waiting.contains(&state.as_str()) {
         if entry.since.is_none() {
             let why = format!("jobs in {state} wait without a claim: name the column in `since` that says how long");
             return Err(entry.state.error(why));
         }
-        is_offered(spec, entry)?;
-        return ends(spec, entry, all);
+        is_offered(jobs, entry)?;
+        return ends(jobs, entry, all);
     }
     let known: Vec<&str> = in_flight.iter().map(String::as_str).chain(waiting).collect();
     let hint = did_you_mean(state, known.iter().copied());
     let hint = if hint.is_empty() { format!("; known here: {}", known.join(", ")) } else { hint };
-    let why = format!("preset {} has no state `{state}` in which jobs wait or are in flight{hint}", spec.queue.preset);
+    let why = format!("preset {} has no state `{state}` in which jobs wait or are in flight{hint}", jobs.queue.preset);
     Err(entry.state.error(why))
 }
 
 /// The entries that do not fit the queue, each with the reason.
-pub fn unfit(session: &Session<'_>, spec: &Jobs, too_long: &TooLong) -> Result<Vec<String>, OpsError> {
-    let misfits = too_long.entries.iter().filter_map(|entry| entry_fits(spec, entry, too_long).err());
+pub fn unfit(session: &Session<'_>, jobs: &Jobs, too_long: &TooLong) -> Result<Vec<String>, OpsError> {
+    let misfits = too_long.entries.iter().filter_map(|entry| entry_fits(jobs, entry, too_long).err());
     let mut unfit: Vec<String> = misfits.map(|misfit| misfit.to_string()).collect();
-    let fits = |group: &Group| group.too_long.entries.iter().all(|entry| entry_fits(spec, entry, too_long).is_ok());
-    for group in waited(spec, too_long).into_iter().filter(fits) {
+    let fits = |group: &Group| group.too_long.entries.iter().all(|entry| entry_fits(jobs, entry, too_long).is_ok());
+    for group in waited(jobs, too_long).into_iter().filter(fits) {
         let tried = session.snapshot().and_then(|mut snapshot| {
             let jobs = snapshot.waited(&group.waits)?;
             // Checks the right to read without reading rows: no job is that old.
@@ -74,28 +74,28 @@ pub fn unfit(session: &Session<'_>, spec: &Jobs, too_long: &TooLong) -> Result<V
     Ok(unfit)
 }
 
-fn fits_in_flight(spec: &Jobs, entry: &StateLimit) -> Result<(), SpecError> {
+fn fits_in_flight(jobs: &Jobs, entry: &StateLimit) -> Result<(), SpecError> {
     if let Some(since) = &entry.since {
         let why = format!("jobs in {} are in flight since their claim: leave `since` out", entry.state.text);
         return Err(since.error(why));
     }
-    if spec.claim.claimed_at.is_none() {
+    if jobs.claim.claimed_at.is_none() {
         let why =
-            format!("preset {} does not say when a job was claimed, so its run time is unknown", spec.queue.preset);
+            format!("preset {} does not say when a job was claimed, so its run time is unknown", jobs.queue.preset);
         return Err(entry.state.error(why));
     }
     if entry.action == Action::Wake {
         return Err(entry.state.error(format!("a worker holds a job in {}: it cannot be woken", entry.state.text)));
     }
-    is_offered(spec, entry)
+    is_offered(jobs, entry)
 }
 
 /// Refuses what the preset cannot do to such a job.
-fn is_offered(spec: &Jobs, entry: &StateLimit) -> Result<(), SpecError> {
+fn is_offered(jobs: &Jobs, entry: &StateLimit) -> Result<(), SpecError> {
     let action = entry.action;
     let (section, actions) =
-        if entry.since.is_some() { ("waiting.action", &spec.queue.waiting_actions) } else { ("action", &spec.actions) };
-    if action == Action::Wake && !spec.queue.notify.is_empty() {
+        if entry.since.is_some() { ("waiting.action", &jobs.queue.waiting_actions) } else { ("action", &jobs.actions) };
+    if action == Action::Wake && !jobs.queue.notify.is_empty() {
         return Ok(());
     }
     let why = match actions.get(&action) {
@@ -104,11 +104,11 @@ fn is_offered(spec: &Jobs, entry: &StateLimit) -> Result<(), SpecError> {
             None => return Ok(()),
         },
         None if action == Action::Wake => {
-            format!("preset {} has no `notify`: no worker can be woken", spec.queue.preset)
+            format!("preset {} has no `notify`: no worker can be woken", jobs.queue.preset)
         }
         None => format!(
             "preset {} has no {action} for jobs in {}; in a mapping, write [{section}.{action}]",
-            spec.queue.preset, entry.state.text
+            jobs.queue.preset, entry.state.text
         ),
     };
     Err(entry.state.error(why))
@@ -124,9 +124,9 @@ pub(super) struct Group {
 }
 
 /// The entries about jobs that wait, in groups that keep the order of the file.
-pub(super) fn waited(spec: &Jobs, too_long: &TooLong) -> Vec<Group> {
+pub(super) fn waited(jobs: &Jobs, too_long: &TooLong) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
-    let waits = |entry: &&StateLimit| spec.queue.states.waiting.iter().any(|state| state.name == entry.state.text);
+    let waits = |entry: &&StateLimit| jobs.queue.states.waiting.iter().any(|state| state.name == entry.state.text);
     for entry in too_long.entries.iter().filter(waits) {
         let Some(since) = &entry.since else { continue };
         let key = |entry: &StateLimit| (entry.state.text.clone(), entry.since.as_ref().map(|since| since.text.clone()));
@@ -147,14 +147,14 @@ pub(super) fn waited(spec: &Jobs, too_long: &TooLong) -> Vec<Group> {
 
 /// Refuses an action that leaves the job late by the same entry, at once or through other entries: every sweep would
 /// move it again.
-fn ends(spec: &Jobs, entry: &StateLimit, all: &TooLong) -> Result<(), SpecError> {
+fn ends(jobs: &Jobs, entry: &StateLimit, all: &TooLong) -> Result<(), SpecError> {
     let mut seen = vec![entry.number];
     let mut ahead = vec![entry];
     while let Some(one) = ahead.pop() {
-        for next in all.entries.iter().filter(|next| leads_to(spec, one, next)) {
+        for next in all.entries.iter().filter(|next| leads_to(jobs, one, next)) {
             if next.number == entry.number {
                 let section = if one.since.is_some() { "waiting" } else { "action" };
-                let since = since(spec, next).unwrap_or_default();
+                let since = since(jobs, next).unwrap_or_default();
                 let why = format!(
                     "[{section}.{}] leads to {} and leaves `{since}` as it is, so too_long {} of target {} would move the job \
                      again with every sweep: add `stamp = [\"{since}\"]` to it",
@@ -172,10 +172,10 @@ fn ends(spec: &Jobs, entry: &StateLimit, all: &TooLong) -> Result<(), SpecError>
 }
 
 /// Whether a job that `one` has moved is late by `next` at once.
-fn leads_to(spec: &Jobs, one: &StateLimit, next: &StateLimit) -> bool {
-    let actions = if one.since.is_some() { &spec.queue.waiting_actions } else { &spec.actions };
+fn leads_to(jobs: &Jobs, one: &StateLimit, next: &StateLimit) -> bool {
+    let actions = if one.since.is_some() { &jobs.queue.waiting_actions } else { &jobs.actions };
     let Some(moved) = actions.get(&one.action).filter(|_| one.action != Action::Wake) else { return false };
-    let Some(since) = since(spec, next).filter(|_| moved.to.name == next.state.text) else { return false };
+    let Some(since) = since(jobs, next).filter(|_| moved.to.name == next.state.text) else { return false };
     let sets = |step: &StepSpec| match step {
         StepSpec::Update(assignments) => assignments.iter().any(|a| a.column.name == since),
         StepSpec::Sql { .. } => true,
@@ -184,10 +184,10 @@ fn leads_to(spec: &Jobs, one: &StateLimit, next: &StateLimit) -> bool {
 }
 
 /// The column with the start of the state that the entry is about.
-fn since<'a>(spec: &'a Jobs, entry: &'a StateLimit) -> Option<&'a str> {
+fn since<'a>(jobs: &'a Jobs, entry: &'a StateLimit) -> Option<&'a str> {
     match &entry.since {
         Some(since) => since.text.rsplit('.').next(),
-        None => spec.claim.claimed_at.as_ref().map(|time| time.column.name.as_str()),
+        None => jobs.claim.claimed_at.as_ref().map(|time| time.column.name.as_str()),
     }
 }
 
@@ -202,27 +202,27 @@ pub fn cutoffs(now: Timestamp, policy: &Policy) -> Cutoffs {
 }
 
 /// Refuses thresholds that could never apply to this queue: the operator relies on them.
-pub(super) fn fit(spec: &Jobs, policy: &Policy) -> Result<(), OpsError> {
+pub(super) fn fit(jobs: &Jobs, policy: &Policy) -> Result<(), OpsError> {
     let thresholds = &policy.thresholds;
     let misfit = |what: &str, why: String| {
         let document = format!("{what} of target {}", thresholds.target);
         Err(OpsError::Spec(SpecError::whole(&document, why)))
     };
     for (n, entry) in thresholds.entries.iter().enumerate() {
-        if let Some(why) = matches_nothing(spec, &entry.queue, &entry.kind) {
+        if let Some(why) = matches_nothing(jobs, &entry.queue, &entry.kind) {
             return misfit(&format!("threshold {}", n + 1), why);
         }
     }
-    if thresholds.shortest_max_runtime().is_some() && spec.claim.claimed_at.is_none() {
+    if thresholds.shortest_max_runtime().is_some() && jobs.claim.claimed_at.is_none() {
         let why =
-            format!("preset {} does not say when a job was claimed, so its run time is unknown", spec.queue.preset);
+            format!("preset {} does not say when a job was claimed, so its run time is unknown", jobs.queue.preset);
         return misfit("max_runtime", why);
     }
     policy
         .too_long
         .entries
         .iter()
-        .try_for_each(|entry| entry_fits(spec, entry, &policy.too_long).map_err(OpsError::Spec))
+        .try_for_each(|entry| entry_fits(jobs, entry, &policy.too_long).map_err(OpsError::Spec))
 }
 
 /// The thresholds that apply, as documents repeat them.

@@ -156,12 +156,12 @@ impl<'a> Drafts<'a> {
     }
 
     /// Refuses a record that names columns which the action does not write: it was altered.
-    fn must_be_written_here(&self, step: &Step<End>, spec: &Jobs) -> Result<(), OpsError> {
-        let known = spec.revertible(step.action).unwrap_or_default();
+    fn must_be_written_here(&self, step: &Step<End>, jobs: &Jobs) -> Result<(), OpsError> {
+        let known = jobs.revertible(step.action).unwrap_or_default();
         let mut values = step.stage.row.iter().flat_map(|row| &row.values);
         let is_known = |name: &str| known.iter().any(|column| column.name == name);
         let Some(value) = values.find(|value| !is_known(&value.column)) else { return Ok(()) };
-        let (action, id, preset, column) = (step.action, &step.id, &spec.queue.preset, &value.column);
+        let (action, id, preset, column) = (step.action, &step.id, &jobs.queue.preset, &value.column);
         let message = format!("a {action} of preset {preset} does not write column {column} of job {id} here");
         Err(SpecError::whole(&format!("run {}", self.run_id), message).into())
     }

@@ -158,8 +158,8 @@ pub fn wrong_list(why: &str) -> String {
 pub const TO_IS_ABOUT_CLAIMS: &str = "--to is about claims: no interrupted job is brought back in this run";
 
 /// What is left to do for jobs whose requeue a unique key refuses; empty where they are failed instead.
-pub fn unique_key(policy: &Policy, spec: &Jobs) -> &'static str {
-    match (policy.instead_of_requeue(spec), spec.actions.get(&Action::Fail)) {
+pub fn unique_key(policy: &Policy, jobs: &Jobs) -> &'static str {
+    match (policy.instead_of_requeue(jobs), jobs.actions.get(&Action::Fail)) {
         (Some(_), _) => "",
         (None, Some(fail)) if fail.refused.is_none() => {
             "fail them with --to fail --id ID; if other jobs hold the keys, --if-refused fail does so, or let those \
@@ -170,9 +170,9 @@ pub fn unique_key(policy: &Policy, spec: &Jobs) -> &'static str {
 }
 
 /// The warning of a plan that a unique key will refuse the requeue of these jobs, or that they will be failed for it.
-pub fn refused_beforehand(constraint: &str, ids: &[String], policy: &Policy, spec: &Jobs) -> String {
+pub fn refused_beforehand(constraint: &str, ids: &[String], policy: &Policy, jobs: &Jobs) -> String {
     let shown = first_few(ids, NAMES, ids.len() as u64);
-    let what = match unique_key(policy, spec) {
+    let what = match unique_key(policy, jobs) {
         "" => "jobdoctor fails these instead",
         left => left,
     };
@@ -194,10 +194,10 @@ fn is_about_option((_, text): &(String, String)) -> bool {
 
 /// The line of a plan about what is true of every job of this library; its command prints it. What an option would
 /// settle is said in full.
-pub fn cautions(spec: &Jobs) -> Option<String> {
-    let others = spec.cautions.iter().filter(|caution| !is_about_option(caution));
+pub fn cautions(jobs: &Jobs) -> Option<String> {
+    let others = jobs.cautions.iter().filter(|caution| !is_about_option(caution));
     let names: Vec<&str> = others.map(|(name, _)| name.as_str()).collect();
-    let (all, preset) = (count(names.len() as u64, "caution", "cautions"), &spec.queue.preset);
+    let (all, preset) = (count(names.len() as u64, "caution", "cautions"), &jobs.queue.preset);
     (!names.is_empty()).then(|| format!("{all} about {preset} ({}): jobdoctor presets show {preset}", names.join(", ")))
 }
 

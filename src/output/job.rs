@@ -124,7 +124,7 @@ fn with_detail<S: Serializer>(skipped: &Skipped, serializer: S) -> Result<S::Ok,
 
 impl Job {
     /// What the judge says of a claim, and the step that is drafted for it, if one is.
-    pub fn of(spec: &Jobs, claim: &Claim, policy: &Policy, judgement: &Judgement, step: Option<&Step>) -> Job {
+    pub fn of(jobs: &Jobs, claim: &Claim, policy: &Policy, judgement: &Judgement, step: Option<&Step>) -> Job {
         let reason = |rule, proves, finding: &Finding| Reason { rule, proves, finding: finding.clone() };
         let stuck = |why: &policy::Reason| reason(why.rule.name(), Some(why.proves), &why.finding);
         let mut reasons: Vec<Reason> = match &judgement.verdict {
@@ -135,7 +135,7 @@ impl Job {
         reasons.extend(
             step.and_then(|step| why_failed(claim, policy, step)).map(|lost| reason("max_stalls", None, &lost)),
         );
-        let lease = spec.liveness.iter().zip(&claim.signs).find(|(source, _)| matches!(source, Liveness::Lease { .. }));
+        let lease = jobs.liveness.iter().zip(&claim.signs).find(|(source, _)| matches!(source, Liveness::Lease { .. }));
         Job {
             id: claim.key.to_string(),
             key: claim.key.parts(),
@@ -144,7 +144,7 @@ impl Job {
             state: claim.state.clone(),
             owner: claim.owner.as_ref().map(|owner| owner.name.clone()),
             host: claim.owner.as_ref().and_then(|owner| owner.host.clone()),
-            claimed_at: claim.claimed_at.at().filter(|_| !spec.waited() && !spec.are_interrupted()),
+            claimed_at: claim.claimed_at.at().filter(|_| !jobs.waited() && !jobs.are_interrupted()),
             last_seen_at: judgement.last_seen_at,
             silence_seconds: judgement.silence.map(|silence| silence.as_secs_f64()),
             lease_expires_at: lease.and_then(|(_, sign)| sign.at.at()),

@@ -80,7 +80,7 @@ impl Alerts {
     }
 
     /// The state of a value. An unknown value is a warning if the measure has a range: it must not pass for a good one.
-    pub fn judge(&self, measure: Measure, value: Option<f64>) -> State {
+    pub fn state_at(&self, measure: Measure, value: Option<f64>) -> State {
         let [warning, critical] = [&self.warning, &self.critical].map(|list| Alerts::range(list, measure));
         match value {
             Some(value) if critical.is_some_and(|range| range.alerts(value)) => State::Critical,

@@ -33,18 +33,18 @@ impl Afterwards {
 
 /// What became of a job, by what a snapshot found under its key: the claim, and whether it is in flight. The job was
 /// moved, so a claim in flight is a new one.
-pub fn afterwards(spec: &Jobs, found: Option<(&Claim, bool)>, policy: &Policy, now: Timestamp) -> Afterwards {
+pub fn afterwards(jobs: &Jobs, found: Option<(&Claim, bool)>, policy: &Policy, now: Timestamp) -> Afterwards {
     match found {
-        None if returns_by_delete(spec) => Afterwards::NotInFlight,
+        None if returns_by_delete(jobs) => Afterwards::NotInFlight,
         None => Afterwards::Gone,
-        Some((claim, true)) => match judge(spec, claim, policy, now).verdict {
+        Some((claim, true)) => match judge(jobs, claim, policy, now).verdict {
             verdict @ Verdict::Stuck(_) if verdict.is_death() => Afterwards::StuckAgain,
             _ => Afterwards::PickedUp,
         },
         Some((claim, false)) => {
-            let states = &spec.queue.states;
+            let states = &jobs.queue.states;
             let is = |list: &[crate::preset::StateValue]| list.iter().any(|state| state.name == claim.state);
-            match &spec.claim.state {
+            match &jobs.claim.state {
                 StateSource::Column(_) if is(&states.waiting) => Afterwards::Waiting,
                 StateSource::Column(_) if is(&states.done) => Afterwards::Finished,
                 StateSource::Column(_) if is(&states.failed) || is(&states.cancelled) => Afterwards::Failed,
@@ -55,10 +55,10 @@ pub fn afterwards(spec: &Jobs, found: Option<(&Claim, bool)>, policy: &Policy, n
 }
 
 /// True if a requeue deletes the row under whose key the job is looked up: the claim is a row of its own.
-fn returns_by_delete(spec: &Jobs) -> bool {
+fn returns_by_delete(jobs: &Jobs) -> bool {
     let deletes = |step: &StepSpec| match step {
-        StepSpec::Sql { sql, .. } => sql.touches().contains(&(Touch::Delete, spec.claim.lock_table.as_str())),
+        StepSpec::Sql { sql, .. } => sql.touches().contains(&(Touch::Delete, jobs.claim.lock_table.as_str())),
         StepSpec::Update(_) => false,
     };
-    spec.actions.get(&crate::model::Action::Requeue).is_some_and(|moved| moved.steps.iter().any(deletes))
+    jobs.actions.get(&crate::model::Action::Requeue).is_some_and(|moved| moved.steps.iter().any(deletes))
 }

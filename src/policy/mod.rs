@@ -100,9 +100,9 @@ impl Policy {
     }
 
     /// How long a claim may run: the row's own word, else an entry's, else the target's, else the preset's.
-    pub(super) fn max_runtime_for(&self, spec: &Jobs, claim: &Claim) -> Option<Allowed> {
+    pub(super) fn max_runtime_for(&self, jobs: &Jobs, claim: &Claim) -> Option<Allowed> {
         let said = |set_by: SetBy| move |span: Duration| Allowed { span, set_by };
-        let on_row = matches!(spec.rules.max_runtime, Some(MaxRuntime::Column(_)));
+        let on_row = matches!(jobs.rules.max_runtime, Some(MaxRuntime::Column(_)));
         let row = claim.max_runtime.filter(|_| on_row).map(said(SetBy::Row));
         let find = || self.thresholds.find(claim.queue.as_deref(), claim.kind.as_deref(), |entry| entry.max_runtime);
         row.or_else(find)
@@ -119,10 +119,10 @@ impl Policy {
     }
 
     /// The fail of a job whose requeue a unique key refuses, if the operator or the requeue itself asks for it.
-    pub fn instead_of_requeue<'s>(&self, spec: &'s Jobs) -> Option<&'s ActionSpec> {
+    pub fn instead_of_requeue<'s>(&self, jobs: &'s Jobs) -> Option<&'s ActionSpec> {
         let asks = |requeue: &ActionSpec| self.fails_refused || requeue.fails_refused;
-        let is_asked = !spec.waited() && spec.actions.get(&Action::Requeue).is_some_and(asks);
-        spec.actions.get(&Action::Fail).filter(|fail| is_asked && fail.refused.is_none())
+        let is_asked = !jobs.waited() && jobs.actions.get(&Action::Requeue).is_some_and(asks);
+        jobs.actions.get(&Action::Fail).filter(|fail| is_asked && fail.refused.is_none())
     }
 
     /// True if evidence from outside a claim's row can make it stuck or unknown: then no pre-filter by columns may

@@ -84,8 +84,8 @@ impl PlannedActions {
 }
 
 /// Drafts what to do about one claim. The same draft serves the dry run and the apply.
-pub fn draft(spec: &Jobs, claim: &Claim, judgement: &Judgement, policy: &Policy) -> Draft {
-    match chosen(spec, claim, judgement, policy) {
+pub fn draft(jobs: &Jobs, claim: &Claim, judgement: &Judgement, policy: &Policy) -> Draft {
+    match chosen(jobs, claim, judgement, policy) {
         Ok(step) => Draft::Step(Box::new(step)),
         Err(skipped) => Draft::Skipped(skipped),
     }
@@ -105,7 +105,7 @@ fn skipped<T>(reason: SkipReason, findings: impl IntoIterator<Item = Finding>) -
     Err(Skipped { reason, findings: findings.into_iter().collect() })
 }
 
-fn chosen(spec: &Jobs, claim: &Claim, judgement: &Judgement, policy: &Policy) -> Result<Step, Skipped> {
+fn chosen(jobs: &Jobs, claim: &Claim, judgement: &Judgement, policy: &Policy) -> Result<Step, Skipped> {
     let reasons = match &judgement.verdict {
         Verdict::Healthy => {
             let mut clear = judgement.checks.iter().filter(|check| check.result == super::CheckResult::Clear);
@@ -132,11 +132,11 @@ fn chosen(spec: &Jobs, claim: &Claim, judgement: &Judgement, policy: &Policy) ->
     let mut lost = None;
     let (action, fail_code) = match (policy.to, by_rule) {
         (Some(to), _) => (to, FailCode::ByOperator),
-        (None, _) if claim.cancel_requested && offers(spec, Action::Cancel) => (Action::Cancel, FailCode::ByOperator),
+        (None, _) if claim.cancel_requested && offers(jobs, Action::Cancel) => (Action::Cancel, FailCode::ByOperator),
         // A requeue counts attempts and losses, also if a rule asks for it.
         (None, Some(by_rule)) if by_rule != Action::Requeue => (by_rule, FailCode::LimitExceeded),
         (None, None) if reason.rule == Rule::DeadlinePassed => (Action::Fail, FailCode::LimitExceeded),
-        (None, _) if is_exhausted(spec, claim)? => {
+        (None, _) if is_exhausted(jobs, claim)? => {
             let is_lost = reasons.iter().any(|reason| reason.proves != Proves::Trouble);
             (Action::Fail, if is_lost { FailCode::WorkerLost } else { FailCode::LimitExceeded })
         }
@@ -145,21 +145,21 @@ fn chosen(spec: &Jobs, claim: &Claim, judgement: &Judgement, policy: &Policy) ->
             (if lost.is_some() { Action::Fail } else { Action::Requeue }, FailCode::LimitExceeded)
         }
     };
-    let Some(moved) = spec.actions.get(&action) else {
-        let not_offered = Finding::NotOffered(spec.queue.preset.clone(), action);
+    let Some(moved) = jobs.actions.get(&action) else {
+        let not_offered = Finding::NotOffered(jobs.queue.preset.clone(), action);
         return skipped(SkipReason::ActionNotOffered, lost.into_iter().chain([not_offered]));
     };
-    let mut skips = spec.skips.iter().zip(&claim.skips);
+    let mut skips = jobs.skips.iter().zip(&claim.skips);
     let skip = skips.find(|(skip, applies)| **applies && skip.actions.contains(&action));
     let skip = skip.map(|(skip, _)| Finding::Preset(skip.reason.clone()));
     // What jobdoctor does not retry may be retried by the library's own command, unless it is to be left alone.
-    if let (true, Some(why)) = (spec.are_interrupted(), &skip) {
+    if let (true, Some(why)) = (jobs.are_interrupted(), &skip) {
         return skipped(SkipReason::Preset, [why.clone()]);
     }
     if let Some(why) = &moved.refused {
         return skipped(SkipReason::ActionRefused, lost.into_iter().chain([Finding::Preset(why.clone())]));
     }
-    if action == Action::Requeue && is_exhausted(spec, claim)? {
+    if action == Action::Requeue && is_exhausted(jobs, claim)? {
         return skipped(SkipReason::AttemptsExhausted, None);
     }
     if let (Action::Requeue, Some(lost)) = (action, spent(claim, policy)?) {
@@ -179,7 +179,7 @@ fn chosen(spec: &Jobs, claim: &Claim, judgement: &Judgement, policy: &Policy) ->
         state: claim.state.clone(),
         state_after: moved.to.name.clone(),
         attempts: claim.attempts.as_integer(),
-        attempts_after: attempts_after(spec, claim, moved)?,
+        attempts_after: attempts_after(jobs, claim, moved)?,
         rules: rules.map(str::to_owned).collect(),
         stage: Write::Act {
             precondition: claim.precondition.clone(),
@@ -189,13 +189,13 @@ fn chosen(spec: &Jobs, claim: &Claim, judgement: &Judgement, policy: &Policy) ->
     })
 }
 
-fn offers(spec: &Jobs, action: Action) -> bool {
-    spec.actions.get(&action).is_some_and(|moved| moved.refused.is_none())
+fn offers(jobs: &Jobs, action: Action) -> bool {
+    jobs.actions.get(&action).is_some_and(|moved| moved.refused.is_none())
 }
 
 /// The counter after an action; `None` where the table has none, or holds NULL and keeps it.
-fn attempts_after(spec: &Jobs, claim: &Claim, moved: &ActionSpec) -> Result<Option<i64>, Skipped> {
-    if spec.attempts.column.is_none() {
+fn attempts_after(jobs: &Jobs, claim: &Claim, moved: &ActionSpec) -> Result<Option<i64>, Skipped> {
+    if jobs.attempts.column.is_none() {
         return Ok(None);
     }
     let before = match (&claim.attempts, moved.attempts) {
@@ -215,8 +215,8 @@ fn no_integer(what: &str, value: &Cell) -> Finding {
 }
 
 /// Whether the job would have used up its attempts after a requeue.
-fn is_exhausted(spec: &Jobs, claim: &Claim) -> Result<bool, Skipped> {
-    if spec.attempts.exhausted == Exhausted::Leave {
+fn is_exhausted(jobs: &Jobs, claim: &Claim) -> Result<bool, Skipped> {
+    if jobs.attempts.exhausted == Exhausted::Leave {
         return Ok(false);
     }
     let max = match &claim.max_attempts {
@@ -224,9 +224,9 @@ fn is_exhausted(spec: &Jobs, claim: &Claim) -> Result<bool, Skipped> {
         Cell::Integer(max) => *max,
         other => return skipped(SkipReason::AttemptsUnreadable, [no_integer("the maximum of attempts", other)]),
     };
-    let Some(requeue) = spec.actions.get(&Action::Requeue) else { return Ok(false) };
-    let Some(after) = attempts_after(spec, claim, requeue)? else { return Ok(false) };
-    Ok(match spec.attempts.max_counts {
+    let Some(requeue) = jobs.actions.get(&Action::Requeue) else { return Ok(false) };
+    let Some(after) = attempts_after(jobs, claim, requeue)? else { return Ok(false) };
+    Ok(match jobs.attempts.max_counts {
         MaxCounts::Runs => after >= max,
         MaxCounts::Retries => after > max,
     })

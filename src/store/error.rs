@@ -70,10 +70,10 @@ impl StoreError {
     }
 
     /// Adds to the error of a statement that reads which keys of the preset it may be about: the database does not say.
-    pub(super) fn of_expressions(self, spec: &Jobs) -> StoreError {
+    pub(super) fn of_expressions(self, jobs: &Jobs) -> StoreError {
         // A check is a statement of its own.
         let keys: Vec<&str> =
-            spec.computed.iter().map(String::as_str).filter(|key| !key.starts_with("check.")).collect();
+            jobs.computed.iter().map(String::as_str).filter(|key| !key.starts_with("check.")).collect();
         if !matches!(self.kind, StoreErrorKind::RowData | StoreErrorKind::Unfit) || keys.is_empty() {
             return self;
         }
@@ -81,7 +81,7 @@ impl StoreError {
         let hint = format!(
             "one of these of preset {} may fail: {}. Each must be of the type that its declaration asks for (Postgres: a cast, as in \
              `(j.meta ->> 'beat')::bigint`), and give NULL instead of failing where a row holds no such value{databases}",
-            spec.queue.preset,
+            jobs.queue.preset,
             keys.join(", ")
         );
         self.hint(hint)

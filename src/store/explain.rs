@@ -31,11 +31,11 @@ impl fmt::Display for Refusal {
 
 pub(super) fn explain_actions<S: ReadSession>(
     session: &mut S,
-    spec: &Jobs,
+    jobs: &Jobs,
     now: Timestamp,
 ) -> Result<Vec<Refusal>, StoreError> {
-    let mut run = Explaining { session, spec, now, asked: BTreeSet::new(), refusals: Vec::new() };
-    for (action, moved) in &spec.actions {
+    let mut run = Explaining { session, jobs, now, asked: BTreeSet::new(), refusals: Vec::new() };
+    for (action, moved) in &jobs.actions {
         run.action(*action, moved)?;
         if let Some(delayed) = &moved.delayed {
             let before = run.refusals.len();
@@ -57,7 +57,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 struct Explaining<'a, S> {
     session: &'a mut S,
-    spec: &'a Jobs,
+    jobs: &'a Jobs,
     now: Timestamp,
     asked: BTreeSet<String>,
     refusals: Vec<Refusal>,
@@ -68,14 +68,14 @@ impl<S: ReadSession> Explaining<'_, S> {
         if moved.refused.is_some() || moved.steps.is_empty() {
             return Ok(());
         }
-        let statements = statements(self.spec, self.session, action, moved, self.now);
+        let statements = statements(self.jobs, self.session, action, moved, self.now);
         statements.iter().try_for_each(|statement| self.explain(Some((action, moved)), &moved.at, statement))?;
-        if self.spec.shown.actions_asked_at.is_some() { self.lead(action, moved) } else { Ok(()) }
+        if self.jobs.shown.actions_asked_at.is_some() { self.lead(action, moved) } else { Ok(()) }
     }
 
     /// Refuses an action that leads a row in flight elsewhere than it says, or each of those that are made up.
     fn lead(&mut self, action: Action, moved: &ActionSpec) -> Result<(), StoreError> {
-        let statements = sql::led_astray(self.spec, self.session.dialect(), moved, self.now);
+        let statements = sql::led_astray(self.jobs, self.session.dialect(), moved, self.now);
         for (statement, is_made_up) in statements.iter().zip([false, true]) {
             self.session.begin_short(PATIENCE)?;
             let counted = self.session.query(statement);
@@ -97,8 +97,8 @@ impl<S: ReadSession> Explaining<'_, S> {
     }
 
     fn wake_ups(&mut self) -> Result<(), StoreError> {
-        let statements = sql::notifications(self.spec, self.session.dialect(), Some("queue"), 1);
-        let mut both = statements.iter().zip(&self.spec.queue.notify);
+        let statements = sql::notifications(self.jobs, self.session.dialect(), Some("queue"), 1);
+        let mut both = statements.iter().zip(&self.jobs.queue.notify);
         both.try_for_each(|(statement, notify)| self.explain(None, &notify.at, statement))
     }
 
@@ -111,7 +111,7 @@ impl<S: ReadSession> Explaining<'_, S> {
         if !self.asked.insert(statement.sql.clone()) {
             return Ok(());
         }
-        match self.session.explain(self.spec, statement) {
+        match self.session.explain(self.jobs, statement) {
             Ok(()) => Ok(()),
             Err(error) if error.is_refusal() => {
                 let at = action.and_then(|(_, moved)| column_named(moved, &error)).unwrap_or(at).clone();
@@ -131,7 +131,7 @@ impl<S: ReadSession> Explaining<'_, S> {
 
 /// Every statement that [`SqlWriter`](super::batch::SqlWriter) would send for one batch.
 fn statements<S: ReadSession>(
-    spec: &Jobs,
+    jobs: &Jobs,
     session: &S,
     action: Action,
     moved: &ActionSpec,
@@ -139,24 +139,24 @@ fn statements<S: ReadSession>(
 ) -> Vec<Statement> {
     let dialect = session.dialect();
     // No keys, so that none of their values is cast. SQLite has no empty list of rows, so there it is one of NULLs.
-    let nulls = Key(vec![Cell::Null; spec.claim.key.len()]);
+    let nulls = Key(vec![Cell::Null; jobs.claim.key.len()]);
     let keys: Vec<&Key> = if dialect.engine() == Engine::Sqlite { vec![&nulls] } else { Vec::new() };
     let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (*key, "")).collect();
     let mut list = Vec::new();
-    if let Some(row) = spec.owner.row.as_ref().filter(|_| dialect.engine() == Engine::Postgres) {
+    if let Some(row) = jobs.owner.row.as_ref().filter(|_| dialect.engine() == Engine::Postgres) {
         if row.can_lock {
-            list.extend([true, false].map(|are_locked| sql::evidence_rows(spec, dialect, row, &keys, are_locked)));
+            list.extend([true, false].map(|are_locked| sql::evidence_rows(jobs, dialect, row, &keys, are_locked)));
         }
-        list.push(sql::evidence_writers(spec, dialect, &row.table));
+        list.push(sql::evidence_writers(jobs, dialect, &row.table));
     }
-    list.push(sql::verify(spec, dialect, (action, moved.locks_for_update), spec.recorded(action).as_deref(), &rows));
-    list.push(sql::reread(spec, dialect, action, &rows));
-    list.push(sql::shared_keys(spec, dialect, &rows));
-    list.extend(spec.claim.guard.as_ref().map(|guard| sql::guard(spec, dialect, guard, &rows)));
-    list.extend(spec.recorded(action).map(|columns| sql::images(spec, dialect, &columns, &keys, None)));
-    list.extend(sql::left_behind(spec, dialect, moved, &keys));
+    list.push(sql::verify(jobs, dialect, (action, moved.locks_for_update), jobs.recorded(action).as_deref(), &rows));
+    list.push(sql::reread(jobs, dialect, action, &rows));
+    list.push(sql::shared_keys(jobs, dialect, &rows));
+    list.extend(jobs.claim.guard.as_ref().map(|guard| sql::guard(jobs, dialect, guard, &rows)));
+    list.extend(jobs.recorded(action).map(|columns| sql::images(jobs, dialect, &columns, &keys, None)));
+    list.extend(sql::left_behind(jobs, dialect, moved, &keys));
     let why = (REASON, FailCode::default());
-    let acts = sql::acts(spec, dialect, moved, &keys, (now, now), why).into_iter().map(|act| act.statement);
+    let acts = sql::acts(jobs, dialect, moved, &keys, (now, now), why).into_iter().map(|act| act.statement);
     list.into_iter().chain(acts).collect()
 }
 
@@ -174,20 +174,20 @@ fn column_named<'m>(moved: &'m ActionSpec, error: &StoreError) -> Option<&'m Wri
 /// ended, so that it might be brought back.
 pub(super) fn ends_as_interrupted<S: ReadSession>(
     session: &mut S,
-    spec: &Jobs,
+    jobs: &Jobs,
     interrupted: &Jobs,
     now: Timestamp,
 ) -> Result<Option<WrittenAt>, StoreError> {
     let table =
         |of: &Jobs| of.queue.tables.get(&of.claim.lock_table).map(|table| (table.schema.clone(), table.name.clone()));
-    let (is_own, other) = (table(spec) == table(interrupted), interrupted.claim.lock_table.as_str());
+    let (is_own, other) = (table(jobs) == table(interrupted), interrupted.claim.lock_table.as_str());
     let ends = |action: &Action| matches!(action, Action::Fail | Action::Cancel | Action::TimeOut);
-    for (action, moved) in spec.actions.iter().chain(&spec.queue.waiting_actions) {
+    for (action, moved) in jobs.actions.iter().chain(&jobs.queue.waiting_actions) {
         let touches = |touch, table: &str| {
             let mut written = moved.steps.iter().filter_map(StepSpec::sql);
             written.any(|sql| sql.touches().contains(&(touch, table)))
         };
-        if !ends(action) || moved.refused.is_some() || touches(Touch::Delete, &spec.claim.lock_table) && is_own {
+        if !ends(action) || moved.refused.is_some() || touches(Touch::Delete, &jobs.claim.lock_table) && is_own {
             continue;
         }
         if !is_own {
@@ -204,7 +204,7 @@ pub(super) fn ends_as_interrupted<S: ReadSession>(
         };
         for code in codes {
             let why = (now, (REASON, *code));
-            for (statement, is_of_rows) in sql::left_as_interrupted(spec, interrupted, session.dialect(), moved, why) {
+            for (statement, is_of_rows) in sql::left_as_interrupted(jobs, interrupted, session.dialect(), moved, why) {
                 session.begin_short(PATIENCE)?;
                 let selected = session.query(&statement);
                 session.end_short()?;
@@ -228,7 +228,7 @@ pub(super) fn ends_as_interrupted<S: ReadSession>(
 /// are looked at, if there are any.
 pub(super) fn key_holders<S: Session>(
     session: &mut S,
-    spec: &Jobs,
+    jobs: &Jobs,
     action: &ActionSpec,
     keys: &[&Key],
     refusals: &[RowError],
@@ -236,18 +236,18 @@ pub(super) fn key_holders<S: Session>(
 ) -> Result<Vec<(usize, RowError)>, StoreError> {
     let mut found = Vec::new();
     let dialect = session.dialect();
-    let Some(statement) = sql::unique_keys(spec, dialect).filter(|_| !keys.is_empty()) else { return Ok(found) };
+    let Some(statement) = sql::unique_keys(jobs, dialect).filter(|_| !keys.is_empty()) else { return Ok(found) };
     let code = match dialect.engine() {
         Engine::Postgres => "23505",
         Engine::Sqlite => "SQLITE_CONSTRAINT_UNIQUE",
     };
     let rows = session.query(&statement)?;
-    for index in rows.iter().filter_map(|row| sql::unique_key(spec, dialect, action, row)) {
+    for index in rows.iter().filter_map(|row| sql::unique_key(jobs, dialect, action, row)) {
         let mut of_index = refusals.iter().filter(|refusal| refusal.constraint.as_ref() == Some(&index.constraint));
         if !refusals.is_empty() && of_index.next().is_none() {
             continue;
         }
-        for row in session.query(&sql::key_holders(spec, dialect, action, &index, keys, (now, reason)))? {
+        for row in session.query(&sql::key_holders(jobs, dialect, action, &index, keys, (now, reason)))? {
             let [Cell::Integer(n), holder @ ..] = row.as_slice() else { continue };
             let message = format!("job {} has its unique key already", Key(holder.to_vec()));
             let (sqlstate, constraint) = (Some(code.to_owned()), Some(index.constraint.clone()));

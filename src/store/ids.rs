@@ -13,8 +13,8 @@ use std::time::Duration;
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl<S: ReadSession> SqlReader<S> {
-    pub(super) fn find_ids(&mut self, spec: &Jobs, ids: &[String]) -> Result<Vec<Found>, StoreError> {
-        let meant = self.keys_meant(spec, ids)?;
+    pub(super) fn find_ids(&mut self, jobs: &Jobs, ids: &[String]) -> Result<Vec<Found>, StoreError> {
+        let meant = self.keys_meant(jobs, ids)?;
         let mut named: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let mut keys: Vec<Key> = Vec::new();
         for (key, id) in meant {
@@ -26,7 +26,7 @@ impl<S: ReadSession> SqlReader<S> {
                 names.push(id.clone());
             }
         }
-        let mut found: Vec<Found> = (self.rows_of(spec, &keys)?.into_iter())
+        let mut found: Vec<Found> = (self.rows_of(jobs, &keys)?.into_iter())
             .map(|(claim, in_flight)| {
                 let names = named.get(&claim.key.exact()).cloned().unwrap_or_default();
                 Found { claim, in_flight, names }
@@ -35,7 +35,7 @@ impl<S: ReadSession> SqlReader<S> {
         // An id means the job that is printed like that. Only if there is none, it means a job with that as another
         // spelling; a quoted id has no other.
         let printed: BTreeSet<String> = found.iter().map(|found| found.claim.key.to_string()).collect();
-        let columns = spec.claim.key.len();
+        let columns = jobs.claim.key.len();
         for Found { claim, names, .. } in &mut found {
             let id = claim.key.to_string();
             names.retain(|name| *name == id || !(printed.contains(name) || is_quoted(name, columns)));
@@ -45,9 +45,9 @@ impl<S: ReadSession> SqlReader<S> {
     }
 
     /// The keys that these ids may mean, each with its id.
-    fn keys_meant<'i>(&mut self, spec: &Jobs, ids: &'i [String]) -> Result<Vec<(Key, &'i String)>, StoreError> {
+    fn keys_meant<'i>(&mut self, jobs: &Jobs, ids: &'i [String]) -> Result<Vec<(Key, &'i String)>, StoreError> {
         let engine = self.session.dialect().engine();
-        let columns = &spec.claim.key;
+        let columns = &jobs.claim.key;
         let keys = ids.iter().flat_map(|id| keys_of(engine, columns, id).into_iter().map(move |key| (key, id)));
         let meant: Vec<_> = keys.collect();
         if engine == Engine::Sqlite || columns.iter().all(|column| read_by_server(column).is_none()) {
@@ -91,11 +91,11 @@ impl<S: ReadSession> SqlReader<S> {
         }
     }
 
-    pub(super) fn rows_of(&mut self, spec: &Jobs, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {
+    pub(super) fn rows_of(&mut self, jobs: &Jobs, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {
         let mut found = Vec::new();
         for chunk in keys.chunks(LOOKUP) {
             let keys: Vec<&Key> = chunk.iter().collect();
-            let (statement, projection) = sql::find(spec, self.session.dialect(), &keys);
+            let (statement, projection) = sql::find(jobs, self.session.dialect(), &keys);
             let mut rows = self.session.query(&statement)?;
             let claims = rows.iter_mut().map(|row| projection.claim(row));
             // A collation or an affinity may match another key, which may be in another chunk.

@@ -82,16 +82,16 @@ pub trait Reader {
     fn sample(&mut self, sql: &str, time: Duration) -> Result<Vec<Vec<Cell>>, StoreError>;
 
     /// The number that a query of the preset gives; NULL, no row and any other value count as 0.
-    fn number(&mut self, spec: &Jobs, sql: &Template) -> Result<u64, StoreError>;
+    fn number(&mut self, jobs: &Jobs, sql: &Template) -> Result<u64, StoreError>;
 
     /// How many jobs ended, well or not, at or after that instant; `None` where the preset has no such count.
-    fn ended(&mut self, spec: &Jobs, since: Timestamp) -> Result<Option<u64>, StoreError>;
+    fn ended(&mut self, jobs: &Jobs, since: Timestamp) -> Result<Option<u64>, StoreError>;
 
     /// The distinct values of the state column; none if the state is a place.
-    fn states_in_use(&mut self, spec: &Jobs) -> Result<Vec<Cell>, StoreError>;
+    fn states_in_use(&mut self, jobs: &Jobs) -> Result<Vec<Cell>, StoreError>;
 
     /// The number of rows of the claim's own table in these stored states, counted no further than `most`.
-    fn count_in_states(&mut self, spec: &Jobs, states: &[String], most: u64) -> Result<u64, StoreError>;
+    fn count_in_states(&mut self, jobs: &Jobs, states: &[String], most: u64) -> Result<u64, StoreError>;
 
     /// Hands over claims, each exactly once, in no promised order. For [`Wanted::Suspects`] healthy claims may be among
     /// them, but none that the judge would call stuck or unknown is left out. Claims that were handed over before an
@@ -101,7 +101,7 @@ pub trait Reader {
     /// further round trip; what of it cannot be read within a moment is named there, and is no error.
     fn scan_until(
         &mut self,
-        spec: &Jobs,
+        jobs: &Jobs,
         wanted: &Wanted,
         detail: Detail,
         most: Option<u64>,
@@ -111,31 +111,31 @@ pub trait Reader {
 
     /// What this snapshot shows beyond single claims. No zone is shown if reading that fails, after which the snapshot goes
     /// on, or takes too long.
-    fn shown(&mut self, spec: &Jobs) -> Result<Shown, StoreError>;
+    fn shown(&mut self, jobs: &Jobs) -> Result<Shown, StoreError>;
 
     /// Looks up jobs by id, in flight or not. An id without a row is left out. The snapshot goes on after an error.
-    fn find(&mut self, spec: &Jobs, ids: &[String]) -> Result<Vec<Found>, StoreError>;
+    fn find(&mut self, jobs: &Jobs, ids: &[String]) -> Result<Vec<Found>, StoreError>;
 
     /// Counts the due jobs of a queue that wait since before that instant, up to [`WaitingSide::MOST`] and one.
     fn due_before(&mut self, due: &DueSpec, queue: Option<&str>, since: Timestamp) -> Result<u64, StoreError>;
 
     /// Looks up jobs by key, and says of each whether it is in flight. A key without a row is left out.
-    fn find_keys(&mut self, spec: &Jobs, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError>;
+    fn find_keys(&mut self, jobs: &Jobs, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError>;
 
-    fn in_flight(&mut self, spec: &Jobs) -> Result<u64, StoreError>;
+    fn in_flight(&mut self, jobs: &Jobs) -> Result<u64, StoreError>;
 
     /// Hands over each owner with a number of claims, in no promised order; `None` for claims without an owner. An
     /// owner may come several times, to be added up. The sum is [`Reader::in_flight`].
-    fn count_by_owner(&mut self, spec: &Jobs, each: &mut dyn FnMut(Option<&Owner>, u64)) -> Result<(), StoreError>;
+    fn count_by_owner(&mut self, jobs: &Jobs, each: &mut dyn FnMut(Option<&Owner>, u64)) -> Result<(), StoreError>;
 
     /// Counts the rows of the claim's table by queue, state and, with `by_kind`, kind. Reads the whole table. Nothing
     /// if the state is a place.
-    fn count_by_state(&mut self, spec: &Jobs, by_kind: bool) -> Result<Vec<RowCount>, StoreError>;
+    fn count_by_state(&mut self, jobs: &Jobs, by_kind: bool) -> Result<Vec<RowCount>, StoreError>;
 
     /// Hands over runs that ended well, each once, in no promised order. `runs` says where the queue keeps them.
     fn finished(
         &mut self,
-        spec: &Jobs,
+        jobs: &Jobs,
         runs: &Runs,
         wanted: &WantedRuns,
         each: &mut dyn FnMut(FinishedRun),
@@ -143,32 +143,32 @@ pub trait Reader {
 
     /// The rows of these keys as a record keeps them, with these columns of the claim's own table; `None` for a missing
     /// row.
-    fn images(&mut self, spec: &Jobs, columns: &[&Column], keys: &[Key]) -> Result<Vec<Option<RowImage>>, StoreError>;
+    fn images(&mut self, jobs: &Jobs, columns: &[&Column], keys: &[Key]) -> Result<Vec<Option<RowImage>>, StoreError>;
 
     /// The jobs of these keys, by their places, whose rows an action cannot write because another row that is there
     /// holds a unique key already, each with the refusal. Nothing where that cannot be told within a moment.
     fn key_holders(
         &mut self,
-        spec: &Jobs,
+        jobs: &Jobs,
         action: &ActionSpec,
         keys: &[Key],
     ) -> Result<Vec<(usize, RowError)>, StoreError>;
 
     /// Who holds the rows of these keys, or those of their owners, where these have one: such rows come first. Nothing where
     /// the engine does not tell.
-    fn row_locks(&mut self, spec: &Jobs, rows: &[(Key, Option<Cell>)]) -> Result<Vec<LockHolder>, StoreError>;
+    fn row_locks(&mut self, jobs: &Jobs, rows: &[(Key, Option<Cell>)]) -> Result<Vec<LockHolder>, StoreError>;
 
     /// The transactions that have held locks on the queue's tables for ten minutes, and those of which this role may not
     /// see for how long; nothing where the engine does not tell. The snapshot goes on after an error.
-    fn long_locks(&mut self, spec: &Jobs) -> Result<Vec<LockHolder>, StoreError>;
+    fn long_locks(&mut self, jobs: &Jobs) -> Result<Vec<LockHolder>, StoreError>;
 
     /// What the database refuses of the queue's actions and wake-ups: it explains every statement that a writer would
     /// send, and runs none.
-    fn explain_actions(&mut self, spec: &Jobs) -> Result<Vec<Refusal>, StoreError>;
+    fn explain_actions(&mut self, jobs: &Jobs) -> Result<Vec<Refusal>, StoreError>;
 
     /// Where the first action stands that leaves a job which a rule, the operator or a unique key ended so that the
     /// condition on `interrupted` jobs may select it. Nothing is written.
-    fn ends_as_interrupted(&mut self, spec: &Jobs, interrupted: &Jobs) -> Result<Option<WrittenAt>, StoreError>;
+    fn ends_as_interrupted(&mut self, jobs: &Jobs, interrupted: &Jobs) -> Result<Option<WrittenAt>, StoreError>;
 
     /// The newest runs of the ledger, newest first.
     fn ledger_runs(&mut self, ledger: &LedgerSpec, limit: u64) -> Result<Vec<LedgerRun>, StoreError>;
@@ -193,19 +193,19 @@ pub trait Reader {
     ) -> Result<(), StoreError>;
 
     /// When a sweep of this queue last moved a job, if that was `within` this time; `None` without a ledger too.
-    fn last_sweep(&mut self, spec: &Jobs, within: Duration) -> Result<Option<Timestamp>, StoreError>;
+    fn last_sweep(&mut self, jobs: &Jobs, within: Duration) -> Result<Option<Timestamp>, StoreError>;
 }
 
 impl dyn Reader + '_ {
     /// [`Reader::scan_until`] the end.
     pub fn scan(
         &mut self,
-        spec: &Jobs,
+        jobs: &Jobs,
         wanted: &Wanted,
         detail: Detail,
         each: &mut dyn FnMut(Claim),
     ) -> Result<Holders, StoreError> {
-        self.scan_until(spec, wanted, detail, None, None, &mut |claim| {
+        self.scan_until(jobs, wanted, detail, None, None, &mut |claim| {
             each(claim);
             ControlFlow::Continue(())
         })
@@ -239,7 +239,7 @@ pub trait Writer {
     /// A batch of steps that restore rows locks and compares the whole row, and updates the recorded columns.
     ///
     /// The recorder gets exactly the rows that are about to be committed as moved.
-    fn apply(&mut self, spec: &Jobs, batch: &Batch<'_>, recorder: &mut dyn Recorder) -> BatchReport<StoreError>;
+    fn apply(&mut self, jobs: &Jobs, batch: &Batch<'_>, recorder: &mut dyn Recorder) -> BatchReport<StoreError>;
 }
 
 /// Which claims a scan reads.

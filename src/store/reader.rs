@@ -75,25 +75,25 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         self.within(time, |reader| reader.session.query(&Statement::plain(sql)))
     }
 
-    fn number(&mut self, spec: &Jobs, sql: &Template) -> Result<u64, StoreError> {
-        let number = self.session.value(&sql::question(spec, self.session.dialect(), sql))?;
+    fn number(&mut self, jobs: &Jobs, sql: &Template) -> Result<u64, StoreError> {
+        let number = self.session.value(&sql::question(jobs, self.session.dialect(), sql))?;
         Ok(number.as_ref().and_then(Cell::as_count).unwrap_or(0))
     }
 
-    fn ended(&mut self, spec: &Jobs, since: Timestamp) -> Result<Option<u64>, StoreError> {
-        let Some(statement) = sql::ended(spec, self.session.dialect(), since) else { return Ok(None) };
+    fn ended(&mut self, jobs: &Jobs, since: Timestamp) -> Result<Option<u64>, StoreError> {
+        let Some(statement) = sql::ended(jobs, self.session.dialect(), since) else { return Ok(None) };
         self.within(PATIENCE, |reader| reader.session.count(&statement)).map(Some)
     }
 
-    fn states_in_use(&mut self, spec: &Jobs) -> Result<Vec<Cell>, StoreError> {
-        let Some(statement) = sql::states_in_use(spec, self.session.dialect()) else { return Ok(Vec::new()) };
+    fn states_in_use(&mut self, jobs: &Jobs) -> Result<Vec<Cell>, StoreError> {
+        let Some(statement) = sql::states_in_use(jobs, self.session.dialect()) else { return Ok(Vec::new()) };
         let states = self.session.query(&statement)?.into_iter().filter_map(|row| row.into_iter().next());
         let mut meant = Vec::new();
-        states.map(|state| self.state_meant(spec, state, &mut meant)).collect()
+        states.map(|state| self.state_meant(jobs, state, &mut meant)).collect()
     }
 
-    fn count_in_states(&mut self, spec: &Jobs, states: &[String], most: u64) -> Result<u64, StoreError> {
-        match sql::count_in_states(spec, self.session.dialect(), states, most) {
+    fn count_in_states(&mut self, jobs: &Jobs, states: &[String], most: u64) -> Result<u64, StoreError> {
+        match sql::count_in_states(jobs, self.session.dialect(), states, most) {
             Some(statement) => self.session.count(&statement),
             None => Ok(0),
         }
@@ -101,7 +101,7 @@ impl<S: ReadSession> Reader for SqlReader<S> {
 
     fn scan_until(
         &mut self,
-        spec: &Jobs,
+        jobs: &Jobs,
         wanted: &Wanted,
         detail: Detail,
         most: Option<u64>,
@@ -111,8 +111,8 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         let mut holders = Holders::default();
         let dialect = self.session.dialect();
         let (parts, beside): (Vec<sql::Part>, Vec<Statement>) =
-            waiting.iter().flat_map(|(told, _)| sql::waiting(spec, told, dialect, self.now)).unzip();
-        let Some(sql::Listing { statement, projection }) = sql::listing(spec, dialect, wanted, detail, most) else {
+            waiting.iter().flat_map(|(told, _)| sql::waiting(jobs, told, dialect, self.now)).unzip();
+        let Some(sql::Listing { statement, projection }) = sql::listing(jobs, dialect, wanted, detail, most) else {
             return Ok(holders);
         };
         let (mut claims, latest) = (InFlight::new(), self.now.plus(FUTURE_TOLERANCE));
@@ -138,7 +138,7 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         };
         let time = GLANCE / parts.len().max(1) as u32;
         let answers = self.session.stream_beside(beside, time, &statement, &mut one);
-        let answers = answers.map_err(|error| error.of_expressions(spec))?;
+        let answers = answers.map_err(|error| error.of_expressions(jobs))?;
         self.check_interrupt()?;
         if let Some((told, side)) = waiting {
             let queue =
@@ -146,7 +146,7 @@ impl<S: ReadSession> Reader for SqlReader<S> {
             side.in_flight = (is_counted && is_whole).then(|| claims.into_iter().map(queue).collect());
             for (part, answer) in parts.into_iter().zip(answers) {
                 match answer {
-                    Ok(answer) => part.read(spec, told, &answer.rows, side),
+                    Ok(answer) => part.read(jobs, told, &answer.rows, side),
                     Err(error) if error.spoils_the_snapshot() => return Err(error),
                     Err(error) => side.unread.push(error.message),
                 }
@@ -155,17 +155,17 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         Ok(holders)
     }
 
-    fn shown(&mut self, spec: &Jobs) -> Result<Shown, StoreError> {
+    fn shown(&mut self, jobs: &Jobs) -> Result<Shown, StoreError> {
         let mut shown = Shown::default();
-        if spec.shown_by().iter().any(|times| !times.is_empty()) {
-            let newest = self.within(PATIENCE, |reader| Ok(reader.newest_shown(spec).ok().flatten()))?;
+        if jobs.shown_by().iter().any(|times| !times.is_empty()) {
+            let newest = self.within(PATIENCE, |reader| Ok(reader.newest_shown(jobs).ok().flatten()))?;
             shown.utc = newest.is_some_and(|at| is_fresh(at, self.now));
         }
-        if spec.judges_missing_owners()
-            && let Some(statement) = sql::missing_owners(spec, self.session.dialect())
+        if jobs.judges_missing_owners()
+            && let Some(statement) = sql::missing_owners(jobs, self.session.dialect())
         {
             let mut one = |row: &mut [Cell]| {
-                let signs = spec.own_signs().zip(row.iter().skip(1));
+                let signs = jobs.own_signs().zip(row.iter().skip(1));
                 let signs = signs.filter_map(|(time, cell)| time.encodings.decode(cell).at());
                 let newest = signs.reduce(|a, b| if b.micros() > a.micros() { b } else { a });
                 if let (Some(owner), Some(at)) = (row.first().and_then(Cell::to_text), newest) {
@@ -173,7 +173,7 @@ impl<S: ReadSession> Reader for SqlReader<S> {
                     *seen = Timestamp::newest(Some(*seen), Some(at)).unwrap_or(at);
                 }
             };
-            match self.within(Duration::MAX, |reader| reader.stream(spec, &statement, &mut one)) {
+            match self.within(Duration::MAX, |reader| reader.stream(jobs, &statement, &mut one)) {
                 // The listing reads the same tables, and `check` names all rights together.
                 Err(error) if error.kind == StoreErrorKind::Denied => {}
                 read => read?,
@@ -182,8 +182,8 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         Ok(shown)
     }
 
-    fn find(&mut self, spec: &Jobs, ids: &[String]) -> Result<Vec<Found>, StoreError> {
-        self.within(Duration::MAX, |reader| reader.find_ids(spec, ids)).map_err(|error| error.of_expressions(spec))
+    fn find(&mut self, jobs: &Jobs, ids: &[String]) -> Result<Vec<Found>, StoreError> {
+        self.within(Duration::MAX, |reader| reader.find_ids(jobs, ids)).map_err(|error| error.of_expressions(jobs))
     }
 
     fn due_before(&mut self, due: &DueSpec, queue: Option<&str>, since: Timestamp) -> Result<u64, StoreError> {
@@ -192,26 +192,26 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         self.within(GLANCE, |reader| reader.session.count(&statement))
     }
 
-    fn find_keys(&mut self, spec: &Jobs, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {
-        self.rows_of(spec, keys).map_err(|error| error.of_expressions(spec))
+    fn find_keys(&mut self, jobs: &Jobs, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {
+        self.rows_of(jobs, keys).map_err(|error| error.of_expressions(jobs))
     }
 
     fn key_holders(
         &mut self,
-        spec: &Jobs,
+        jobs: &Jobs,
         action: &ActionSpec,
         keys: &[Key],
     ) -> Result<Vec<(usize, RowError)>, StoreError> {
         let now = self.now;
         let keys: Vec<&Key> = keys.iter().collect();
-        self.within(PATIENCE, |reader| key_holders(&mut reader.session, spec, action, &keys, &[], (now, "")))
+        self.within(PATIENCE, |reader| key_holders(&mut reader.session, jobs, action, &keys, &[], (now, "")))
     }
 
-    fn row_locks(&mut self, spec: &Jobs, rows: &[(Key, Option<Cell>)]) -> Result<Vec<LockHolder>, StoreError> {
-        if !spec.queue.engine.has_roles() || rows.is_empty() {
+    fn row_locks(&mut self, jobs: &Jobs, rows: &[(Key, Option<Cell>)]) -> Result<Vec<LockHolder>, StoreError> {
+        if !jobs.queue.engine.has_roles() || rows.is_empty() {
             return Ok(Vec::new());
         }
-        match self.session.query(&sql::row_locks(spec, self.session.dialect(), rows)) {
+        match self.session.query(&sql::row_locks(jobs, self.session.dialect(), rows)) {
             Ok(found) => Ok(sql::lock_holders(&found, rows)),
             // A view has no xmax.
             Err(error) if error.code.as_deref() == Some("42703") => Ok(Vec::new()),
@@ -219,33 +219,33 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         }
     }
 
-    fn long_locks(&mut self, spec: &Jobs) -> Result<Vec<LockHolder>, StoreError> {
-        if !spec.queue.engine.has_roles() {
+    fn long_locks(&mut self, jobs: &Jobs) -> Result<Vec<LockHolder>, StoreError> {
+        if !jobs.queue.engine.has_roles() {
             return Ok(Vec::new());
         }
-        let found = self.within(GLANCE, |reader| reader.session.query(&sql::long_locks(spec)))?;
+        let found = self.within(GLANCE, |reader| reader.session.query(&sql::long_locks(jobs)))?;
         Ok(sql::lock_holders(&found, &[]))
     }
 
-    fn explain_actions(&mut self, spec: &Jobs) -> Result<Vec<Refusal>, StoreError> {
+    fn explain_actions(&mut self, jobs: &Jobs) -> Result<Vec<Refusal>, StoreError> {
         let now = self.now;
-        explain_actions(&mut self.session, spec, now)
+        explain_actions(&mut self.session, jobs, now)
     }
 
-    fn ends_as_interrupted(&mut self, spec: &Jobs, interrupted: &Jobs) -> Result<Option<WrittenAt>, StoreError> {
+    fn ends_as_interrupted(&mut self, jobs: &Jobs, interrupted: &Jobs) -> Result<Option<WrittenAt>, StoreError> {
         let now = self.now;
-        ends_as_interrupted(&mut self.session, spec, interrupted, now)
+        ends_as_interrupted(&mut self.session, jobs, interrupted, now)
     }
 
-    fn in_flight(&mut self, spec: &Jobs) -> Result<u64, StoreError> {
-        let statement = sql::count(spec, self.session.dialect());
-        self.session.count(&statement).map_err(|error| error.of_expressions(spec))
+    fn in_flight(&mut self, jobs: &Jobs) -> Result<u64, StoreError> {
+        let statement = sql::count(jobs, self.session.dialect());
+        self.session.count(&statement).map_err(|error| error.of_expressions(jobs))
     }
 
-    fn count_by_owner(&mut self, spec: &Jobs, each: &mut dyn FnMut(Option<&Owner>, u64)) -> Result<(), StoreError> {
-        let statement = sql::count_by_owner(spec, self.session.dialect());
-        self.stream(spec, &statement, &mut |row| {
-            let (owner, claims) = sql::owner_count(spec, row);
+    fn count_by_owner(&mut self, jobs: &Jobs, each: &mut dyn FnMut(Option<&Owner>, u64)) -> Result<(), StoreError> {
+        let statement = sql::count_by_owner(jobs, self.session.dialect());
+        self.stream(jobs, &statement, &mut |row| {
+            let (owner, claims) = sql::owner_count(jobs, row);
             // An aggregate without groups gives a row even if there are no claims.
             if claims > 0 {
                 each(owner.as_ref(), claims);
@@ -253,29 +253,29 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         })
     }
 
-    fn count_by_state(&mut self, spec: &Jobs, by_kind: bool) -> Result<Vec<RowCount>, StoreError> {
-        let Some(statement) = sql::count_by_state(spec, self.session.dialect(), by_kind) else { return Ok(Vec::new()) };
-        let rows = self.session.query(&statement).map_err(|error| error.of_expressions(spec))?;
+    fn count_by_state(&mut self, jobs: &Jobs, by_kind: bool) -> Result<Vec<RowCount>, StoreError> {
+        let Some(statement) = sql::count_by_state(jobs, self.session.dialect(), by_kind) else { return Ok(Vec::new()) };
+        let rows = self.session.query(&statement).map_err(|error| error.of_expressions(jobs))?;
         let mut counts: Vec<RowCount> = rows.iter().map(|row| sql::row_count(row)).collect();
         let mut meant = Vec::new();
         for count in counts.iter_mut().filter(|count| matches!(count.state, Cell::Text(_))) {
-            count.state = self.state_meant(spec, count.state.clone(), &mut meant)?;
+            count.state = self.state_meant(jobs, count.state.clone(), &mut meant)?;
         }
         Ok(counts)
     }
 
     fn finished(
         &mut self,
-        spec: &Jobs,
+        jobs: &Jobs,
         runs: &Runs,
         wanted: &WantedRuns,
         each: &mut dyn FnMut(FinishedRun),
     ) -> Result<(), StoreError> {
-        let statement = sql::finished(spec, self.session.dialect(), runs, wanted);
+        let statement = sql::finished(jobs, self.session.dialect(), runs, wanted);
         let mut read = |row: &mut [Cell]| each(sql::finished_run(runs, row));
         match wanted {
-            WantedRuns::Since(_) => self.stream(spec, &statement, &mut read),
-            WantedRuns::Newest(_, time) => self.within(*time, |reader| reader.stream(spec, &statement, &mut read)),
+            WantedRuns::Since(_) => self.stream(jobs, &statement, &mut read),
+            WantedRuns::Newest(_, time) => self.within(*time, |reader| reader.stream(jobs, &statement, &mut read)),
         }
     }
 
@@ -283,11 +283,11 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         self.session.identity()
     }
 
-    fn images(&mut self, spec: &Jobs, columns: &[&Column], keys: &[Key]) -> Result<Vec<Option<RowImage>>, StoreError> {
+    fn images(&mut self, jobs: &Jobs, columns: &[&Column], keys: &[Key]) -> Result<Vec<Option<RowImage>>, StoreError> {
         let mut rows = Vec::with_capacity(keys.len());
         for chunk in keys.chunks(LOOKUP) {
             let keys: Vec<&Key> = chunk.iter().collect();
-            let mut found = images(&mut self.session, spec, columns, &keys, None)?;
+            let mut found = images(&mut self.session, jobs, columns, &keys, None)?;
             rows.extend((0..keys.len()).map(|n| found.remove(&n)));
         }
         Ok(rows)
@@ -317,9 +317,9 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         })
     }
 
-    fn last_sweep(&mut self, spec: &Jobs, within: Duration) -> Result<Option<Timestamp>, StoreError> {
+    fn last_sweep(&mut self, jobs: &Jobs, within: Duration) -> Result<Option<Timestamp>, StoreError> {
         let now = self.now();
-        last_sweep(&mut self.session, spec, now, within)
+        last_sweep(&mut self.session, jobs, now, within)
     }
 
     fn ledger_rows(
@@ -347,7 +347,7 @@ impl<S: ReadSession> SqlReader<S> {
 
     fn stream(
         &mut self,
-        spec: &Jobs,
+        jobs: &Jobs,
         statement: &Statement,
         each: &mut dyn FnMut(&mut [Cell]),
     ) -> Result<(), StoreError> {
@@ -355,7 +355,7 @@ impl<S: ReadSession> SqlReader<S> {
             each(row);
             ControlFlow::Continue(())
         };
-        self.session.stream(statement, &mut one).map_err(|error| error.of_expressions(spec))?;
+        self.session.stream(statement, &mut one).map_err(|error| error.of_expressions(jobs))?;
         self.check_interrupt()
     }
 
@@ -374,9 +374,9 @@ impl<S: ReadSession> SqlReader<S> {
 
     /// The newest value of the columns that one application writes. The table is not read from end to end: a time
     /// further ahead in an old row that is not in flight is not seen. One that cannot be read shows nothing.
-    fn newest_shown(&mut self, spec: &Jobs) -> Result<Option<Timestamp>, StoreError> {
+    fn newest_shown(&mut self, jobs: &Jobs) -> Result<Option<Timestamp>, StoreError> {
         let mut newest = None;
-        for (times, statement) in sql::newest_shown(spec, self.session.dialect()) {
+        for (times, statement) in sql::newest_shown(jobs, self.session.dialect()) {
             for row in self.session.query(&statement)? {
                 for (time, cell) in times.iter().zip(&row) {
                     match time.encodings.decode(cell) {
@@ -392,14 +392,14 @@ impl<S: ReadSession> SqlReader<S> {
 
     /// The state of the queue that the database takes a stored value for, or the value itself. `known` keeps the
     /// answers.
-    fn state_meant(&mut self, spec: &Jobs, stored: Cell, known: &mut Vec<(Cell, Cell)>) -> Result<Cell, StoreError> {
+    fn state_meant(&mut self, jobs: &Jobs, stored: Cell, known: &mut Vec<(Cell, Cell)>) -> Result<Cell, StoreError> {
         if let Some((_, meant)) = known.iter().find(|(other, _)| *other == stored) {
             return Ok(meant.clone());
         }
-        if spec.queue.states.find(&stored).is_some() || known.len() == ODD_STATES {
+        if jobs.queue.states.find(&stored).is_some() || known.len() == ODD_STATES {
             return Ok(stored);
         }
-        let Some(statement) = sql::state_meant(spec, self.session.dialect(), &stored) else { return Ok(stored) };
+        let Some(statement) = sql::state_meant(jobs, self.session.dialect(), &stored) else { return Ok(stored) };
         let answer = self.session.value(&statement)?;
         let meant = answer.filter(|state| !state.is_null()).unwrap_or_else(|| stored.clone());
         known.push((stored, meant.clone()));

@@ -128,7 +128,7 @@ pub(super) trait ReadSession: Session {
     }
 
     /// Has the database explain a statement that a writer would send, and never runs it.
-    fn explain(&mut self, spec: &Jobs, statement: &Statement) -> Result<(), StoreError>;
+    fn explain(&mut self, jobs: &Jobs, statement: &Statement) -> Result<(), StoreError>;
 
     fn identity(&mut self) -> Result<Option<String>, StoreError>;
 

@@ -216,3 +216,34 @@ fn of_the_target() {
         assert_eq!(queue.states(), ["1 QUEUED"]);
     });
 }
+
+/// Also of jobs that waited too long, and of those that were interrupted: by their rows as they were.
+#[test]
+fn of_every_part() {
+    let target = "[target.app]\ninterrupted = true\nmax_stalls = 2\nolder = \"5m\"\n[[target.app.too_long]]\n\
+                  state = \"QUEUED\"\nsince = \"created_at\"\nafter = \"30s\"\naction = \"fail\"\n";
+    on_both(|queue| {
+        orphans(queue, 2);
+        queue.sql(
+            "INSERT INTO jobs (id, queue, kind, status, owner_id, attempts, stalls, error_code, created_at, finished_at) VALUES
+             (11, 'mail', 'A', 'QUEUED', NULL, 0, 0, NULL, {ago 900}, NULL),
+             (12, 'mail', 'A', 'QUEUED', NULL, 0, 0, NULL, {ago 900}, NULL),
+             (21, 'mail', 'A', 'FAILED', 'web2:1', 5, 1, 'WORKER_LOST', {ago 900}, {ago 600}),
+             (22, 'mail', 'A', 'FAILED', 'web2:1', 5, 1, 'WORKER_LOST', {ago 900}, {ago 600})",
+        );
+        queue.write("target.toml", target);
+        let words =
+            ["sweep", "--config", "target.toml", "--target", "app", "--confirm-after", "3s", "--apply", "--json"];
+        let running = queue.first_snapshot(&words);
+        queue.sql(
+            "UPDATE jobs SET heartbeat_at = {ago 0} WHERE id = 1;
+             UPDATE jobs SET created_at = {ago 800} WHERE id = 11;
+             UPDATE jobs SET finished_at = {ago 500} WHERE id = 21",
+        );
+        let ran = Ran::of(running.wait_with_output().unwrap()).exits(0);
+        let skipped = ids(&ran.json(), "skipped", reason);
+        assert_eq!(skipped, [1, 11, 21].map(|id| format!("{id} changed_between_snapshots")));
+        let states = ["1 RUNNING", "2 QUEUED", "11 QUEUED", "12 FAILED", "21 FAILED", "22 QUEUED"];
+        assert_eq!(queue.states(), states);
+    });
+}

@@ -20,14 +20,14 @@ pub(super) fn index(
     snapshot: &mut Snapshot,
     counted: Option<Duration>,
 ) -> Result<(), OpsError> {
-    let spec = &snapshot.jobs;
-    let Some(table) = spec.queue.tables.get(&spec.claim.lock_table) else { return Ok(()) };
+    let jobs = &snapshot.jobs;
+    let Some(table) = jobs.queue.tables.get(&jobs.claim.lock_table) else { return Ok(()) };
     // A view's own tables have the indexes.
     let live = snapshot.live.table(Some(&table.schema), &table.name).filter(|live| !live.is_view);
     let Some(live) = live else { return Ok(()) };
-    let listings = listings(spec);
+    let listings = listings(jobs);
     if listings.iter().all(BTreeSet::is_empty) {
-        if spec.state_stands_elsewhere() {
+        if jobs.state_stands_elsewhere() {
             let detail = format!("another table holds the state: every snapshot may read all of table {}", live.name);
             findings.costs("index", detail, None, counted);
         } else {
@@ -37,7 +37,7 @@ pub(super) fn index(
     }
     // Each in-flight state is listed separately, so each needs an index.
     let has_indexes = |table: &LiveTable| {
-        listings.iter().all(|listing| table.indexes.iter().any(|index| leads_to(spec, index, listing)))
+        listings.iter().all(|listing| table.indexes.iter().any(|index| leads_to(jobs, index, listing)))
     };
     if has_indexes(live) {
         findings.ok("index", format!("an index of table {} leads to the claims in flight", live.name));
@@ -59,24 +59,24 @@ pub(super) fn index(
     }
     let detail =
         format!("no index of table {} leads to the claims in flight: every snapshot reads the whole table", live.name);
-    findings.costs("index", detail, statement(spec, live), counted);
+    findings.costs("index", detail, statement(jobs, live), counted);
     Ok(())
 }
 
 /// True if the index holds every row of the listing and few others: a partial one whose condition the listing implies,
 /// or one whose first column the listing compares. The planner is not asked: its plan for a table that is small today
 /// goes through an index that a large table has no use for, such as one on the heartbeats that finished jobs keep.
-fn leads_to(spec: &Jobs, index: &LiveIndex, listing: &BTreeSet<Condition>) -> bool {
+fn leads_to(jobs: &Jobs, index: &LiveIndex, listing: &BTreeSet<Condition>) -> bool {
     if let Some(condition) = &index.condition {
         return is_implied(condition, listing);
     }
     let Some(first) = index.columns.first().map(|column| column.to_lowercase()) else { return false };
-    let is_sign = signs(spec).any(|sign| sign.name.to_lowercase() == first);
+    let is_sign = signs(jobs).any(|sign| sign.name.to_lowercase() == first);
     // Finished jobs keep their signs of life if only the state tells them from claims in flight.
-    let is_kept = is_sign && spec.claim.own_state().is_some();
+    let is_kept = is_sign && jobs.claim.own_state().is_some();
     listing.iter().any(|condition| match words(condition)[..] {
         [column, "=", _] => column == first,
-        [column, "is", "not", "null"] => column == first && !is_kept && spec.queue.engine.plans_with_values(),
+        [column, "is", "not", "null"] => column == first && !is_kept && jobs.queue.engine.plans_with_values(),
         _ => is_sign && !is_kept && bounds(condition, &first),
     })
 }
@@ -92,33 +92,33 @@ fn words(condition: &Condition) -> Vec<&str> {
 }
 
 /// The signs of life on the claim's own row.
-fn signs(spec: &Jobs) -> impl Iterator<Item = &Column> {
-    let signs = spec.liveness.iter().filter_map(|source| source.column()).map(|time| &time.column);
-    signs.filter(|column| column.alias == spec.claim.lock)
+fn signs(jobs: &Jobs) -> impl Iterator<Item = &Column> {
+    let signs = jobs.liveness.iter().filter_map(|source| source.column()).map(|time| &time.column);
+    signs.filter(|column| column.alias == jobs.claim.lock)
 }
 
 /// The conditions of each listing, one for each in-flight state. Empty if every row of the table is in flight. Where rows
 /// lie in the order of the key, they are looked for by their state alone.
-fn listings(spec: &Jobs) -> Vec<BTreeSet<Condition>> {
+fn listings(jobs: &Jobs) -> Vec<BTreeSet<Condition>> {
     let text = |piece: &Piece| match piece {
         Piece::Text(text) => text.clone(),
         _ => "?".to_owned(),
     };
-    let filter: String = spec.claim.filter.iter().flat_map(|Template(pieces)| pieces).map(text).collect();
-    let alias = format!("{}.", spec.claim.lock.to_lowercase());
+    let filter: String = jobs.claim.filter.iter().flat_map(|Template(pieces)| pieces).map(text).collect();
+    let alias = format!("{}.", jobs.claim.lock.to_lowercase());
     let mut filter = conditions(&filter);
     filter.iter_mut().for_each(|condition| condition.retain(|word| *word != alias));
-    let by_state = spec.claim.own_state().is_some() && spec.claim.rowid.is_some();
+    let by_state = jobs.claim.own_state().is_some() && jobs.claim.rowid.is_some();
     filter.retain(|condition| !by_state && !condition.is_empty() && *condition != ["true"]);
-    let states = match spec.claim.own_state() {
+    let states = match jobs.claim.own_state() {
         Some(column) => {
             let is = |state: &StateValue| conditions(&format!("{} = {}", quoted(&column.name), stored(state)));
-            spec.states.iter().map(is).collect()
+            jobs.states.iter().map(is).collect()
         }
         None => vec![Vec::new()],
     };
     // A sign of life that is NULL is within no bound.
-    let bounded = signs(spec).map(|sign| sign.name.to_lowercase());
+    let bounded = signs(jobs).map(|sign| sign.name.to_lowercase());
     let bounded = bounded.filter(|sign| filter.iter().any(|condition| bounds(condition, sign)));
     filter.extend(bounded.map(|sign| is_set(&sign)).collect::<Vec<_>>());
     states.into_iter().map(|state| state.into_iter().chain(filter.iter().cloned()).collect()).collect()
@@ -167,21 +167,21 @@ fn is_implied(condition: &str, listing: &BTreeSet<Condition>) -> bool {
 }
 
 /// What makes an index that leads there and stays small, because finished jobs are not in it.
-fn statement(spec: &Jobs, live: &LiveTable) -> Option<String> {
+fn statement(jobs: &Jobs, live: &LiveTable) -> Option<String> {
     // A job that no worker holds has no value there.
     let tells = |column: &&Column| {
         let is_set = is_set(&column.name.to_lowercase());
-        listings(spec).iter().all(|listing| listing.contains(&is_set))
+        listings(jobs).iter().all(|listing| listing.contains(&is_set))
     };
-    let state = spec.claim.own_state();
+    let state = jobs.claim.own_state();
     let column = match state {
-        Some(state) => signs(spec).next().unwrap_or(state),
-        None => signs(spec).chain(owner(spec)).find(tells)?,
+        Some(state) => signs(jobs).next().unwrap_or(state),
+        None => signs(jobs).chain(owner(jobs)).find(tells)?,
     };
     let column = quoted(&column.name);
     let index = |table: &str| quoted(&format!("{table}_in_flight"));
-    if !spec.queue.engine.plans_with_values() {
-        let on = format!("CREATE INDEX {} ON {}", index(&live.name), name(spec, live));
+    if !jobs.queue.engine.plans_with_values() {
+        let on = format!("CREATE INDEX {} ON {}", index(&live.name), name(jobs, live));
         return Some(match state.map(|state| quoted(&state.name)) {
             Some(state) if state != column => format!("{on} ({state}, {column})"),
             Some(state) => format!("{on} ({state})"),
@@ -189,7 +189,7 @@ fn statement(spec: &Jobs, live: &LiveTable) -> Option<String> {
         });
     }
     let condition = match state {
-        Some(state) => match spec.states.iter().map(stored).collect::<Vec<_>>().as_slice() {
+        Some(state) => match jobs.states.iter().map(stored).collect::<Vec<_>>().as_slice() {
             [only] => format!("{} = {only}", quoted(&state.name)),
             several => format!("{} IN ({})", quoted(&state.name), several.join(", ")),
         },
@@ -198,10 +198,10 @@ fn statement(spec: &Jobs, live: &LiveTable) -> Option<String> {
     let on = |index: String, table: String| {
         format!("CREATE INDEX CONCURRENTLY {index} ON {table} ({column}) WHERE {condition}")
     };
-    let Some(partitions) = &live.partitions else { return Some(on(index(&live.name), name(spec, live))) };
+    let Some(partitions) = &live.partitions else { return Some(on(index(&live.name), name(jobs, live))) };
     // Postgres makes no index concurrently on a partitioned table, but it takes those of its partitions together in
     // one.
-    let whole = format!("CREATE INDEX {} ON ONLY {} ({column}) WHERE {condition}", index(&live.name), name(spec, live));
+    let whole = format!("CREATE INDEX {} ON ONLY {} ({column}) WHERE {condition}", index(&live.name), name(jobs, live));
     let of_whole = qualified(&live.schema, &format!("{}_in_flight", live.name));
     let parts = partitions.iter().flat_map(|(schema, table)| {
         let attached = qualified(schema, &format!("{table}_in_flight"));
@@ -211,9 +211,9 @@ fn statement(spec: &Jobs, live: &LiveTable) -> Option<String> {
     Some(std::iter::once(whole).chain(parts).collect::<Vec<_>>().join("; ") + ";")
 }
 
-fn owner(spec: &Jobs) -> Option<&Column> {
-    let Some(Expr::Column(owner)) = &spec.owner.id else { return None };
-    Some(owner).filter(|owner| owner.alias == spec.claim.lock)
+fn owner(jobs: &Jobs) -> Option<&Column> {
+    let Some(Expr::Column(owner)) = &jobs.owner.id else { return None };
+    Some(owner).filter(|owner| owner.alias == jobs.claim.lock)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Checks whether jobdoctor can do its work on a queue, and what is missing.
 
 mod index;
+mod probes;
 mod rights;
 mod schema;
 
@@ -11,7 +12,9 @@ use crate::model::{Action, Engine};
 use crate::output::{Check, CheckFinding, Severity, held_for_long, out_of_sight, remedy};
 use crate::preset::ident::{qualified, quoted};
 use crate::preset::{Jobs, LiveTable};
+use crate::store::catalog::Asked;
 use crate::store::{Detail, Forbids, StoreErrorKind, Wanted};
+use probes::When;
 use std::time::{Duration, Instant};
 
 /// The findings, and whether a right or a fit is missing.
@@ -46,19 +49,7 @@ pub fn check(
         findings.add(Severity::Error, "standby", detail, Some(fix));
     }
     let has_roles = snapshot.jobs.queue.engine.has_roles();
-    if has_roles
-        && snapshot.target.standby.is_none()
-        && snapshot.reader.ask("SELECT pg_catalog.current_setting('default_transaction_read_only') = 'on'")?
-    {
-        let detail = "default_transaction_read_only is on for this role or database: nothing can be applied".to_owned();
-        let fix = "ALTER ROLE ... or ALTER DATABASE ... RESET default_transaction_read_only".to_owned();
-        findings.add(Severity::Error, "read_only", detail, Some(fix));
-    }
-    if has_roles && snapshot.reader.ask("SELECT pg_catalog.current_setting('is_superuser') = 'on'")? {
-        let detail = "this role is a superuser: no missing right holds jobdoctor back".to_owned();
-        let fix = "connect as a role that has only the rights of docs/rights.md".to_owned();
-        findings.add(Severity::Ok, "superuser", detail, Some(fix));
-    }
+    probes::ask(&mut findings, snapshot, When::First)?;
     schema::preset(&mut findings, snapshot);
     if let Some(found) = snapshot.unfamiliar_states()? {
         let (table, preset) = (&snapshot.target.table, &snapshot.jobs.queue.preset);
@@ -89,11 +80,8 @@ pub fn check(
         };
         findings.add(Severity::Error, id, why.clone(), Some(fix.to_owned()));
     }
-    let asked = "SELECT pg_catalog.current_setting('session_replication_role')";
-    if can_list && has_roles && snapshot.reader.texts(asked)?.concat() == ["replica"] {
-        let detail = "session_replication_role is replica, so that no trigger fires: nothing can be applied".to_owned();
-        let fix = "ALTER ROLE or ALTER DATABASE ... RESET session_replication_role".to_owned();
-        findings.add(Severity::Error, "replication_role", detail, Some(fix));
+    if can_list {
+        probes::ask(&mut findings, snapshot, When::Listed)?;
     }
     // Without listing or writing, every statement fails.
     if schema::view(&mut findings, snapshot) && can_list && snapshot.target.standby.is_none() {
@@ -102,29 +90,7 @@ pub fn check(
     schema::ledger(&mut findings, snapshot);
     let counted = can_list.then(|| time_counting(snapshot)).transpose()?;
     index::index(&mut findings, snapshot, counted)?;
-    let is_moved = snapshot.jobs.advice_only().is_none();
-    for table in snapshot.written_tables().into_iter().filter(|table| is_moved && !table.triggers.is_empty()) {
-        let names = table.triggers.join(", ");
-        let detail = format!("table {} has triggers, and an action may fire them: {names}", table.name);
-        if !has_roles {
-            findings.ok("triggers", detail);
-            continue;
-        }
-        // The catalog does not tell which tables a trigger writes to.
-        let detail = format!("{detail}. They run with this role's rights, which is not checked here");
-        let fix = "grant the role what the triggers write; docs/rights.md shows it for procrastinate".to_owned();
-        findings.add(Severity::Warning, "triggers", detail, Some(fix));
-    }
-    if is_moved && can_list {
-        for detail in schema::rules(snapshot)? {
-            let fix =
-                "an action whose statement a rule swallows is refused; a dry run on the server shows it".to_owned();
-            findings.add(Severity::Warning, "rules", detail, Some(fix));
-        }
-        for detail in cascades(snapshot, &snapshot.jobs.clone(), Action::ALL.iter(), true)? {
-            findings.add(Severity::Warning, "cascades", detail, None);
-        }
-    }
+    followers(&mut findings, snapshot, can_list)?;
     if can_list && has_roles {
         locks(&mut findings, snapshot)?;
     }
@@ -133,6 +99,7 @@ pub fn check(
         schema::unlisted(&mut findings, snapshot)?;
     }
     findings.list.sort_by_key(|finding| finding.severity);
+    let is_moved = snapshot.jobs.advice_only().is_none();
     // A queue that can only be listed fits as it is: there is nothing to fix.
     let is_fit = can_list && findings.list.iter().all(|finding| finding.severity != Severity::Error);
     Ok(Checked {
@@ -223,6 +190,35 @@ impl Findings {
     }
 }
 
+/// What follows from a write of an action: triggers, rules and cascades.
+fn followers(findings: &mut Findings, snapshot: &mut Snapshot, can_list: bool) -> Result<(), OpsError> {
+    let is_moved = snapshot.jobs.advice_only().is_none();
+    let has_roles = snapshot.jobs.queue.engine.has_roles();
+    for table in snapshot.written_tables().into_iter().filter(|table| is_moved && !table.triggers.is_empty()) {
+        let names = table.triggers.join(", ");
+        let detail = format!("table {} has triggers, and an action may fire them: {names}", table.name);
+        if !has_roles {
+            findings.ok("triggers", detail);
+            continue;
+        }
+        // The catalog does not tell which tables a trigger writes to.
+        let detail = format!("{detail}. They run with this role's rights, which is not checked here");
+        let fix = "grant the role what the triggers write; docs/rights.md shows it for procrastinate".to_owned();
+        findings.add(Severity::Warning, "triggers", detail, Some(fix));
+    }
+    if is_moved && can_list {
+        for detail in schema::rules(snapshot)? {
+            let fix =
+                "an action whose statement a rule swallows is refused; a dry run on the server shows it".to_owned();
+            findings.add(Severity::Warning, "rules", detail, Some(fix));
+        }
+        for detail in cascades(snapshot, &snapshot.jobs.clone(), Action::ALL.iter(), true)? {
+            findings.add(Severity::Warning, "cascades", detail, None);
+        }
+    }
+    Ok(())
+}
+
 /// Transactions that have held locks on the queue's tables for long.
 fn locks(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<(), OpsError> {
     let holders = match snapshot.reader.long_locks(&snapshot.jobs) {
@@ -238,7 +234,7 @@ fn locks(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<(), OpsErro
     let fix = format!("GRANT pg_read_all_stats TO {}", role(snapshot));
     if hidden > 0 {
         findings.add(Severity::Ok, "sessions", out_of_sight(hidden), Some(fix));
-    } else if !snapshot.reader.ask("SELECT pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE')")? {
+    } else if !snapshot.reader.ask(Asked::SeesSessions.sql())? {
         let detail = "this role does not see since when sessions of other roles hold a lock".to_owned();
         findings.add(Severity::Ok, "sessions", detail, Some(fix));
     }
@@ -291,8 +287,8 @@ fn role(snapshot: &Snapshot) -> String {
 }
 
 /// A table's name as it stands in a statement.
-fn name(spec: &Jobs, table: &LiveTable) -> String {
-    if spec.queue.engine.has_schemas() { qualified(&table.schema, &table.name) } else { quoted(&table.name) }
+fn name(jobs: &Jobs, table: &LiveTable) -> String {
+    if jobs.queue.engine.has_schemas() { qualified(&table.schema, &table.name) } else { quoted(&table.name) }
 }
 
 #[cfg(test)]

@@ -17,29 +17,29 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 pub(super) fn preset(findings: &mut Findings, snapshot: &Snapshot) {
-    let spec = &snapshot.jobs;
-    let variants = spec.queue.variants.join("; ");
+    let jobs = &snapshot.jobs;
+    let variants = jobs.queue.variants.join("; ");
     let variants = if variants.is_empty() { variants } else { format!(", in the variants: {variants}") };
-    let fits = format!("preset {} fits the tables as they are{variants}", spec.queue.preset);
-    let severity = if overridden(&spec.queue.variants).is_some() { Severity::Warning } else { Severity::Ok };
+    let fits = format!("preset {} fits the tables as they are{variants}", jobs.queue.preset);
+    let severity = if overridden(&jobs.queue.variants).is_some() { Severity::Warning } else { Severity::Ok };
     findings.add(severity, "preset", fits, None);
-    if let Some((_, said)) = spec.zone() {
+    if let Some((_, said)) = jobs.zone() {
         let fix = Some(advice::SAY_TIME_ZONE.to_owned());
         findings.add(Severity::Warning, "time_zone", said.caution().to_owned(), fix);
     }
-    for (_, caution) in spec.cautions.iter().filter(|(name, _)| snapshot.options.contains(name)) {
+    for (_, caution) in jobs.cautions.iter().filter(|(name, _)| snapshot.options.contains(name)) {
         findings.add(Severity::Warning, "option", caution.clone(), None);
     }
-    if let Some(why) = spec.advice_only() {
-        let fix = format!("`jobdoctor presets show {}` says what to do instead", spec.queue.preset);
+    if let Some(why) = jobs.advice_only() {
+        let fix = format!("`jobdoctor presets show {}` says what to do instead", jobs.queue.preset);
         findings.add(Severity::Warning, "advice_only", format!("nothing can be reclaimed here: {why}"), Some(fix));
-    } else if spec.needs_threshold() {
-        let detail = format!("preset {} has no threshold of its own for these tables", spec.queue.preset);
+    } else if jobs.needs_threshold() {
+        let detail = format!("preset {} has no threshold of its own for these tables", jobs.queue.preset);
         findings.add(Severity::Warning, "threshold", detail, Some(advice::SAY_THRESHOLD.to_owned()));
-    } else if spec.liveness.is_empty() {
+    } else if jobs.liveness.is_empty() {
         let detail = "nothing in these tables tells a dead worker from a slow one".to_owned();
-        let fix = match spec.missing_liveness() {
-            Some(line) => advice::add_liveness(&spec.queue.preset, &line),
+        let fix = match jobs.missing_liveness() {
+            Some(line) => advice::add_liveness(&jobs.queue.preset, &line),
             None if snapshot.mapping.is_some() => advice::NAME_CLAIM_TIME.to_owned(),
             None => advice::RESTART_ALL.to_owned(),
         };
@@ -117,9 +117,9 @@ impl Causes {
     }
 
     /// What to do about these causes.
-    fn remedy(&self, spec: &Jobs) -> String {
+    fn remedy(&self, jobs: &Jobs) -> String {
         let has_no_zone = self.has_value || self.has_other;
-        let options = advice::about_options(&spec.cautions).filter(|_| has_no_zone);
+        let options = advice::about_options(&jobs.cautions).filter(|_| has_no_zone);
         let options: Vec<&str> = options.map(|(_, caution)| caution.as_str()).collect();
         let zone = self.has_zone.then_some(advice::SAY_TIME_ZONE);
         let value = (self.has_value && options.is_empty()).then_some(advice::CORRECT_VALUES);

@@ -13,23 +13,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Refuses an action that the preset does not have, and tables on which no statement does just what it says.
-fn action_is_offered(spec: &Jobs, policy: &Policy) -> Result<(), OpsError> {
-    require_writable(spec)?;
-    let is_offered = |action| spec.actions.get(&action).is_some_and(|action| action.refused.is_none());
+fn action_is_offered(jobs: &Jobs, policy: &Policy) -> Result<(), OpsError> {
+    require_writable(jobs)?;
+    let is_offered = |action| jobs.actions.get(&action).is_some_and(|action| action.refused.is_none());
     let asked = match policy.to {
-        Some(to) => Some(to).filter(|to| !spec.actions.contains_key(to)),
+        Some(to) => Some(to).filter(|to| !jobs.actions.contains_key(to)),
         // `--if-refused` and `if_refused` promise a fail.
         None => Some(Action::Fail).filter(|fail| policy.fails_refused && !is_offered(*fail)),
     };
     let Some(to) = asked else { return Ok(()) };
-    let offered = spec.actions.keys().copied().filter(|action| is_offered(*action)).map(Action::name).collect();
-    Err(OpsError::unsupported(spec, &Request::Action { to, offered }))
+    let offered = jobs.actions.keys().copied().filter(|action| is_offered(*action)).map(Action::name).collect();
+    Err(OpsError::unsupported(jobs, &Request::Action { to, offered }))
 }
 
 /// Refuses tables on which no statement does just what it says.
-pub(in crate::ops) fn require_writable(spec: &Jobs) -> Result<(), OpsError> {
-    match &spec.unwritable {
-        Some(why) => Err(SpecError::whole(&format!("preset {}", spec.queue.preset), why.clone()).into()),
+pub(in crate::ops) fn require_writable(jobs: &Jobs) -> Result<(), OpsError> {
+    match &jobs.unwritable {
+        Some(why) => Err(SpecError::whole(&format!("preset {}", jobs.queue.preset), why.clone()).into()),
         None => Ok(()),
     }
 }
@@ -45,13 +45,13 @@ impl Snapshot {
 }
 
 /// The requeue that waits, where one is asked for.
-fn can_return_later(spec: &Jobs, later: &Delay) -> Result<Option<ActionSpec>, OpsError> {
+fn can_return_later(jobs: &Jobs, later: &Delay) -> Result<Option<ActionSpec>, OpsError> {
     if !later.is_asked() {
         return Ok(None);
     }
-    spec.delayed_requeue().map(Some).map_err(|why| {
+    jobs.delayed_requeue().map(Some).map_err(|why| {
         let request = Request::Delay { is_jitter: later.delay.is_none(), why };
-        OpsError::unsupported(spec, &request)
+        OpsError::unsupported(jobs, &request)
     })
 }
 
@@ -84,11 +84,11 @@ pub fn unfit_for_target(snapshot: &Snapshot, max_stalls: Option<u32>, delay: &De
 }
 
 /// Refuses an instant to compare claim times with, where claims have none.
-fn claims_have_times(spec: &Jobs, restart: &Restart) -> Result<(), OpsError> {
-    if restart.before.is_none() || spec.claim.claimed_at.is_some() {
+fn claims_have_times(jobs: &Jobs, restart: &Restart) -> Result<(), OpsError> {
+    if restart.before.is_none() || jobs.claim.claimed_at.is_some() {
         return Ok(());
     }
-    Err(OpsError::unsupported(spec, &Request::StartedBefore))
+    Err(OpsError::unsupported(jobs, &Request::StartedBefore))
 }
 
 /// Refuses a scope that this queue cannot serve, or that probably matches more than it is meant to.
@@ -137,13 +137,13 @@ fn scope_is_sound(snapshot: &mut Snapshot, scope: &RestartScope) -> Result<(), O
 }
 
 /// Refuses a host whose name its owners cut: owners on another host with the same beginning would be declared dead too.
-fn hosts_are_told_apart(spec: &Jobs, hosts: &[String]) -> Result<(), OpsError> {
-    let spelling = spec.owner.host_spelling;
+fn hosts_are_told_apart(jobs: &Jobs, hosts: &[String]) -> Result<(), OpsError> {
+    let spelling = jobs.owner.host_spelling;
     match hosts.iter().find(|host| spelling.cuts(host)) {
         None => Ok(()),
         Some(host) => {
             let longest = spelling.longest.unwrap_or_default();
-            Err(OpsError::unsupported(spec, &Request::WholeHostName { host: host.clone(), longest }))
+            Err(OpsError::unsupported(jobs, &Request::WholeHostName { host: host.clone(), longest }))
         }
     }
 }

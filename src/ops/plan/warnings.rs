@@ -20,43 +20,43 @@ const SAMPLE: u32 = 10_000;
 const PATIENCE: Duration = Duration::from_secs(1);
 const SHOWN: usize = 10;
 
-pub(super) fn warnings(spec: &Jobs, policy: &Policy, thresholds_used: &ThresholdsUsed, troubled: bool) -> Vec<String> {
+pub(super) fn warnings(jobs: &Jobs, policy: &Policy, thresholds_used: &ThresholdsUsed, troubled: bool) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut named = BTreeSet::new();
-    for source in &spec.liveness {
+    for source in &jobs.liveness {
         let Some(SilentAfter::Span(own)) = source.silent_after() else { continue };
         for allowed in thresholds_used.silences(source.name()).filter(|allowed| allowed.span < *own) {
             // Each threshold once, against the best source.
             if named.insert(allowed) {
-                let name = advice::limit_name(policy, &spec.queue.preset, allowed, "older");
-                warnings.push(format!("{name} is shorter than the {} of preset {}", age(*own), spec.queue.preset));
+                let name = advice::limit_name(policy, &jobs.queue.preset, allowed, "older");
+                warnings.push(format!("{name} is shorter than the {} of preset {}", age(*own), jobs.queue.preset));
             }
         }
     }
     let age_only =
-        spec.liveness.iter().any(|source| matches!(source, Liveness::Age { .. })) && thresholds_used.has("age");
+        jobs.liveness.iter().any(|source| matches!(source, Liveness::Age { .. })) && thresholds_used.has("age");
     if age_only && policy.restart.is_none() {
         warnings.push("age only: nothing but the age of the claim tells these jobs from slow ones".to_owned());
     }
-    warnings.extend(spec.claim.unread_veto.as_ref().map(|says| {
+    warnings.extend(jobs.claim.unread_veto.as_ref().map(|says| {
         format!("this role cannot read whether {says}: the age alone decides, and `jobdoctor check` names the right")
     }));
-    if let Some(unlocked) = &spec.unlocked {
+    if let Some(unlocked) = &jobs.unlocked {
         warnings.push(format!(
             "{unlocked} shows life and cannot be locked: jobdoctor reads it again once a job is locked, but a sign of life that \
              is committed after that comes too late"
         ));
     }
-    warnings.extend(spec.zone().map(|(_, said)| format!("{}: {}", said.caution(), advice::SAY_TIME_ZONE)));
-    warnings.extend(overridden(&spec.queue.variants).map(|what| format!("mapping {} {what}", spec.queue.preset)));
+    warnings.extend(jobs.zone().map(|(_, said)| format!("{}: {}", said.caution(), advice::SAY_TIME_ZONE)));
+    warnings.extend(overridden(&jobs.queue.variants).map(|what| format!("mapping {} {what}", jobs.queue.preset)));
     if troubled {
         warnings.push("some of these jobs only hang or are late: their workers may still be running".to_owned());
     }
     // The preset's own caution says more than the fencing alone.
-    let has_late = spec.cautions.iter().any(|(name, _)| name == "late");
-    warnings.extend(late_in_short(spec.queue.fencing).filter(|_| !has_late).map(str::to_owned));
-    warnings.extend(advice::about_options(&spec.cautions).map(|(_, text)| text.clone()));
-    warnings.extend(advice::cautions(spec));
+    let has_late = jobs.cautions.iter().any(|(name, _)| name == "late");
+    warnings.extend(late_in_short(jobs.queue.fencing).filter(|_| !has_late).map(str::to_owned));
+    warnings.extend(advice::about_options(&jobs.cautions).map(|(_, text)| text.clone()));
+    warnings.extend(advice::cautions(jobs));
     warnings
 }
 
@@ -85,16 +85,16 @@ pub(super) fn run_time_warnings(
     policy: &Policy,
     thresholds_used: &ThresholdsUsed,
 ) -> Vec<String> {
-    let spec = &snapshot.jobs;
-    let by_kind = spec.claim.kind.is_some();
+    let jobs = &snapshot.jobs;
+    let by_kind = jobs.claim.kind.is_some();
     let limits = thresholds_used.limits(by_kind);
-    let Some(runs) = spec.finished.kept() else { return Vec::new() };
+    let Some(runs) = jobs.finished.kept() else { return Vec::new() };
     if limits.is_empty() {
         return Vec::new();
     }
     let now = snapshot.reader.now();
     let mut spans: BTreeMap<Option<String>, Vec<Duration>> = BTreeMap::new();
-    let read = snapshot.reader.finished(spec, runs, &WantedRuns::Newest(SAMPLE, PATIENCE), &mut |run| {
+    let read = snapshot.reader.finished(jobs, runs, &WantedRuns::Newest(SAMPLE, PATIENCE), &mut |run| {
         let whose = if by_kind { &run.kind } else { &run.queue };
         if let (true, Some(span)) = (limits.contains_key(whose), run_time(&run, now)) {
             spans.entry(whose.clone()).or_default().push(span);
@@ -115,7 +115,7 @@ pub(super) fn run_time_warnings(
                     whose.as_deref().map_or_else(|| format!("jobs without a {what}"), |name| format!("{what} {name}"));
                 warnings.push(format!(
                     "{} is shorter than the p99 ({}) of {whose}: it would have hit {hit} of {} finished jobs",
-                    advice::limit_name(policy, &spec.queue.preset, *allowed, limit.key()),
+                    advice::limit_name(policy, &jobs.queue.preset, *allowed, limit.key()),
                     age(*p99),
                     spans.len(),
                 ));
@@ -131,14 +131,14 @@ pub(super) fn run_time_warnings(
 }
 
 /// Those of the actions that cannot be undone, each with the reason.
-pub(super) fn final_actions<'a>(spec: &Jobs, actions: impl Iterator<Item = &'a Action>) -> Vec<String> {
+pub(super) fn final_actions<'a>(jobs: &Jobs, actions: impl Iterator<Item = &'a Action>) -> Vec<String> {
     // A wake changes nothing, so there is nothing to undo.
-    let is_final = |action: &&Action| **action != Action::Wake && spec.recorded(**action).is_none();
+    let is_final = |action: &&Action| **action != Action::Wake && jobs.recorded(**action).is_none();
     let why = |action: &Action| {
-        if spec.actions.get(action).is_some_and(|moved| moved.is_one_update()) {
+        if jobs.actions.get(action).is_some_and(|moved| moved.is_one_update()) {
             return format!("a {action} cannot be undone here: this role may not read every column that it writes");
         }
-        format!("a {action} of preset {} cannot be undone: it is more than one UPDATE of one table", spec.queue.preset)
+        format!("a {action} of preset {} cannot be undone: it is more than one UPDATE of one table", jobs.queue.preset)
     };
     actions.filter(is_final).map(why).collect()
 }
@@ -176,13 +176,13 @@ pub(in crate::ops) fn cascades<'a>(
 }
 
 /// What an action changes; the tables by their logical names.
-fn changes_of(spec: &Jobs, action: Action, of_both: bool) -> impl Iterator<Item = Change> {
-    let waiting = Some(&spec.queue.waiting_actions).filter(|_| of_both);
-    let of_all = std::iter::once(&spec.actions).chain(waiting).filter_map(move |actions| actions.get(&action));
+fn changes_of(jobs: &Jobs, action: Action, of_both: bool) -> impl Iterator<Item = Change> {
+    let waiting = Some(&jobs.queue.waiting_actions).filter(|_| of_both);
+    let of_all = std::iter::once(&jobs.actions).chain(waiting).filter_map(move |actions| actions.get(&action));
     of_all.flat_map(|action| &action.steps).flat_map(|step| match step {
         StepSpec::Update(assignments) => {
             let columns = assignments.iter().map(|assignment| assignment.column.name.clone()).collect();
-            vec![(Touch::Update, spec.claim.lock_table.clone(), columns)]
+            vec![(Touch::Update, jobs.claim.lock_table.clone(), columns)]
         }
         StepSpec::Sql { sql, .. } => {
             let touches = sql.touches().into_iter();
@@ -198,8 +198,8 @@ const CHUNK: usize = 1000;
 /// Adds to each requeue the refusal that awaits it, where the row that holds its key is seen; and the warnings about
 /// these.
 pub(super) fn forecast(snapshot: &mut Snapshot, policy: &Policy, part: &mut Part) -> Result<Vec<String>, OpsError> {
-    let spec = &part.jobs;
-    let Some(requeue) = spec.actions.get(&Action::Requeue).filter(|_| !part.steps.is_empty()) else {
+    let jobs = &part.jobs;
+    let Some(requeue) = jobs.actions.get(&Action::Requeue).filter(|_| !part.steps.is_empty()) else {
         return Ok(Vec::new());
     };
     let mut refused: BTreeMap<usize, RowError> = BTreeMap::new();
@@ -210,7 +210,7 @@ pub(super) fn forecast(snapshot: &mut Snapshot, policy: &Policy, part: &mut Part
             keys.push(step.key.clone());
         }
         if keys.len() == CHUNK || n + 1 == part.steps.len() {
-            let found = match snapshot.reader.key_holders(spec, requeue, &keys) {
+            let found = match snapshot.reader.key_holders(jobs, requeue, &keys) {
                 Err(error) if error.kind == StoreErrorKind::Interrupted => return Err(error.into()),
                 Err(error) => {
                     return Ok(vec![format!(
@@ -235,5 +235,5 @@ pub(super) fn forecast(snapshot: &mut Snapshot, policy: &Policy, part: &mut Part
         ids.entry(constraint).or_default().push(format!("{} ({})", job.job.id, error.message));
         job.error = Some(error);
     }
-    Ok(ids.iter().map(|(constraint, ids)| advice::refused_beforehand(constraint, ids, policy, spec)).collect())
+    Ok(ids.iter().map(|(constraint, ids)| advice::refused_beforehand(constraint, ids, policy, jobs)).collect())
 }

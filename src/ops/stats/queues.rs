@@ -18,19 +18,19 @@ use std::collections::{BTreeMap, BTreeSet};
 pub fn stats(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<Stats, OpsError> {
     selection.fits(&snapshot.jobs, policy)?;
     let mut measured = measure(snapshot, selection, policy)?;
-    let (now, spec) = (snapshot.now(), &snapshot.jobs);
+    let (now, jobs) = (snapshot.now(), &snapshot.jobs);
     let mut counts = Counts::default();
-    for tally in snapshot.reader.count_by_state(spec, !selection.kinds.patterns().is_empty())? {
+    for tally in snapshot.reader.count_by_state(jobs, !selection.kinds.patterns().is_empty())? {
         if selection.queues.admits(tally.queue.as_deref()) && selection.kinds.admits(tally.kind.as_deref()) {
-            counts.add(spec, tally);
+            counts.add(jobs, tally);
         }
     }
-    let has_states = matches!(spec.claim.state, StateSource::Column(_));
-    let mut findings = counts.findings(spec, has_states);
+    let has_states = matches!(jobs.claim.state, StateSource::Column(_));
+    let mut findings = counts.findings(jobs, has_states);
     if measured.queues.is_empty() {
         findings.extend(unmatched_filters(snapshot, selection)?);
     }
-    let spec = &snapshot.jobs;
+    let jobs = &snapshot.jobs;
     let waiting = measured.waiting.unwrap_or_default();
     findings.extend((waiting.due.is_none() && waiting::is_asked_for(selection)).then(|| waiting.sentence()));
     let mut flows: BTreeMap<Option<String>, QueueFlow> =
@@ -43,7 +43,7 @@ pub fn stats(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) ->
         .map(|(queue, states)| {
             let flow = flows.remove(&queue).or_else(|| waiting.due.map(|_| QueueFlow::default()));
             let claims = measured.queues.remove(&queue).unwrap_or_default();
-            finish(queue, states, &claims, spec, flow)
+            finish(queue, states, &claims, jobs, flow)
         })
         .collect();
     let (target, filter) = (snapshot.target.clone(), selection.filter(policy));
@@ -61,9 +61,9 @@ struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, spec: &Jobs, tally: RowCount) {
-        let name = spec.queue.states.name_of(&tally.state);
-        let meaning = meaning(spec, &tally.state);
+    fn add(&mut self, jobs: &Jobs, tally: RowCount) {
+        let name = jobs.queue.states.name_of(&tally.state);
+        let meaning = meaning(jobs, &tally.state);
         if meaning.is_none() {
             self.unfamiliar.insert(name.clone());
         }
@@ -71,17 +71,17 @@ impl Counts {
         *queue.entry((meaning, name)).or_default() += tally.rows;
     }
 
-    fn findings(&self, spec: &Jobs, has_states: bool) -> Vec<String> {
+    fn findings(&self, jobs: &Jobs, has_states: bool) -> Vec<String> {
         let mut findings = Vec::new();
         if !has_states {
             findings.push(format!(
                 "preset {}: the table that holds a row is its state, so this counts only jobs in flight",
-                spec.queue.preset
+                jobs.queue.preset
             ));
         }
         if !self.unfamiliar.is_empty() {
             let states: Vec<&str> = self.unfamiliar.iter().map(String::as_str).take(20).collect();
-            let (preset, states) = (&spec.queue.preset, states.join(", "));
+            let (preset, states) = (&jobs.queue.preset, states.join(", "));
             findings.push(format!("rows are in states that preset {preset} does not have: {states}"));
         }
         findings
@@ -110,8 +110,8 @@ impl Meaning {
     }
 }
 
-fn meaning(spec: &Jobs, stored: &Cell) -> Option<Meaning> {
-    let states = &spec.queue.states;
+fn meaning(jobs: &Jobs, stored: &Cell) -> Option<Meaning> {
+    let states = &jobs.queue.states;
     // As text: a state that is declared as an integer arrives as one.
     let text = stored.to_text();
     let holds = |list: &[StateValue]| list.iter().any(|state| state.stored.to_text() == text);

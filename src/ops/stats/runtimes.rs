@@ -24,32 +24,32 @@ pub fn runtimes(
     policy: &Policy,
     since: Duration,
 ) -> Result<StatsRuntimes, OpsError> {
-    let spec = &snapshot.jobs;
-    let runs = match &spec.finished {
+    let jobs = &snapshot.jobs;
+    let runs = match &jobs.finished {
         Finished::Kept(runs) => runs.as_ref(),
         Finished::Untold(why) => {
-            return Err(OpsError::unsupported(spec, &Request::RunTimes(why.to_string())));
+            return Err(OpsError::unsupported(jobs, &Request::RunTimes(why.to_string())));
         }
     };
-    selection.globs_fit(spec)?;
-    thresholds::fit(spec, policy)?;
+    selection.globs_fit(jobs)?;
+    thresholds::fit(jobs, policy)?;
     let now = snapshot.reader.now();
     let since_at = now.minus(since);
-    let by_kind = spec.claim.kind.is_some();
+    let by_kind = jobs.claim.kind.is_some();
     let mut kinds = Kinds::default();
-    snapshot.reader.finished(spec, runs, &WantedRuns::Since(since_at), &mut |run| {
+    snapshot.reader.finished(jobs, runs, &WantedRuns::Since(since_at), &mut |run| {
         let is_asked = selection.queues.admits(run.queue.as_deref()) && selection.kinds.admits(run.kind.as_deref());
         // Coarse encodings blur the window's bound. An end that is no instant may lie in it.
         if is_asked && run.ended.at().is_none_or(|ended| !since_at.is_after(ended, Clocks::One)) {
             kinds.add(&run, by_kind, policy, now);
         }
     })?;
-    let mut findings = kinds.findings(spec);
+    let mut findings = kinds.findings(jobs);
     if kinds.is_empty() {
         let mut latest = None;
         // An error only costs a detail of a sentence.
         let newest = WantedRuns::Newest(1, SHORT);
-        let _ = snapshot.reader.finished(spec, runs, &newest, &mut |run| latest = run.ended.at());
+        let _ = snapshot.reader.finished(jobs, runs, &newest, &mut |run| latest = run.ended.at());
         findings.push(nothing(latest, selection, since));
     }
     let Kinds { by_name, total, .. } = kinds;

@@ -27,7 +27,7 @@ impl Diagnoses<'_> {
         let mut diagnoses = Vec::new();
         self.lost_again(&mut diagnoses);
         let lost = self.lost();
-        let are_interrupted = self.spec.are_interrupted();
+        let are_interrupted = self.jobs.are_interrupted();
         if are_interrupted {
             gone(DiagnosisKind::Interrupted, lost, &mut diagnoses);
         } else if self.nothing_lives(&lost) {
@@ -127,8 +127,8 @@ impl Diagnoses<'_> {
         if tally.jobs == 0 {
             return;
         }
-        let is_interrupted = self.spec.are_interrupted();
-        if self.spec.owner.id.is_some() && !is_interrupted {
+        let is_interrupted = self.jobs.are_interrupted();
+        if self.jobs.owner.id.is_some() && !is_interrupted {
             let parts: Vec<&Part> = self.without_owner.parts.iter().collect();
             let kind = one_kind(&parts).map(str::to_owned);
             let queues = queues_of(&parts);

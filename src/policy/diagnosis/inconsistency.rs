@@ -23,14 +23,14 @@ impl Inconsistency {
         Inconsistency::NoClaimTime,
     ];
 
-    pub fn is_shown_by(self, spec: &Jobs, claim: &Claim, judgement: &Judgement) -> bool {
+    pub fn is_shown_by(self, jobs: &Jobs, claim: &Claim, judgement: &Judgement) -> bool {
         match self {
-            Inconsistency::NoOwner => spec.owner.id.is_some() && claim.owner.is_none(),
+            Inconsistency::NoOwner => jobs.owner.id.is_some() && claim.owner.is_none(),
             Inconsistency::OwnerMissing => matches!(claim.owner_row, OwnerRow::Missing { .. }),
             Inconsistency::OwnerRestarted => matches!(&judgement.verdict, Verdict::Stuck(reasons)
                 if reasons.iter().any(|reason| reason.rule == Rule::OwnerRestarted)),
             Inconsistency::NoClaimTime => {
-                !spec.are_interrupted() && spec.claim.claimed_at.is_some() && claim.claimed_at.at().is_none()
+                !jobs.are_interrupted() && jobs.claim.claimed_at.is_some() && claim.claimed_at.at().is_none()
             }
         }
     }
@@ -41,9 +41,9 @@ impl Inconsistency {
 pub struct Inconsistencies([u64; 4]);
 
 impl Inconsistencies {
-    pub fn note(&mut self, spec: &Jobs, claim: &Claim, judgement: &Judgement) {
+    pub fn note(&mut self, jobs: &Jobs, claim: &Claim, judgement: &Judgement) {
         for (count, inconsistency) in self.0.iter_mut().zip(Inconsistency::ALL) {
-            *count += u64::from(inconsistency.is_shown_by(spec, claim, judgement));
+            *count += u64::from(inconsistency.is_shown_by(jobs, claim, judgement));
         }
     }
 

@@ -34,7 +34,7 @@ const UNJUDGED: usize = 1_000;
 /// Takes in findings one by one, then how much each owner holds, and concludes what happened. It keeps counts, not
 /// jobs, in bounded memory.
 pub struct Diagnoses<'s> {
-    spec: &'s Jobs,
+    jobs: &'s Jobs,
     owners: BTreeMap<String, Holder>,
     hosts: BTreeMap<String, Holder>,
     /// Claims that name no owner; all claims of a queue without owners.
@@ -84,9 +84,9 @@ pub enum Counted {
 }
 
 impl<'s> Diagnoses<'s> {
-    pub fn new(spec: &'s Jobs) -> Diagnoses<'s> {
+    pub fn new(jobs: &'s Jobs) -> Diagnoses<'s> {
         Diagnoses {
-            spec,
+            jobs,
             owners: BTreeMap::new(),
             hosts: BTreeMap::new(),
             without_owner: Holder::default(),
@@ -105,8 +105,8 @@ impl<'s> Diagnoses<'s> {
     /// Takes in a claim that is stuck or unknown, and says where it was counted. A claim that is not listed only counts
     /// toward whether its owner is alive. `would` is what a reclaim would do to it.
     pub fn add(&mut self, claim: &Claim, judgement: &Judgement, is_listed: bool, would: PlannedActions) -> Counted {
-        let (spec, one) = (self.spec, Tally { would, ..of(claim, judgement) });
-        let shows = |inconsistency: Inconsistency| inconsistency.is_shown_by(spec, claim, judgement);
+        let (jobs, one) = (self.jobs, Tally { would, ..of(claim, judgement) });
+        let shows = |inconsistency: Inconsistency| inconsistency.is_shown_by(jobs, claim, judgement);
         if is_listed && shows(Inconsistency::NoClaimTime) {
             self.no_claim_time.add(&one);
         }
@@ -116,9 +116,9 @@ impl<'s> Diagnoses<'s> {
             _ if !is_listed => Counted::Alone,
             Verdict::Unknown(lacking) => self.unjudged(claim, lacking, &one),
             // Of a job that is too long in a state nothing else is known, where the queue shows no life.
-            _ if !judgement.verdict.is_death() && spec.liveness.is_empty() => Counted::Late,
+            _ if !judgement.verdict.is_death() && jobs.liveness.is_empty() => Counted::Late,
             _ if claim.owner.is_none() => Counted::WithoutOwner,
-            _ if spec.are_interrupted() => Counted::Held,
+            _ if jobs.are_interrupted() => Counted::Held,
             _ if shows(Inconsistency::OwnerMissing) => Counted::Missing,
             _ if shows(Inconsistency::OwnerRestarted) => Counted::Restarted,
             _ => self.held(claim, judgement, &one),

@@ -122,7 +122,7 @@ impl Evaluation<'_> {
     fn clock_is_wrong(&self) -> Option<Duration> {
         let mut allowed = None;
         let mut wrong = self.is_off(&self.claim.claimed_at);
-        for (source, sign) in self.spec.liveness.iter().zip(&self.claim.signs) {
+        for (source, sign) in self.jobs.liveness.iter().zip(&self.claim.signs) {
             match (source, &sign.at) {
                 // A value that does not fit its declaration is no matter of clocks.
                 (_, Reading::Unfit { .. }) => return None,
@@ -160,7 +160,7 @@ impl Evaluation<'_> {
     }
 
     fn first_threshold(&self) -> Option<Duration> {
-        let sources = self.spec.liveness.iter().zip(&self.claim.signs);
+        let sources = self.jobs.liveness.iter().zip(&self.claim.signs);
         let mut known =
             sources.filter_map(|(source, sign)| silence_allowed(source, self.older_span(), sign.silent_after));
         self.older_span().or_else(|| known.next())
@@ -175,7 +175,7 @@ impl Evaluation<'_> {
     }
 
     fn progress_columns(&self) -> String {
-        let named = self.spec.claim.progress.iter().map(|expr| match expr {
+        let named = self.jobs.claim.progress.iter().map(|expr| match expr {
             crate::preset::Expr::Column(column) => column.to_string(),
             crate::preset::Expr::Sql(_) => "(expression)".to_owned(),
         });
@@ -197,7 +197,7 @@ impl Evaluation<'_> {
         };
         self.must_hold_no_lock(dead);
         let owner_lives = || {
-            let mut sources = self.spec.liveness.iter().zip(&self.claim.signs);
+            let mut sources = self.jobs.liveness.iter().zip(&self.claim.signs);
             sources.any(|(source, sign)| {
                 matches!(source, Liveness::Owner { .. }) && matches!(self.opinion(source, sign), Opinion::Alive(_))
             })
@@ -213,7 +213,7 @@ impl Evaluation<'_> {
     /// True if the claim was certainly made before the sweep began; any doubt makes the verdict unknown. Clocks count
     /// as equal: the sweep at a host's boot must recover the job of a worker that crashed seconds after its claim.
     pub(super) fn precedes_sweep(&mut self, restart: &Restart) -> bool {
-        let why = match (&self.spec.claim.claimed_at, self.claim.claimed_at.at()) {
+        let why = match (&self.jobs.claim.claimed_at, self.claim.claimed_at.at()) {
             (Some(column), at) => {
                 if self.must_be_plausible(column, &self.claim.claimed_at, Some(FUTURE_TOLERANCE)).is_some() {
                     return false;
@@ -233,7 +233,7 @@ impl Evaluation<'_> {
 
     /// How long ago the claim's own heartbeat was, if that is later than a sweep's beginning: its worker runs.
     fn beat_after(&self, began: Timestamp) -> Option<Duration> {
-        let signs = self.spec.liveness.iter().zip(&self.claim.signs);
+        let signs = self.jobs.liveness.iter().zip(&self.claim.signs);
         let beats = signs.filter(|(source, _)| matches!(source, Liveness::Heartbeat { .. }));
         // One further ahead than clocks differ says nothing.
         let latest = self.now.plus(FUTURE_TOLERANCE);

@@ -9,8 +9,8 @@ use crate::policy::verdict::{Rule, Value};
 
 impl Evaluation<'_> {
     pub(super) fn interrupted(&mut self) {
-        let (spec, claim) = (self.spec, self.claim);
-        let Some(since) = &spec.claim.claimed_at else { return };
+        let (jobs, claim) = (self.jobs, self.claim);
+        let Some(since) = &jobs.claim.claimed_at else { return };
         let implausible = self.must_be_plausible(since, &claim.claimed_at, Some(FUTURE_TOLERANCE));
         let life = self.owner_lives();
         // When it failed, which a later heartbeat of its owner does not change.
@@ -43,7 +43,7 @@ impl Evaluation<'_> {
             return Some(Finding::List(self.owner_name(), Standing::Listed));
         }
         self.last_seen_at = self.claim.heartbeat.at();
-        self.spec.liveness.iter().zip(&self.claim.signs).find_map(|(source, sign)| match self.opinion(source, sign) {
+        self.jobs.liveness.iter().zip(&self.claim.signs).find_map(|(source, sign)| match self.opinion(source, sign) {
             Opinion::Alive(life) => Some(life),
             _ => None,
         })

@@ -32,18 +32,18 @@ impl Evaluation<'_> {
         if self.judged_by_change() {
             return;
         }
-        if let Some(claimed_at) = &self.spec.claim.claimed_at {
+        if let Some(claimed_at) = &self.jobs.claim.claimed_at {
             self.must_be_plausible(claimed_at, &self.claim.claimed_at, Some(FUTURE_TOLERANCE));
         }
-        let (spec, claim) = (self.spec, self.claim);
+        let (jobs, claim) = (self.jobs, self.claim);
         // Checked even if it is no liveness source: it counts as a sign of life.
-        if let (Some(row), OwnerRow::Present { heartbeat, .. }) = (&spec.owner.row, &claim.owner_row)
+        if let (Some(row), OwnerRow::Present { heartbeat, .. }) = (&jobs.owner.row, &claim.owner_row)
             && let Some(column) = &row.heartbeat
         {
             self.must_be_plausible(column, heartbeat, Some(FUTURE_TOLERANCE));
         }
-        for (n, (source, sign)) in spec.liveness.iter().zip(&claim.signs).enumerate() {
-            let heartbeat = spec.owner.row.as_ref().and_then(|row| row.heartbeat.as_ref());
+        for (n, (source, sign)) in jobs.liveness.iter().zip(&claim.signs).enumerate() {
+            let heartbeat = jobs.owner.row.as_ref().and_then(|row| row.heartbeat.as_ref());
             let column = source.column().or(heartbeat.filter(|_| matches!(source, Liveness::Owner { .. })));
             let ahead = if matches!(source, Liveness::Lease { .. }) { LEASE_AHEAD } else { FUTURE_TOLERANCE };
             let implausible = column.and_then(|column| self.must_be_plausible(column, &sign.at, Some(ahead)));
@@ -59,7 +59,7 @@ impl Evaluation<'_> {
             let opinion = match (self.liveness, self.reasons.last()) {
                 (None, _) => self.opinion(source, sign),
                 // Of a preset that a mapping bends: it contradicts a death that the mapping concludes.
-                (Some(_), Some(reason)) if n >= spec.liveness.len() - spec.kept => match self.opinion(source, sign) {
+                (Some(_), Some(reason)) if n >= jobs.liveness.len() - jobs.kept => match self.opinion(source, sign) {
                     Opinion::Alive(other) | Opinion::Unknown(other) => {
                         Opinion::Unknown(but(reason.finding.clone(), other))
                     }
@@ -67,7 +67,7 @@ impl Evaluation<'_> {
                 },
                 (Some(_), _) => Opinion::NotAsked,
             };
-            let opinion = match (opinion, &spec.claim.veto) {
+            let opinion = match (opinion, &jobs.claim.veto) {
                 (Opinion::Dead(Rule::ClaimAge, old), Some(veto)) if claim.vetoed => {
                     Opinion::Contradicted(Rule::ClaimAge, but(old, Finding::Preset(veto.says.clone())))
                 }
@@ -88,10 +88,10 @@ impl Evaluation<'_> {
         // A limit for its state can judge it too.
         let has_limit = self.policy.too_long.limit(claim).is_some() && claim.claimed_at.at().is_some();
         if self.liveness.is_none() && !has_limit {
-            self.lack(match (spec.liveness.len(), spec.advice_only()) {
+            self.lack(match (jobs.liveness.len(), jobs.advice_only()) {
                 (0, Some(why)) => Finding::Preset(why.to_owned()),
-                (0, None) => Finding::NoLiveness(spec.missing_liveness()),
-                _ => Finding::NothingIn(spec.liveness.iter().map(|source| source.name().to_owned()).collect()),
+                (0, None) => Finding::NoLiveness(jobs.missing_liveness()),
+                _ => Finding::NothingIn(jobs.liveness.iter().map(|source| source.name().to_owned()).collect()),
             });
         }
     }
@@ -158,7 +158,7 @@ impl Evaluation<'_> {
     }
 
     fn owner_opinion(&self, at: &Reading, allowed: Option<Allowed>) -> Opinion {
-        let Some(row) = &self.spec.owner.row else { return Opinion::Silent(Finding::Nothing) };
+        let Some(row) = &self.jobs.owner.row else { return Opinion::Silent(Finding::Nothing) };
         let absence = |absence: Absence, rule: Rule, what: Finding, sign: Option<Timestamp>| match (absence, allowed) {
             (Absence::Dead, Some(allowed)) => self.after_silence(rule, what, sign, allowed),
             (Absence::Dead, None) => Opinion::Unknown(Finding::NoThreshold),
@@ -247,7 +247,7 @@ impl Evaluation<'_> {
         if self.holds_lock() {
             return Some(Finding::Lock(LockSign::Held));
         }
-        let mut sources = self.spec.liveness.iter().zip(&self.claim.signs);
+        let mut sources = self.jobs.liveness.iter().zip(&self.claim.signs);
         sources.find_map(|(source, sign)| match (source, sign.at.at()?) {
             (Liveness::Lease { .. }, end) if !self.now.is_after(end, Clocks::One) => {
                 Some(Finding::LeaseRuns(end.since(self.now)))
@@ -262,7 +262,7 @@ impl Evaluation<'_> {
     }
 
     pub(super) fn owner_restarted(&mut self) {
-        let Some(column) = self.spec.owner.row.as_ref().and_then(|row| row.started.as_ref()) else { return };
+        let Some(column) = self.jobs.owner.row.as_ref().and_then(|row| row.started.as_ref()) else { return };
         let OwnerRow::Present { started, .. } = &self.claim.owner_row else { return };
         if self.must_be_plausible(column, started, Some(FUTURE_TOLERANCE)).is_some() {
             return;
@@ -295,14 +295,14 @@ fn by_row(source: &Liveness) -> bool {
 /// The judgement of a claim whose times are read as UTC. Where the zone of one is not known, what is healthy by that
 /// reading stays so, and a claim is stuck only if it is in every zone, whatever rule says it.
 pub(super) fn tested(evaluation: Evaluation<'_>) -> Judgement {
-    let Evaluation { spec, claim, policy, now, keeps_all, .. } = evaluation;
+    let Evaluation { jobs, claim, policy, now, keeps_all, .. } = evaluation;
     let mut judgement = evaluate(evaluation);
     // No death is inferred from the time of an interrupted job.
-    let Some((time, said)) = spec.zone().filter(|_| !spec.are_interrupted()) else { return judgement };
+    let Some((time, said)) = jobs.zone().filter(|_| !jobs.are_interrupted()) else { return judgement };
     let (mut result, mut finding) = (CheckResult::Clear, Finding::Preset(said.caution().to_owned()));
-    if let (Some(time), false) = (spec.unknown_zone(), matches!(judgement.verdict, Verdict::Healthy)) {
-        let latest = spec.at_the_latest(claim, now);
-        let surely = evaluate(Evaluation::new(spec, &latest, policy, now));
+    if let (Some(time), false) = (jobs.unknown_zone(), matches!(judgement.verdict, Verdict::Healthy)) {
+        let latest = jobs.at_the_latest(claim, now);
+        let surely = evaluate(Evaluation::new(jobs, &latest, policy, now));
         match (&judgement.verdict, &surely.verdict) {
             (Verdict::Unknown(lacking), Verdict::Stuck(_)) if Finding::are_of_zone(lacking) => {
                 judgement = Judgement { checks: judgement.checks, ..surely };

@@ -22,23 +22,23 @@ use std::time::Duration;
 /// heartbeat on the claim's own row contradicts a live-owner list or an owner's restart: the verdict is unknown then.
 /// A time whose zone is not declared is read as UTC, and that reading is tested. Of its checks the judgement has those
 /// alone whose value cannot be used.
-pub fn judge(spec: &Jobs, claim: &Claim, policy: &Policy, now: Timestamp) -> Judgement {
-    liveness::tested(Evaluation::new(spec, claim, policy, now))
+pub fn judge(jobs: &Jobs, claim: &Claim, policy: &Policy, now: Timestamp) -> Judgement {
+    liveness::tested(Evaluation::new(jobs, claim, policy, now))
 }
 
 /// Judges one claim as [`judge`] does, and keeps every check.
-pub fn explain(spec: &Jobs, claim: &Claim, policy: &Policy, now: Timestamp) -> Judgement {
-    liveness::tested(Evaluation { keeps_all: true, ..Evaluation::new(spec, claim, policy, now) })
+pub fn explain(jobs: &Jobs, claim: &Claim, policy: &Policy, now: Timestamp) -> Judgement {
+    liveness::tested(Evaluation { keeps_all: true, ..Evaluation::new(jobs, claim, policy, now) })
 }
 
 fn evaluate(mut evaluation: Evaluation<'_>) -> Judgement {
-    let Evaluation { spec, claim, policy, .. } = evaluation;
+    let Evaluation { jobs, claim, policy, .. } = evaluation;
     if claim.key.0.iter().any(Cell::is_null) {
         evaluation.lack(Finding::NullKey);
     }
-    if spec.are_interrupted() {
+    if jobs.are_interrupted() {
         evaluation.interrupted();
-    } else if spec.waited() {
+    } else if jobs.waited() {
         evaluation.waiting();
     } else if policy.restart.is_some() {
         evaluation.restart();
@@ -54,7 +54,7 @@ fn evaluate(mut evaluation: Evaluation<'_>) -> Judgement {
 }
 
 struct Evaluation<'a> {
-    spec: &'a Jobs,
+    jobs: &'a Jobs,
     claim: &'a Claim,
     policy: &'a Policy,
     now: Timestamp,
@@ -74,10 +74,10 @@ struct Evaluation<'a> {
 }
 
 impl<'a> Evaluation<'a> {
-    fn new(spec: &'a Jobs, claim: &'a Claim, policy: &'a Policy, now: Timestamp) -> Evaluation<'a> {
+    fn new(jobs: &'a Jobs, claim: &'a Claim, policy: &'a Policy, now: Timestamp) -> Evaluation<'a> {
         let last_seen_at = Timestamp::newest(claim.heartbeat.at(), claim.claimed_at.at());
         Evaluation {
-            spec,
+            jobs,
             claim,
             policy,
             now,
@@ -181,7 +181,7 @@ impl<'a> Evaluation<'a> {
             (Reading::At(at), _) if at.micros() < EARLIEST_MICROS => Finding::TooEarly(name(), *at),
             (Reading::At(at), Some(ahead)) if at.is_after(self.now.plus(ahead), Clocks::One) => {
                 let by = at.since(self.now);
-                Finding::Ahead(name(), *at, by, self.spec.has_unknown_zone(time) && by <= ahead + FURTHEST_EAST)
+                Finding::Ahead(name(), *at, by, self.jobs.has_unknown_zone(time) && by <= ahead + FURTHEST_EAST)
             }
             _ => return None,
         };

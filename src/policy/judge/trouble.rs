@@ -10,7 +10,7 @@ use std::fmt::Display;
 
 impl Evaluation<'_> {
     pub(super) fn trouble(&mut self) {
-        if let Some(column) = &self.spec.rules.deadline {
+        if let Some(column) = &self.jobs.rules.deadline {
             let implausible = self.must_be_plausible(column, &self.claim.deadline, None);
             let passed = self.claim.deadline.at().filter(|deadline| self.now.is_after(*deadline, Clocks::One));
             let finding = match (passed, &self.claim.deadline) {
@@ -22,8 +22,8 @@ impl Evaluation<'_> {
             let opinion = Opinion::of(passed.is_some(), Rule::DeadlinePassed, finding);
             self.note(Rule::DeadlinePassed.name(), &column.column, value, opinion, implausible);
         }
-        let max = self.policy.max_runtime_for(self.spec, self.claim);
-        if self.spec.rules.max_runtime.is_some() || max.is_some() {
+        let max = self.policy.max_runtime_for(self.jobs, self.claim);
+        if self.jobs.rules.max_runtime.is_some() || max.is_some() {
             let (over, finding) = match (self.claim.claimed_at.at(), max) {
                 (Some(since), Some(max)) => {
                     (self.is_over(since, max.span), Finding::Runs(self.now.since(since), self.limit(max)))
@@ -39,11 +39,11 @@ impl Evaluation<'_> {
 
     /// Judges a job that waits. A sign of life means that a worker holds it, whatever its state says.
     pub(super) fn waiting(&mut self) {
-        let (spec, claim) = (self.spec, self.claim);
+        let (jobs, claim) = (self.jobs, self.claim);
         let since = self.last_seen_at;
         // The time since which it waits is no sign of life.
         self.last_seen_at = claim.heartbeat.at();
-        for (source, sign) in spec.liveness.iter().zip(&claim.signs) {
+        for (source, sign) in jobs.liveness.iter().zip(&claim.signs) {
             let opinion = self.opinion(source, sign);
             if matches!(opinion, Opinion::Alive(_)) {
                 let name = source.name();
@@ -58,8 +58,8 @@ impl Evaluation<'_> {
     /// Compares the time in a state with the config file's limit; that suffices without a dead owner.
     pub(super) fn too_long(&mut self) {
         let Some(limit) = self.policy.too_long.limit(self.claim) else { return };
-        let Some(since) = &self.spec.claim.claimed_at else { return };
-        let implausible = match self.spec.waited() {
+        let Some(since) = &self.jobs.claim.claimed_at else { return };
+        let implausible = match self.jobs.waited() {
             // A job that is due in the future is not late.
             true => self.must_be_plausible(since, &self.claim.claimed_at, None),
             false => None,
@@ -72,7 +72,7 @@ impl Evaluation<'_> {
             (None, Some(since_at)) => {
                 let allowed = Allowed { span: limit.after, set_by: SetBy::TooLong(limit.number) };
                 let (span, target) = (self.now.since(since_at), self.policy.too_long.target.clone());
-                let finding = match self.spec.waited() {
+                let finding = match self.jobs.waited() {
                     true => Finding::Waits(state, since.column.name.clone(), span, Limit { allowed, target }),
                     false => Finding::InState(state, span, Limit { allowed, target }),
                 };

@@ -96,7 +96,7 @@ impl Binder<'_> {
 
     pub(super) fn attempts(&self) -> Result<Attempts, SpecError> {
         let attempts = &self.view.attempts;
-        let mut spec = Attempts {
+        let mut jobs = Attempts {
             left: None,
             column: self.optional_expr(&attempts.column)?,
             max: match &attempts.max {
@@ -113,13 +113,13 @@ impl Binder<'_> {
             max_counts: attempts.max_counts,
             direction: attempts.direction,
         };
-        let max = match (&spec.max, &attempts.max) {
+        let max = match (&jobs.max, &attempts.max) {
             (Some(Max::Expr(expr)), Some(Max::Expr(written))) => (Some(expr), Some(written), "their maximum"),
             _ => (None, None, ""),
         };
         for (counter, written, what) in [
-            (spec.column.as_ref(), attempts.column.as_ref(), "attempts"),
-            (spec.stalls.as_ref(), attempts.stalls.as_ref(), "stalls"),
+            (jobs.column.as_ref(), attempts.column.as_ref(), "attempts"),
+            (jobs.stalls.as_ref(), attempts.stalls.as_ref(), "stalls"),
             max,
         ] {
             if let (Some(Expr::Column(column)), Some(written)) = (counter, written)
@@ -128,18 +128,18 @@ impl Binder<'_> {
                 return Err(written.error(format!("is {}, and {what} must be an integer", column.type_name)));
             }
         }
-        if let Some(counter) = spec.column.take_if(|_| attempts.direction == Direction::Down) {
+        if let Some(counter) = jobs.column.take_if(|_| attempts.direction == Direction::Down) {
             let (Expr::Column(left), Some(written)) = (counter, &attempts.column) else {
                 let message = "attempts that are counted down must be a column, and this is an expression";
                 return Err(SpecError::whole(self.name, message));
             };
-            if spec.max.is_none() {
+            if jobs.max.is_none() {
                 return Err(written.error("is counted down from `max`, and this table has no such column"));
             }
-            spec.column = Some(Expr::Sql(self.used_up(&spec, &left)));
-            spec.left = Some(left);
+            jobs.column = Some(Expr::Sql(self.used_up(&jobs, &left)));
+            jobs.left = Some(left);
         }
-        Ok(spec)
+        Ok(jobs)
     }
 
     /// The attempts behind a counter of those that are left. Neither engine fails on any value, and no text becomes a

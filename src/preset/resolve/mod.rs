@@ -256,7 +256,8 @@ impl<'a> Binder<'a> {
     /// What is true of the queue of these claims.
     fn queue(&self, of: &Resolving<'_>) -> Result<Queue, SpecError> {
         let (document, mut ignored) = (self.document, of.ignored.clone());
-        let (claim, attempts) = (self.claim()?, self.attempts()?);
+        // What is wrong with a sign of life is said before what is wrong with the rest.
+        let (_, claim, attempts) = (self.liveness()?, self.claim()?, self.attempts()?);
         let retry = document.interrupted.retry.clone().filter(|_| document.interrupted.from.is_none());
         // What is wrong with it is said where interrupted jobs are asked for.
         let retry = retry.and_then(|retry| self.actions(&[(Action::Requeue, retry)], &claim, &attempts).ok());

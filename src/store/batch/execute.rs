@@ -28,7 +28,7 @@ pub(super) fn wait(batch: &Batch<'_>, n: usize) -> Duration {
 /// reason to fail, all in the batch's transaction. Checks that they moved exactly these rows; gives their images by their place where asked.
 pub(super) fn act_on<S: Session>(
     session: &mut S,
-    spec: &Jobs,
+    jobs: &Jobs,
     moved: &ActionSpec,
     batch: &Batch<'_>,
     rows: &[usize],
@@ -44,12 +44,12 @@ pub(super) fn act_on<S: Session>(
     }
     let dialect = session.dialect();
     let (mut acts, mut fits) = (Vec::new(), Vec::new());
-    let returning = context.recorded.and_then(|columns| sql::returning(spec, dialect, moved, columns));
+    let returning = context.recorded.and_then(|columns| sql::returning(jobs, dialect, moved, columns));
     for ((wait, fail_code), keys) in &alike {
         let clock = (context.now, context.now.plus(*wait));
-        for mut act in sql::acts(spec, dialect, moved, keys, clock, (context.reason, *fail_code)) {
+        for mut act in sql::acts(jobs, dialect, moved, keys, clock, (context.reason, *fail_code)) {
             if context.recorded.is_some() {
-                sql::or_roll_back(spec, dialect, moved, &mut act.statement);
+                sql::or_roll_back(jobs, dialect, moved, &mut act.statement);
             }
             act.statement.sql.push_str(returning.as_deref().unwrap_or_default());
             fits.push((act.rows, keys.len() as u64));
@@ -57,9 +57,9 @@ pub(super) fn act_on<S: Session>(
         }
     }
     let look = match context.recorded {
-        Some(_) if returning.is_some() => Some(sql::returns_final_rows(spec, dialect)),
-        Some(columns) => Some(sql::after(spec, dialect, moved, columns, &keys)),
-        None => sql::left_behind(spec, dialect, moved, &keys),
+        Some(_) if returning.is_some() => Some(sql::returns_final_rows(jobs, dialect)),
+        Some(columns) => Some(sql::after(jobs, dialect, moved, columns, &keys)),
+        None => sql::left_behind(jobs, dialect, moved, &keys),
     };
     let (mut acted, looked) = session.act(acts, look, context.again).map_err(|error| placed(error, moved))?;
     for (acted, (rows, each)) in acted.iter().zip(fits) {
@@ -71,23 +71,23 @@ pub(super) fn act_on<S: Session>(
         return nothing_is_left(first, &moved.to.name, keys.len()).map(|()| BTreeMap::new());
     };
     if returning.is_none() {
-        return effect(spec, moved, columns, &mut looked, keys.len());
+        return effect(jobs, moved, columns, &mut looked, keys.len());
     }
     let are_final = matches!(first, Some([Cell::Integer(1)]));
-    match returned(spec, moved, columns, &keys, acted.iter_mut().flat_map(|acted| &mut acted.rows))
+    match returned(jobs, moved, columns, &keys, acted.iter_mut().flat_map(|acted| &mut acted.rows))
         .filter(|_| are_final)
     {
         Some(images) => Ok(images),
         None => {
-            let mut looked = session.query(&sql::after(spec, dialect, moved, columns, &keys))?;
-            effect(spec, moved, columns, &mut looked, keys.len())
+            let mut looked = session.query(&sql::after(jobs, dialect, moved, columns, &keys))?;
+            effect(jobs, moved, columns, &mut looked, keys.len())
         }
     }
 }
 
 /// The images in the rows of [`sql::returning`], if each job is among them in the announced state.
 fn returned<'r>(
-    spec: &Jobs,
+    jobs: &Jobs,
     moved: &ActionSpec,
     columns: &[&Column],
     keys: &[&Key],
@@ -95,10 +95,10 @@ fn returned<'r>(
 ) -> Option<BTreeMap<usize, RowImage>> {
     let places: HashMap<String, usize> = keys.iter().enumerate().map(|(n, key)| (key.exact(), n)).collect();
     let one = |row: &'r mut Vec<Cell>| {
-        let (key, rest) = row.split_at_mut_checked(spec.claim.key.len())?;
+        let (key, rest) = row.split_at_mut_checked(jobs.claim.key.len())?;
         let (state, image) = rest.split_first_mut()?;
         let place = places.get(&Key(key.to_vec()).exact()).filter(|_| state.to_text() == moved.to.stored.to_text());
-        Some((*place?, super::record::image(spec, columns, image)?))
+        Some((*place?, super::record::image(jobs, columns, image)?))
     };
     let images: BTreeMap<usize, RowImage> = rows.map(one).collect::<Option<_>>()?;
     (images.len() == keys.len()).then_some(images)
@@ -106,7 +106,7 @@ fn returned<'r>(
 
 /// The images in the rows of [`sql::after`], once it is checked that none of so many jobs is left behind.
 fn effect(
-    spec: &Jobs,
+    jobs: &Jobs,
     moved: &ActionSpec,
     columns: &[&Column],
     rows: &mut [Vec<Cell>],
@@ -117,7 +117,7 @@ fn effect(
     for row in rows {
         if let [Cell::Integer(n), image @ .., Cell::Integer(is_held), Cell::Integer(is_there)] = row.as_mut_slice() {
             let n = usize::try_from(*n).ok().and_then(|n| n.checked_sub(1));
-            found.extend(n.zip(super::record::image(spec, columns, image)));
+            found.extend(n.zip(super::record::image(jobs, columns, image)));
             in_flight += *is_held;
             elsewhere += 1 - *is_there;
         }
@@ -190,16 +190,16 @@ pub(super) fn row_error(error: &StoreError) -> RowError {
 
 /// The columns that a batch restores; `None` if it acts. Only those that the action assigns: a record may have been
 /// altered.
-pub(super) fn restored<'s>(spec: &'s Jobs, batch: &Batch<'_>) -> Result<Option<Vec<&'s Column>>, StoreError> {
+pub(super) fn restored<'s>(jobs: &'s Jobs, batch: &Batch<'_>) -> Result<Option<Vec<&'s Column>>, StoreError> {
     let Some(row) = batch.steps.first().and_then(|step| step.restores()) else { return Ok(None) };
     let unfit = |message: String| StoreError::new(StoreErrorKind::Unfit, message);
-    let written = spec.revertible(batch.action);
+    let written = jobs.revertible(batch.action);
     let written = written
-        .ok_or_else(|| unfit(format!("a {} of preset {} cannot be reverted", batch.action, spec.queue.preset)))?;
+        .ok_or_else(|| unfit(format!("a {} of preset {} cannot be reverted", batch.action, jobs.queue.preset)))?;
     let columns = row.values.iter().map(|value| {
         written.iter().copied().find(|column| *column.name == *value.column).ok_or_else(|| {
             let column = &value.column;
-            unfit(format!("a {} of preset {} does not write column {column}", batch.action, spec.queue.preset))
+            unfit(format!("a {} of preset {} does not write column {column}", batch.action, jobs.queue.preset))
         })
     });
     columns.collect::<Result<_, _>>().map(Some)
@@ -215,16 +215,16 @@ fn rows<'b>(batch: &Batch<'b>, numbers: &[usize]) -> Vec<(usize, &'b Key, &'b Ro
 /// images.
 pub(super) fn lock<S: Session>(
     session: &mut S,
-    spec: &Jobs,
+    jobs: &Jobs,
     columns: &[&Column],
     batch: &Batch<'_>,
     results: &mut [Option<End>],
 ) -> Result<BTreeMap<usize, RowImage>, StoreError> {
     let keys: Vec<&Key> = batch.steps.iter().map(|step| &step.key).collect();
-    let for_update = spec.actions.get(&batch.action).is_some_and(|moved| moved.locks_for_update);
-    let locked = images(session, spec, columns, &keys, Some(for_update))?;
+    let for_update = jobs.actions.get(&batch.action).is_some_and(|moved| moved.locks_for_update);
+    let locked = images(session, jobs, columns, &keys, Some(for_update))?;
     let missing = (0..keys.len()).any(|n| !locked.contains_key(&n));
-    let seen = if missing { images(session, spec, columns, &keys, None)? } else { BTreeMap::new() };
+    let seen = if missing { images(session, jobs, columns, &keys, None)? } else { BTreeMap::new() };
     for (n, step) in batch.steps.iter().enumerate() {
         let is_unchanged = |image: &RowImage| image.fingerprint.0 == step.precondition();
         let outcome = match (locked.get(&n), seen.get(&n)) {
@@ -243,7 +243,7 @@ pub(super) fn lock<S: Session>(
 /// Sets the columns of rows that are locked, and checks that they are what they were.
 pub(super) fn set_back<S: Session>(
     session: &mut S,
-    spec: &Jobs,
+    jobs: &Jobs,
     columns: &[&Column],
     batch: &Batch<'_>,
     numbers: &[usize],
@@ -253,11 +253,11 @@ pub(super) fn set_back<S: Session>(
     if rows.is_empty() {
         return Ok(());
     }
-    let (restores, each): (Vec<_>, Vec<_>) = sql::restores(spec, session.dialect(), columns, &rows).into_iter().unzip();
+    let (restores, each): (Vec<_>, Vec<_>) = sql::restores(jobs, session.dialect(), columns, &rows).into_iter().unzip();
     let (restored, _) = session.act(restores, None, again)?;
     restored.iter().zip(each).try_for_each(|(restored, each)| must_fit(restored.touched, Rows::Each, each))?;
     let keys: Vec<&Key> = rows.iter().map(|(_, key, _)| *key).collect();
-    let now = images(session, spec, columns, &keys, None)?;
+    let now = images(session, jobs, columns, &keys, None)?;
     let is_restored = |(n, (_, _, row)): (usize, &(usize, &Key, &RowChange))| {
         let wanted = row.values.iter().map(|value| &value.before);
         now.get(&n).is_some_and(|image| image.values.iter().eq(wanted))

@@ -28,7 +28,7 @@ pub trait Recorder {
 /// Reads the rows of these keys, one by one; by their number.
 pub(in crate::store) fn images<S: Session + ?Sized>(
     session: &mut S,
-    spec: &Jobs,
+    jobs: &Jobs,
     columns: &[&Column],
     keys: &[&Key],
     lock: Option<bool>,
@@ -37,11 +37,11 @@ pub(in crate::store) fn images<S: Session + ?Sized>(
     if keys.is_empty() {
         return Ok(found);
     }
-    let statement = sql::images(spec, session.dialect(), columns, keys, lock);
+    let statement = sql::images(jobs, session.dialect(), columns, keys, lock);
     session.stream(&statement, &mut |row| {
         if let Some((Cell::Integer(n), rest)) = row.split_first_mut() {
             let n = usize::try_from(*n).ok().and_then(|n| n.checked_sub(1));
-            found.extend(n.zip(image(spec, columns, rest)));
+            found.extend(n.zip(image(jobs, columns, rest)));
         }
         ControlFlow::Continue(())
     })?;
@@ -49,9 +49,9 @@ pub(in crate::store) fn images<S: Session + ?Sized>(
 }
 
 /// Takes the image out of a row of a statement, after the number.
-pub(super) fn image(spec: &Jobs, columns: &[&Column], cells: &mut [Cell]) -> Option<RowImage> {
+pub(super) fn image(jobs: &Jobs, columns: &[&Column], cells: &mut [Cell]) -> Option<RowImage> {
     let (values, whole) = cells.split_at_mut_checked(columns.len())?;
-    let fingerprint = fingerprint(&spec.row, whole);
+    let fingerprint = fingerprint(&jobs.row, whole);
     Some(RowImage { values: values.iter_mut().map(std::mem::take).collect(), fingerprint })
 }
 
@@ -95,13 +95,13 @@ pub(super) fn change(columns: &[Arc<str>], before: RowImage, after: RowImage) ->
 /// Adds the ledger's rows, then has the recorder write the intent: the last thing before the commit.
 pub(super) fn record<S: Session + ?Sized>(
     session: &mut S,
-    spec: &Jobs,
+    jobs: &Jobs,
     recorder: &mut dyn Recorder,
     at: Timestamp,
     steps: &[Step<End>],
 ) -> Result<(), StoreError> {
     let Some(head) = recorder.head().filter(|_| !steps.is_empty()) else { return Ok(()) };
-    if let Some(ledger) = &spec.queue.ledger {
+    if let Some(ledger) = &jobs.queue.ledger {
         add(session, ledger, head, at, steps)?;
     }
     recorder.intent(at, steps)

@@ -61,14 +61,14 @@ pub fn too_soon(table: &str, last: Timestamp, min_interval: Duration, now: Times
 /// Acquires the lock and checks the minimum interval, first in a batch's transaction.
 pub(super) fn acquire<S: Session>(
     session: &mut S,
-    spec: &Jobs,
+    jobs: &Jobs,
     sweep_lock: SweepLock,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let table = job_table(spec);
+    let table = job_table(jobs);
     // If only one session can write, the transaction itself is the lock.
     if session.shares_writes() {
-        let key = key(spec);
+        let key = key(jobs);
         let with_key = |sql: &str| Statement { sql: sql.to_owned(), params: vec![Param::Cell(Cell::Integer(key))] };
         if session.value(&with_key(ACQUIRE))? != Some(Cell::Integer(1)) {
             // If no time is left to ask which run holds it, the answer is the same without a name.
@@ -84,7 +84,7 @@ pub(super) fn acquire<S: Session>(
         }
     }
     let Some(min_interval) = sweep_lock.min_interval else { return Ok(()) };
-    let last = last_sweep(session, spec, now, min_interval)?;
+    let last = last_sweep(session, jobs, now, min_interval)?;
     last.and_then(|last| too_soon(&table, last, min_interval, now)).map_or(Ok(()), Err)
 }
 
@@ -92,18 +92,18 @@ pub(super) fn acquire<S: Session>(
 /// as none.
 pub(in crate::store) fn last_sweep<S: Session + ?Sized>(
     session: &mut S,
-    spec: &Jobs,
+    jobs: &Jobs,
     now: Timestamp,
     within: Duration,
 ) -> Result<Option<Timestamp>, StoreError> {
-    let Some(ledger) = spec.queue.ledger.as_ref().filter(|ledger| ledger.lacks.is_empty() && ledger.may_read) else {
+    let Some(ledger) = jobs.queue.ledger.as_ref().filter(|ledger| ledger.lacks.is_empty() && ledger.may_read) else {
         return Ok(None);
     };
     let earliest = now.minus(within).minus(LONGEST_RUN).to_string();
     let runs_from: String = earliest.chars().filter(char::is_ascii_digit).take(14).collect();
     // Rows from before a clock was set back by more than that must not hide later ones.
     let until = now.plus(within);
-    let statement = sql::ledger_last(session.dialect(), ledger, SWEEP, &job_table(spec), &runs_from, until);
+    let statement = sql::ledger_last(session.dialect(), ledger, SWEEP, &job_table(jobs), &runs_from, until);
     Ok(match session.value(&statement)? {
         Some(Cell::Instant(micros)) => Timestamp::from_micros(micros),
         Some(Cell::Text(text)) => Timestamp::parse(&text),
@@ -112,13 +112,13 @@ pub(in crate::store) fn last_sweep<S: Session + ?Sized>(
 }
 
 /// The table's name in the ledger.
-fn job_table(spec: &Jobs) -> String {
-    let table = spec.queue.tables.get(&spec.claim.lock_table);
+fn job_table(jobs: &Jobs) -> String {
+    let table = jobs.queue.tables.get(&jobs.claim.lock_table);
     table.map_or_else(String::new, |table| format!("{}.{}", table.schema, table.name))
 }
 
 /// The lock's key: the first eight bytes of SHA-256 of `jobdoctor sweep SCHEMA.TABLE`, as docs/cron.md says.
-fn key(spec: &Jobs) -> i64 {
-    let hash = Sha256::digest(format!("jobdoctor {SWEEP} {}", job_table(spec)));
+fn key(jobs: &Jobs) -> i64 {
+    let hash = Sha256::digest(format!("jobdoctor {SWEEP} {}", job_table(jobs)));
     hash.iter().take(8).fold(0i64, |key, byte| (key << 8) | i64::from(*byte))
 }

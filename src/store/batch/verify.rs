@@ -13,12 +13,12 @@ use std::time::Duration;
 /// Locks the owners' rows on which verdicts rest, and settles the steps whose evidence row has changed.
 pub(super) fn evidence_rows<S: Session>(
     session: &mut S,
-    spec: &Jobs,
+    jobs: &Jobs,
     batch: &Batch<'_>,
 ) -> Result<Vec<Option<End>>, StoreError> {
     let mut results: Vec<Option<End>> = batch.steps.iter().map(|_| None).collect();
     // If no other session can write meanwhile, the precondition, which covers the owner's row, is enough.
-    let Some(row) = spec.owner.row.as_ref().filter(|_| session.shares_writes()) else { return Ok(results) };
+    let Some(row) = jobs.owner.row.as_ref().filter(|_| session.shares_writes()) else { return Ok(results) };
     let mut keys: BTreeMap<String, Key> = BTreeMap::new();
     for step in batch.steps {
         if let (EvidenceRow::Row { key, .. }, true) = (step.evidence_row(), row.can_lock) {
@@ -28,15 +28,15 @@ pub(super) fn evidence_rows<S: Session>(
     }
     let dialect = session.dialect();
     let keys: Vec<&Key> = keys.values().collect();
-    let locked = images(session, &sql::evidence_rows(spec, dialect, row, &keys, true), &keys)?;
+    let locked = images(session, &sql::evidence_rows(jobs, dialect, row, &keys, true), &keys)?;
     let missed = keys.iter().any(|key| !locked.contains_key(&key.exact()));
     let seen = if missed {
-        images(session, &sql::evidence_rows(spec, dialect, row, &keys, false), &keys)?
+        images(session, &sql::evidence_rows(jobs, dialect, row, &keys, false), &keys)?
     } else {
         BTreeMap::new()
     };
     let absent = batch.steps.iter().any(|step| *step.evidence_row() == EvidenceRow::Absent);
-    let returning = absent && session.count(&sql::evidence_writers(spec, dialect, &row.table))? > 0;
+    let returning = absent && session.count(&sql::evidence_writers(jobs, dialect, &row.table))? > 0;
     for (n, step) in batch.steps.iter().enumerate() {
         let outcome = match step.evidence_row() {
             EvidenceRow::None => None,
@@ -78,7 +78,7 @@ fn images<S: Session>(
 /// of the locked rows by their step if the columns to record are named.
 pub(super) fn verify<S: Session>(
     session: &mut S,
-    spec: &Jobs,
+    jobs: &Jobs,
     moved: &ActionSpec,
     batch: &Batch<'_>,
     recorded: Option<&[&Column]>,
@@ -89,17 +89,17 @@ pub(super) fn verify<S: Session>(
         return Ok(images);
     }
     let kind = (batch.action, moved.locks_for_update);
-    let statement = sql::verify(spec, session.dialect(), kind, recorded, &wanted(batch, &open));
+    let statement = sql::verify(jobs, session.dialect(), kind, recorded, &wanted(batch, &open));
     let mut verified = BTreeSet::new();
     for mut row in session.query(&statement)? {
         if let Some(n) = position(&row, &open) {
             verified.insert(n);
             let cells = row.get_mut(1..).unwrap_or_default();
-            images.extend(recorded.and_then(|columns| image(spec, columns, cells)).map(|image| (n, image)));
+            images.extend(recorded.and_then(|columns| image(jobs, columns, cells)).map(|image| (n, image)));
         }
     }
     let missing: Vec<usize> = open.into_iter().filter(|n| !verified.contains(n)).collect();
-    let unchanged = is_unchanged(session, spec, batch, &missing)?;
+    let unchanged = is_unchanged(session, jobs, batch, &missing)?;
     for n in missing {
         let outcome = match unchanged.get(&n) {
             None => Outcome::Gone,
@@ -114,7 +114,7 @@ pub(super) fn verify<S: Session>(
 /// Whether the rows of these steps are still what was judged, read without a lock; missing rows are left out.
 fn is_unchanged<S: Session>(
     session: &mut S,
-    spec: &Jobs,
+    jobs: &Jobs,
     batch: &Batch<'_>,
     numbers: &[usize],
 ) -> Result<BTreeMap<usize, bool>, StoreError> {
@@ -122,7 +122,7 @@ fn is_unchanged<S: Session>(
     if numbers.is_empty() {
         return Ok(unchanged);
     }
-    let statement = sql::reread(spec, session.dialect(), batch.action, &wanted(batch, numbers));
+    let statement = sql::reread(jobs, session.dialect(), batch.action, &wanted(batch, numbers));
     for row in session.query(&statement)? {
         if let Some(n) = position(&row, numbers) {
             *unchanged.entry(n).or_default() |= matches!(row.get(1), Some(Cell::Integer(1)));
@@ -135,18 +135,18 @@ fn is_unchanged<S: Session>(
 /// life in a view or a sub-select.
 pub(super) fn read_again<S: Session>(
     session: &mut S,
-    spec: &Jobs,
+    jobs: &Jobs,
     batch: &Batch<'_>,
     results: &mut [Option<End>],
 ) -> Result<(), StoreError> {
     let open = open(results);
     let is_absent = |n: &usize| batch.steps.get(*n).is_some_and(|step| *step.evidence_row() == EvidenceRow::Absent);
-    let is_unlocked = spec.unlocked.is_some() || open.iter().any(is_absent);
+    let is_unlocked = jobs.unlocked.is_some() || open.iter().any(is_absent);
     if !is_unlocked || !session.shares_writes() {
         return Ok(());
     }
-    let is_written = has_writers(session, spec)?;
-    let unchanged = is_unchanged(session, spec, batch, &open)?;
+    let is_written = has_writers(session, jobs)?;
+    let unchanged = is_unchanged(session, jobs, batch, &open)?;
     for n in open {
         match unchanged.get(&n) {
             Some(true) if is_written => set(results, n, End::of(Outcome::Locked)),
@@ -163,10 +163,10 @@ const ASKED: (u32, Duration) = (20, Duration::from_millis(10));
 
 /// Whether some session still writes to a table whose rows show life and cannot be locked: its sign of life is not to be
 /// seen before it commits.
-fn has_writers<S: Session>(session: &mut S, spec: &Jobs) -> Result<bool, StoreError> {
-    let tables = spec.evidence_tables();
+fn has_writers<S: Session>(session: &mut S, jobs: &Jobs) -> Result<bool, StoreError> {
+    let tables = jobs.evidence_tables();
     let statements: Vec<Statement> =
-        tables.iter().map(|table| sql::evidence_writers(spec, session.dialect(), table)).collect();
+        tables.iter().map(|table| sql::evidence_writers(jobs, session.dialect(), table)).collect();
     for again in 0..ASKED.0 {
         let mut writers = 0;
         for statement in &statements {
@@ -186,7 +186,7 @@ fn has_writers<S: Session>(session: &mut S, spec: &Jobs) -> Result<bool, StoreEr
 /// that a key names one row, the database is not asked.
 pub(super) fn refuse_shared_keys<S: Session>(
     session: &mut S,
-    spec: &Jobs,
+    jobs: &Jobs,
     keys: &[&Key],
     results: &mut [Option<End>],
 ) -> Result<(), StoreError> {
@@ -199,8 +199,8 @@ pub(super) fn refuse_shared_keys<S: Session>(
     keys.iter().for_each(|key| *steps.entry(key.exact()).or_default() += 1);
     let is_twice = |n: &usize| keys.get(*n).and_then(|key| steps.get(&key.exact())).is_some_and(|count| *count > 1);
     let mut shared: BTreeSet<usize> = open.iter().copied().filter(is_twice).collect();
-    if !spec.claim.has_unique_key {
-        let statement = sql::shared_keys(spec, session.dialect(), &rows);
+    if !jobs.claim.has_unique_key {
+        let statement = sql::shared_keys(jobs, session.dialect(), &rows);
         shared.extend(session.query(&statement)?.iter().filter_map(|row| position(row, &open)));
     }
     for n in shared {
@@ -213,19 +213,19 @@ pub(super) fn refuse_shared_keys<S: Session>(
 /// Evaluates the preset's guard for each row that is locked and verified; a job that does not pass is held by a worker.
 pub(super) fn guarded<S: Session>(
     session: &mut S,
-    spec: &Jobs,
+    jobs: &Jobs,
     keys: &[&Key],
     results: &mut [Option<End>],
 ) -> Result<(), StoreError> {
-    let Some(guard) = &spec.claim.guard else { return Ok(()) };
+    let Some(guard) = &jobs.claim.guard else { return Ok(()) };
     let open = open(results);
     let wanted: Vec<(&Key, &str)> = open.iter().filter_map(|n| keys.get(*n)).map(|key| (*key, "")).collect();
     if wanted.is_empty() {
         return Ok(());
     }
     let rows = session
-        .query(&sql::guard(spec, session.dialect(), guard, &wanted))
-        .map_err(|error| error.of_expressions(spec))?;
+        .query(&sql::guard(jobs, session.dialect(), guard, &wanted))
+        .map_err(|error| error.of_expressions(jobs))?;
     let passed = rows.iter().filter(|row| matches!(row.get(1), Some(Cell::Integer(1))));
     let passed: BTreeSet<usize> = passed.filter_map(|row| position(row, &open)).collect();
     for n in open.into_iter().filter(|n| !passed.contains(n)) {

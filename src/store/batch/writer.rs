@@ -32,20 +32,20 @@ impl<S> SqlWriter<S> {
 }
 
 impl<S: Session> Writer for SqlWriter<S> {
-    fn apply(&mut self, spec: &Jobs, batch: &Batch<'_>, recorder: &mut dyn Recorder) -> BatchReport<StoreError> {
-        let writing = match Writing::of(spec, batch) {
+    fn apply(&mut self, jobs: &Jobs, batch: &Batch<'_>, recorder: &mut dyn Recorder) -> BatchReport<StoreError> {
+        let writing = match Writing::of(jobs, batch) {
             Ok(writing) => writing,
             Err(error) => return stopped(batch.steps.len(), error),
         };
         let (sweep_lock, ending, rolled_back) = (self.sweep_lock, self.ending, &self.rolled_back);
         let mut is_committed = false;
         let mut report = settle(batch.steps.len(), |mode| {
-            let done = in_transaction(&mut self.session, &spec.queue.schema, ending, |session| {
+            let done = in_transaction(&mut self.session, &jobs.queue.schema, ending, |session| {
                 if let Some(sweep_lock) = sweep_lock {
                     let now = session.clock().map_err(Failure::Store)?;
-                    acquire(session, spec, sweep_lock, now).map_err(Failure::Store)?;
+                    acquire(session, jobs, sweep_lock, now).map_err(Failure::Store)?;
                 }
-                work(session, spec, &writing, (batch, rolled_back), mode, recorder)
+                work(session, jobs, &writing, (batch, rolled_back), mode, recorder)
             });
             is_committed = ending == Ending::Commit && done.as_ref().is_ok_and(|report| report.stop.is_none());
             done
@@ -58,7 +58,7 @@ impl<S: Session> Writer for SqlWriter<S> {
             // From its first commit on, this run is itself the last sweep.
             self.sweep_lock.iter_mut().for_each(|sweep_lock| sweep_lock.min_interval = None);
             if let Writing::Act(_) = writing {
-                report.warnings.extend(wake(&mut self.session, spec, batch, &report.results));
+                report.warnings.extend(wake(&mut self.session, jobs, batch, &report.results));
             }
         }
         report
@@ -84,19 +84,19 @@ enum Writing<'s> {
 }
 
 impl<'s> Writing<'s> {
-    fn of(spec: &'s Jobs, batch: &Batch<'_>) -> Result<Writing<'s>, StoreError> {
-        if let Some(columns) = restored(spec, batch)? {
+    fn of(jobs: &'s Jobs, batch: &Batch<'_>) -> Result<Writing<'s>, StoreError> {
+        if let Some(columns) = restored(jobs, batch)? {
             return Ok(Writing::Restore(columns));
         }
-        let action = spec.actions.get(&batch.action).filter(|action| action.refused.is_none());
-        let message = || format!("preset {} has no {}", spec.queue.preset, batch.action);
+        let action = jobs.actions.get(&batch.action).filter(|action| action.refused.is_none());
+        let message = || format!("preset {} has no {}", jobs.queue.preset, batch.action);
         action.map(Writing::Act).ok_or_else(|| StoreError::new(StoreErrorKind::Unfit, message()))
     }
 
     /// The columns of a row that are recorded; `None` if nothing short of the queue's own knowledge would revert it.
-    fn recorded(&self, spec: &'s Jobs, action: Action) -> Option<Vec<&'s Column>> {
+    fn recorded(&self, jobs: &'s Jobs, action: Action) -> Option<Vec<&'s Column>> {
         match self {
-            Writing::Act(_) => spec.recorded(action),
+            Writing::Act(_) => jobs.recorded(action),
             Writing::Restore(columns) => Some(columns.clone()),
         }
     }
@@ -105,39 +105,39 @@ impl<'s> Writing<'s> {
 /// Steps one to three, inside the transaction: verify and lock, act, record.
 fn work<S: Session>(
     session: &mut S,
-    spec: &Jobs,
+    jobs: &Jobs,
     writing: &Writing<'_>,
     (batch, rolled_back): (&Batch<'_>, &[Step]),
     mode: &BatchMode,
     recorder: &mut dyn Recorder,
 ) -> Result<Work, Failure> {
-    let mut results = evidence_rows(session, spec, batch)?;
-    let columns = writing.recorded(spec, batch.action);
+    let mut results = evidence_rows(session, jobs, batch)?;
+    let columns = writing.recorded(jobs, batch.action);
     let mut before = match writing {
         Writing::Act(action) => {
-            let images = verify(session, spec, action, batch, columns.as_deref(), &mut results)?;
-            read_again(session, spec, batch, &mut results)?;
+            let images = verify(session, jobs, action, batch, columns.as_deref(), &mut results)?;
+            read_again(session, jobs, batch, &mut results)?;
             images
         }
-        Writing::Restore(columns) => lock(session, spec, columns, batch, &mut results)?,
+        Writing::Restore(columns) => lock(session, jobs, columns, batch, &mut results)?,
     };
     let is_restored = matches!(writing, Writing::Restore(_));
     let columns = columns.filter(|_| recorder.head().is_some() || is_restored);
     let all: Vec<&Key> = batch.steps.iter().map(|step| &step.key).collect();
-    refuse_shared_keys(session, spec, &all, &mut results)?;
-    guarded(session, spec, &all, &mut results)?;
+    refuse_shared_keys(session, jobs, &all, &mut results)?;
+    guarded(session, jobs, &all, &mut results)?;
     let now = session.clock()?;
-    only_with_key_holders(session, spec, batch, rolled_back, now, &mut results)?;
+    only_with_key_holders(session, jobs, batch, rolled_back, now, &mut results)?;
     let act = |session: &mut S, rows: &[usize], again: bool, recorded: Option<&[&Column]>| match writing {
         Writing::Act(action) => {
             let context = ActionContext { now, reason: batch.reason, again, recorded };
-            act_on(session, spec, action, batch, rows, &context)
+            act_on(session, jobs, action, batch, rows, &context)
         }
-        Writing::Restore(columns) => set_back(session, spec, columns, batch, rows, again).map(|()| BTreeMap::new()),
+        Writing::Restore(columns) => set_back(session, jobs, columns, batch, rows, again).map(|()| BTreeMap::new()),
     };
     // One look at the rows serves the check and the record.
     let is_acting = matches!(writing, Writing::Act(action) if !action.steps.is_empty());
-    let recorded = columns.as_deref().filter(|_| is_acting && *mode == BatchMode::Together && sql::checks_rows(spec));
+    let recorded = columns.as_deref().filter(|_| is_acting && *mode == BatchMode::Together && sql::checks_rows(jobs));
     let mut seen = None;
     match mode {
         BatchMode::Together => {
@@ -158,7 +158,7 @@ fn work<S: Session>(
     let mut after = match &columns {
         Some(columns) => {
             let keys: Vec<&Key> = moved.iter().filter_map(|n| batch.steps.get(*n)).map(|step| &step.key).collect();
-            let images = seen.map_or_else(|| images(session, spec, columns, &keys, None), Ok)?;
+            let images = seen.map_or_else(|| images(session, jobs, columns, &keys, None), Ok)?;
             images.into_iter().filter_map(|(at, image)| Some((*moved.get(at)?, image))).collect()
         }
         None => BTreeMap::new(),
@@ -174,7 +174,7 @@ fn work<S: Session>(
             Some(batch.steps.get(*n)?.at(end.without_message()))
         })
         .collect();
-    record(session, spec, recorder, now, &steps)?;
+    record(session, jobs, recorder, now, &steps)?;
     let report = |(n, result): (usize, Option<End>)| match (result, batch.instead.get(n)) {
         (None, refusal) => End { error: refusal.cloned(), ..End::of(Outcome::Moved) },
         (Some(End { outcome: Outcome::Refused, error: Some(fail), .. }), Some(refusal)) => {
@@ -190,20 +190,20 @@ fn work<S: Session>(
 /// rolled back, repeats the last requeues first.
 fn only_with_key_holders<S: Session>(
     session: &mut S,
-    spec: &Jobs,
+    jobs: &Jobs,
     batch: &Batch<'_>,
     rolled_back: &[Step],
     now: Timestamp,
     results: &mut [Option<End>],
 ) -> Result<(), StoreError> {
-    let Some(requeue) = spec.actions.get(&Action::Requeue).filter(|_| !batch.instead.is_empty()) else { return Ok(()) };
+    let Some(requeue) = jobs.actions.get(&Action::Requeue).filter(|_| !batch.instead.is_empty()) else { return Ok(()) };
     let keys: Vec<&Key> = batch.steps.iter().map(|step| &step.key).collect();
     let before = Batch { action: Action::Requeue, steps: rolled_back, waits: &[], instead: &[], ..*batch };
     let rows: Vec<usize> = (0..rolled_back.len()).collect();
     let found = behind_savepoint(session, |session| {
         let context = ActionContext { now, reason: batch.reason, again: true, recorded: None };
-        act_on(session, spec, requeue, &before, &rows, &context)?;
-        key_holders(session, spec, requeue, &keys, batch.instead, (now, batch.reason))
+        act_on(session, jobs, requeue, &before, &rows, &context)?;
+        key_holders(session, jobs, requeue, &keys, batch.instead, (now, batch.reason))
     })?;
     let (found, why) = match found {
         Ok(found) => (found, "no job that holds its key was seen".to_owned()),
@@ -223,7 +223,7 @@ fn only_with_key_holders<S: Session>(
 
 /// Step four, after the commit: wakes the workers of each queue that got jobs back to run now. A failure is only a
 /// warning.
-fn wake<S: Session>(session: &mut S, spec: &Jobs, batch: &Batch<'_>, results: &[End]) -> Vec<String> {
+fn wake<S: Session>(session: &mut S, jobs: &Jobs, batch: &Batch<'_>, results: &[End]) -> Vec<String> {
     if !matches!(batch.action, Action::Requeue | Action::Wake) {
         return Vec::new();
     }
@@ -234,20 +234,20 @@ fn wake<S: Session>(session: &mut S, spec: &Jobs, batch: &Batch<'_>, results: &[
         }
     }
     let statements =
-        queues.iter().flat_map(|(queue, moved)| sql::notifications(spec, session.dialect(), *queue, *moved));
+        queues.iter().flat_map(|(queue, moved)| sql::notifications(jobs, session.dialect(), *queue, *moved));
     let statements: Vec<Statement> = statements.collect();
     if statements.is_empty() {
         return Vec::new();
     }
-    match send(session, spec, &statements) {
+    match send(session, jobs, &statements) {
         Ok(()) => Vec::new(),
         Err(error) => vec![format!("waking the workers failed, they will poll: {error}")],
     }
 }
 
 /// Sends them in a transaction of its own.
-fn send<S: Session>(session: &mut S, spec: &Jobs, statements: &[Statement]) -> Result<(), StoreError> {
-    session.begin(&spec.queue.schema)?;
+fn send<S: Session>(session: &mut S, jobs: &Jobs, statements: &[Statement]) -> Result<(), StoreError> {
+    session.begin(&jobs.queue.schema)?;
     for statement in statements {
         if let Err(error) = session.query(statement) {
             session.rollback();

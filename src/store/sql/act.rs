@@ -17,7 +17,7 @@ pub struct Act {
 /// The statements of an action on these keys, with the transaction's now and the instant from which the jobs may run
 /// again, and why it is done.
 pub fn acts(
-    spec: &Jobs,
+    jobs: &Jobs,
     dialect: &dyn Dialect,
     action: &ActionSpec,
     keys: &[&Key],
@@ -31,21 +31,21 @@ pub fn acts(
         .map(|step| match step {
             StepSpec::Sql { sql: template, rows, encodings, .. } => {
                 let mut sql = Sql::new(dialect);
-                sql.template(spec, template, &Values { named: Some(encodings), ..values() });
+                sql.template(jobs, template, &Values { named: Some(encodings), ..values() });
                 Act { statement: sql.finish(), rows: *rows }
             }
             StepSpec::Update(assignments) => {
                 let mut sql = Sql::new(dialect);
                 sql.push("UPDATE ");
-                sql.lock_table(spec);
+                sql.lock_table(jobs);
                 sql.push(" SET ");
                 sql.joined(", ", assignments, |sql, assignment| {
                     sql.push(&format!("{} = ", quoted(&assignment.column.name)));
                     let values = Values { assigned: assignment.encodings.as_ref(), ..values() };
-                    sql.template(spec, &assignment.value, &values);
+                    sql.template(jobs, &assignment.value, &values);
                 });
                 sql.push(" WHERE ");
-                sql.in_keys(spec, keys);
+                sql.in_keys(jobs, keys);
                 Act { statement: sql.finish(), rows: Rows::Each }
             }
         })
@@ -53,18 +53,18 @@ pub fn acts(
 }
 
 /// The statements of an action, then those that wake workers, with the names of their parameters.
-pub fn printed(spec: &Jobs, action: Action) -> Vec<String> {
-    let (dialect, at) = (Named(spec.queue.engine), Timestamp::EPOCH);
-    let acted = spec.actions.get(&action).map(|of| acts(spec, &dialect, of, &[], (at, at), ("", FailCode::default())));
+pub fn printed(jobs: &Jobs, action: Action) -> Vec<String> {
+    let (dialect, at) = (Named(jobs.queue.engine), Timestamp::EPOCH);
+    let acted = jobs.actions.get(&action).map(|of| acts(jobs, &dialect, of, &[], (at, at), ("", FailCode::default())));
     let wakes = matches!(action, Action::Requeue | Action::Wake);
-    let woken = if wakes { notifications(spec, &dialect, None, 0) } else { Vec::new() };
+    let woken = if wakes { notifications(jobs, &dialect, None, 0) } else { Vec::new() };
     acted.into_iter().flatten().map(|act| act.statement).chain(woken).map(|statement| statement.sql).collect()
 }
 
 /// Has SQLite end the transaction where an UPDATE fails, for when nothing else in it would be kept: then it need not copy
 /// each page to undo the statement alone, which takes a tenth of a reclaim.
-pub fn or_roll_back(spec: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, act: &mut Statement) {
-    let table = spec.queue.tables.get(&spec.claim.lock_table);
+pub fn or_roll_back(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, act: &mut Statement) {
+    let table = jobs.queue.tables.get(&jobs.claim.lock_table);
     let is_plain = table.is_some_and(|table| !table.declares_conflict && !table.has_triggers);
     if dialect.engine() == Engine::Sqlite && is_plain && matches!(action.steps.as_slice(), [StepSpec::Update(_)]) {
         act.sql = act.sql.replacen("UPDATE ", "UPDATE OR ROLLBACK ", 1);
@@ -73,40 +73,40 @@ pub fn or_roll_back(spec: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, act
 
 /// Counts the rows of these keys that the action failed to move: rows that are still in flight, and rows in another
 /// state than the announced one. One row with these two numbers; `None` if the action writes nothing, as a wake-up.
-pub fn left_behind(spec: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, keys: &[&Key]) -> Option<Statement> {
+pub fn left_behind(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, keys: &[&Key]) -> Option<Statement> {
     if action.steps.is_empty() {
         return None;
     }
     let mut sql = Sql::new(dialect);
     sql.push("SELECT ");
-    if spec.waited() {
+    if jobs.waited() {
         // A waiting job may be put back into the state in which it waits.
         sql.push("0");
     } else {
         sql.push("(SELECT count(*) FROM ");
-        sql.claim_from(spec);
+        sql.claim_from(jobs);
         sql.push(" WHERE ");
-        sql.in_keys(spec, keys);
+        sql.in_keys(jobs, keys);
         sql.push(" AND ");
-        sql.in_flight(spec, None);
+        sql.in_flight(jobs, None);
         sql.push(")");
     }
     sql.push(" AS in_flight, ");
-    match &spec.claim.state {
-        StateSource::Place(_) => elsewhere(&mut sql, spec, action, keys),
+    match &jobs.claim.state {
+        StateSource::Place(_) => elsewhere(&mut sql, jobs, action, keys),
         StateSource::Column(column) => {
             // A requeued row that is gone is in no state.
             let (counted, is_not) =
                 if action.requeues { (keys.len().to_string() + " - ", "") } else { (String::new(), " IS NOT TRUE") };
             sql.push(&format!("{counted}(SELECT count(*) FROM "));
             // A join could lose the row of a job that no longer names its owner.
-            if column.alias == spec.claim.lock {
-                sql.lock_table(spec);
+            if column.alias == jobs.claim.lock {
+                sql.lock_table(jobs);
             } else {
-                sql.claim_from(spec);
+                sql.claim_from(jobs);
             }
             sql.push(" WHERE ");
-            sql.in_keys(spec, keys);
+            sql.in_keys(jobs, keys);
             let announced = literal_sql(&action.to.stored);
             sql.push(&format!(" AND ({} = {announced}){is_not})", column_sql(column)));
         }
@@ -116,63 +116,63 @@ pub fn left_behind(spec: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, keys
 }
 
 /// Adds how many of these jobs are elsewhere than an action without a state says. A requeued one that is gone is.
-fn elsewhere(sql: &mut Sql<'_>, spec: &Jobs, action: &ActionSpec, keys: &[&Key]) {
-    let (waiting, waiting_in) = (&spec.conditions.waiting, &spec.conditions.waiting_in);
+fn elsewhere(sql: &mut Sql<'_>, jobs: &Jobs, action: &ActionSpec, keys: &[&Key]) {
+    let (waiting, waiting_in) = (&jobs.conditions.waiting, &jobs.conditions.waiting_in);
     if let (true, Some(waits)) = (action.requeues, waiting) {
         sql.push(&format!("{} - (SELECT count(*) FROM ", keys.len()));
         let none = Values::default();
         match waiting_in {
             None => {
-                sql.lock_table(spec);
+                sql.lock_table(jobs);
                 sql.push(" WHERE ");
-                sql.in_keys(spec, keys);
+                sql.in_keys(jobs, keys);
             }
             Some((from, key)) => {
-                sql.template(spec, from, &none);
+                sql.template(jobs, from, &none);
                 let columns: Vec<String> = key.iter().map(column_sql).collect();
                 sql.push(&format!(" WHERE ({}) {} ", columns.join(", "), sql.dialect.among()));
                 sql.dialect.keys(sql, key, keys);
             }
         }
         sql.push(" AND (");
-        sql.template(spec, waits, &none);
+        sql.template(jobs, waits, &none);
         sql.push("))");
         return;
     }
-    match is_elsewhere(spec, sql.dialect, action) {
+    match is_elsewhere(jobs, sql.dialect, action) {
         None => sql.push("0"),
         Some(is_elsewhere) => {
             sql.push("(SELECT count(*) FROM ");
-            sql.lock_table(spec);
+            sql.lock_table(jobs);
             sql.push(" WHERE ");
-            sql.in_keys(spec, keys);
+            sql.in_keys(jobs, keys);
             sql.push(&format!(" AND {is_elsewhere})"));
         }
     }
 }
 
 /// True if a job's own row alone decides whether it is in flight, and whether it waits.
-pub fn checks_rows(spec: &Jobs) -> bool {
-    !spec.claim.may_repeat && spec.owner.row.is_none() && spec.conditions.waiting_in.is_none()
+pub fn checks_rows(jobs: &Jobs) -> bool {
+    !jobs.claim.may_repeat && jobs.owner.row.is_none() && jobs.conditions.waiting_in.is_none()
 }
 
 /// Reads rows after an action as [`images`] does, each then with whether it is still in flight and whether it is in the
 /// announced state, where [`checks_rows`].
-pub fn after(spec: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, columns: &[&Column], keys: &[&Key]) -> Statement {
+pub fn after(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, columns: &[&Column], keys: &[&Key]) -> Statement {
     let mut sql = Sql::new(dialect);
     sql.push("SELECT w.n");
-    image_items(&mut sql, spec, columns);
+    image_items(&mut sql, jobs, columns);
     sql.push(", CASE WHEN ");
     // A waiting job may be put back into the state in which it waits.
-    if spec.waited() {
+    if jobs.waited() {
         sql.push("false");
     } else {
-        sql.in_flight(spec, None);
+        sql.in_flight(jobs, None);
     }
     sql.push(" THEN 1 ELSE 0 END, CASE WHEN ");
-    match &spec.claim.state {
+    match &jobs.claim.state {
         StateSource::Place(_) => {
-            let is_elsewhere = is_elsewhere(spec, dialect, action).map(|is_elsewhere| format!("NOT {is_elsewhere}"));
+            let is_elsewhere = is_elsewhere(jobs, dialect, action).map(|is_elsewhere| format!("NOT {is_elsewhere}"));
             sql.push(is_elsewhere.as_deref().unwrap_or("true"));
         }
         StateSource::Column(column) => {
@@ -181,32 +181,32 @@ pub fn after(spec: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, columns: &
     }
     sql.push(" THEN 1 ELSE 0 END FROM ");
     let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (*key, "")).collect();
-    sql.wanted_rows(spec, &rows);
+    sql.wanted_rows(jobs, &rows);
     sql.finish()
 }
 
 /// What an UPDATE returns instead of a second look at the rows, where [`returns_final_rows`] holds: each row's key and state, then
 /// its image. `None` where an action is no single UPDATE on Postgres, or where its state alone does not tell that a row is
 /// no longer in flight.
-pub fn returning(spec: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, columns: &[&Column]) -> Option<String> {
+pub fn returning(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, columns: &[&Column]) -> Option<String> {
     let is_update = matches!(action.steps.as_slice(), [StepSpec::Update(_)]) && !action.locks_for_update;
-    let in_flight = &spec.states;
-    let ends = spec.waited() || !in_flight.is_empty() && in_flight.iter().all(|state| state.stored != action.to.stored);
-    let state = spec.claim.own_state().filter(|_| is_update && ends && dialect.engine() == Engine::Postgres)?;
+    let in_flight = &jobs.states;
+    let ends = jobs.waited() || !in_flight.is_empty() && in_flight.iter().all(|state| state.stored != action.to.stored);
+    let state = jobs.claim.own_state().filter(|_| is_update && ends && dialect.engine() == Engine::Postgres)?;
     let mut sql = Sql::new(dialect);
     sql.push(" RETURNING ");
-    let told = spec.claim.key.iter().chain([state]).map(|column| dialect.as_text(&column_sql(column)));
+    let told = jobs.claim.key.iter().chain([state]).map(|column| dialect.as_text(&column_sql(column)));
     sql.push(&told.collect::<Vec<_>>().join(", "));
-    image_items(&mut sql, spec, columns);
+    image_items(&mut sql, jobs, columns);
     Some(sql.finish().sql)
 }
 
 /// Postgres: 1 if what an UPDATE of the claim's own table returned is what became of the rows: nothing else writes to
 /// them, and their states are equal only if they are spelled alike. Asked behind the UPDATE, whose lock keeps both so. On
 /// Postgres 13 the triggers that a partition has from its parent pass for the system's own.
-pub fn returns_final_rows(spec: &Jobs, dialect: &dyn Dialect) -> Statement {
-    let table = spec.queue.tables.get(&spec.claim.lock_table).map(|table| dialect.table(table)).unwrap_or_default();
-    let state = spec.claim.own_state().map(|state| state.name.as_str()).unwrap_or_default();
+pub fn returns_final_rows(jobs: &Jobs, dialect: &dyn Dialect) -> Statement {
+    let table = jobs.queue.tables.get(&jobs.claim.lock_table).map(|table| dialect.table(table)).unwrap_or_default();
+    let state = jobs.claim.own_state().map(|state| state.name.as_str()).unwrap_or_default();
     Statement::plain(format!(
         "SELECT count(*) FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid \
          AND a.attname = {} JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid \
@@ -220,14 +220,14 @@ pub fn returns_final_rows(spec: &Jobs, dialect: &dyn Dialect) -> Statement {
     ))
 }
 
-pub fn notifications(spec: &Jobs, dialect: &dyn Dialect, queue: Option<&str>, moved: usize) -> Vec<Statement> {
+pub fn notifications(jobs: &Jobs, dialect: &dyn Dialect, queue: Option<&str>, moved: usize) -> Vec<Statement> {
     let values = || Values { queue, moved, ..Values::default() };
-    spec.queue
+    jobs.queue
         .notify
         .iter()
         .map(|notify| {
             let mut sql = Sql::new(dialect);
-            sql.template(spec, &notify.sql, &values());
+            sql.template(jobs, &notify.sql, &values());
             sql.finish()
         })
         .collect()
@@ -238,24 +238,24 @@ const VALUES: usize = 10_000;
 
 /// Reads rows by key: number (from 1), the columns named, then what the fingerprint of the whole row is made of. With
 /// `lock` the rows are locked without waiting, as for a change of key columns if it says so.
-pub fn images(spec: &Jobs, dialect: &dyn Dialect, columns: &[&Column], keys: &[&Key], lock: Option<bool>) -> Statement {
+pub fn images(jobs: &Jobs, dialect: &dyn Dialect, columns: &[&Column], keys: &[&Key], lock: Option<bool>) -> Statement {
     let mut sql = Sql::new(dialect);
     sql.push("SELECT w.n");
-    image_items(&mut sql, spec, columns);
+    image_items(&mut sql, jobs, columns);
     sql.push(" FROM ");
     let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (*key, "")).collect();
-    sql.wanted_rows(spec, &rows);
+    sql.wanted_rows(jobs, &rows);
     if let Some(for_update) = lock {
-        sql.push(&dialect.lock(&spec.claim.lock, for_update));
+        sql.push(&dialect.lock(&jobs.claim.lock, for_update));
     }
     sql.finish()
 }
 
 /// The further items of a select list that make an image of a job's row.
-pub(super) fn image_items(sql: &mut Sql<'_>, spec: &Jobs, columns: &[&Column]) {
+pub(super) fn image_items(sql: &mut Sql<'_>, jobs: &Jobs, columns: &[&Column]) {
     let dialect = sql.dialect;
     let values = columns.iter().map(|column| dialect.as_text(&column_sql(column)));
-    let whole: Vec<String> = spec.row.iter().map(column_sql).collect();
+    let whole: Vec<String> = jobs.row.iter().map(column_sql).collect();
     values.chain(dialect.whole(&whole)).for_each(|item| sql.push(&format!(", {item}")));
 }
 
@@ -263,17 +263,17 @@ pub(super) fn image_items(sql: &mut Sql<'_>, spec: &Jobs, columns: &[&Column]) {
 type Row<'r> = (usize, &'r Key, &'r RowChange);
 
 /// The statements that set rows back, each with the number of rows it must touch. All rows name the same columns.
-pub fn restores(spec: &Jobs, dialect: &dyn Dialect, columns: &[&Column], rows: &[Row<'_>]) -> Vec<(Statement, u64)> {
-    let width = spec.claim.key.len() + columns.len();
+pub fn restores(jobs: &Jobs, dialect: &dyn Dialect, columns: &[&Column], rows: &[Row<'_>]) -> Vec<(Statement, u64)> {
+    let width = jobs.claim.key.len() + columns.len();
     let chunks = rows.chunks((VALUES / width.max(1)).max(1));
-    chunks.map(|rows| (restored(spec, dialect, columns, rows), rows.len() as u64)).collect()
+    chunks.map(|rows| (restored(jobs, dialect, columns, rows), rows.len() as u64)).collect()
 }
 
-fn restored(spec: &Jobs, dialect: &dyn Dialect, columns: &[&Column], rows: &[Row<'_>]) -> Statement {
-    let key = &spec.claim.key;
+fn restored(jobs: &Jobs, dialect: &dyn Dialect, columns: &[&Column], rows: &[Row<'_>]) -> Statement {
+    let key = &jobs.claim.key;
     let mut sql = Sql::new(dialect);
     sql.push("UPDATE ");
-    sql.lock_table(spec);
+    sql.lock_table(jobs);
     sql.push(" SET ");
     sql.joined(", ", columns.iter().zip(1..), |sql, (column, n)| {
         sql.push(&format!("{} = jobdoctor_was.c{n}", quoted(&column.name)));

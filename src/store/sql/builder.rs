@@ -101,16 +101,16 @@ impl<'d> Sql<'d> {
     }
 
     /// Adds a fragment, with its markers bound.
-    pub fn template(&mut self, spec: &Jobs, template: &Template, values: &Values<'_>) {
+    pub fn template(&mut self, jobs: &Jobs, template: &Template, values: &Values<'_>) {
         for piece in &template.0 {
             match piece {
                 Piece::Text(text) => self.push(text),
-                Piece::Name(name) => self.name(spec, name),
+                Piece::Name(name) => self.name(jobs, name),
                 // The resolver has expanded fragments.
                 Piece::Fragment(_) => {}
                 Piece::Column(column) => self.push(&column_sql(column)),
                 Piece::Literal(cell) => self.push(&literal_sql(cell)),
-                Piece::Marker(marker) => self.marker(spec, marker, values),
+                Piece::Marker(marker) => self.marker(jobs, marker, values),
             }
         }
     }
@@ -131,15 +131,15 @@ impl<'d> Sql<'d> {
         self.push(&name);
     }
 
-    fn name(&mut self, spec: &Jobs, name: &str) {
-        match spec.queue.tables.get(name) {
+    fn name(&mut self, jobs: &Jobs, name: &str) {
+        match jobs.queue.tables.get(name) {
             Some(table) => self.table(table),
             // A type or function of the queue's schema.
-            None => self.push(&qualified(&spec.queue.schema, name)),
+            None => self.push(&qualified(&jobs.queue.schema, name)),
         }
     }
 
-    fn marker(&mut self, spec: &Jobs, marker: &Marker, values: &Values<'_>) {
+    fn marker(&mut self, jobs: &Jobs, marker: &Marker, values: &Values<'_>) {
         if let Some(name) = self.dialect.name(marker) {
             return self.push(&name);
         }
@@ -156,7 +156,7 @@ impl<'d> Sql<'d> {
         let cell = match marker {
             Marker::Ids => {
                 let dialect = self.dialect;
-                return dialect.keys(self, &spec.claim.key, values.keys);
+                return dialect.keys(self, &jobs.claim.key, values.keys);
             }
             Marker::Now(_) => spelled(values.now),
             Marker::RunAt(_) => spelled(values.run_at),
@@ -164,7 +164,7 @@ impl<'d> Sql<'d> {
             Marker::NowRfc3339 => values.now.map_or(Cell::Null, |now| Cell::Text(now.to_string())),
             Marker::Reason => Cell::Text(values.reason.to_owned()),
             Marker::FailCode => Cell::Text(values.fail_code.name().to_owned()),
-            Marker::Schema => Cell::Text(spec.queue.schema.clone()),
+            Marker::Schema => Cell::Text(jobs.queue.schema.clone()),
             Marker::Queue => values.queue.map_or(Cell::Null, |queue| Cell::Text(queue.to_owned())),
             Marker::Moved => Cell::Integer(i64::try_from(values.moved).unwrap_or(i64::MAX)),
         };
@@ -172,42 +172,42 @@ impl<'d> Sql<'d> {
     }
 
     /// The FROM clause of a claim: the preset's own, joined with the owner's row.
-    pub fn claim_from(&mut self, spec: &Jobs) {
+    pub fn claim_from(&mut self, jobs: &Jobs) {
         let none = Values::default();
-        self.template(spec, &spec.claim.from, &none);
-        let Some(row) = &spec.owner.row else { return };
+        self.template(jobs, &jobs.claim.from, &none);
+        let Some(row) = &jobs.owner.row else { return };
         if let JoinOn::Newest { pairs, beat, nullable } = &row.on {
-            return self.newest_row(spec, row, pairs, beat, *nullable);
+            return self.newest_row(jobs, row, pairs, beat, *nullable);
         }
         self.push(" LEFT JOIN ");
-        self.name(spec, &row.table);
+        self.name(jobs, &row.table);
         self.push(" AS o ON ");
         match &row.on {
-            JoinOn::Sql(sql) => self.template(spec, sql, &none),
-            JoinOn::Match(pairs) => self.equal(spec, pairs, &column_sql),
+            JoinOn::Sql(sql) => self.template(jobs, sql, &none),
+            JoinOn::Match(pairs) => self.equal(jobs, pairs, &column_sql),
             JoinOn::Newest { .. } => {}
         }
     }
 
     /// The condition that each column, as it is spelled, equals its expression.
-    fn equal(&mut self, spec: &Jobs, pairs: &[(Column, Expr)], spelled: &dyn Fn(&Column) -> String) {
+    fn equal(&mut self, jobs: &Jobs, pairs: &[(Column, Expr)], spelled: &dyn Fn(&Column) -> String) {
         self.joined(" AND ", pairs, |sql, (column, equals)| {
-            let equals = sql.expr_sql(spec, equals);
+            let equals = sql.expr_sql(jobs, equals);
             sql.push(&format!("{} = {equals}", spelled(column)));
         });
     }
 
-    fn newest_row(&mut self, spec: &Jobs, row: &OwnerRowSpec, pairs: &[(Column, Expr)], beat: &Column, nullable: bool) {
+    fn newest_row(&mut self, jobs: &Jobs, row: &OwnerRowSpec, pairs: &[(Column, Expr)], beat: &Column, nullable: bool) {
         let inner = |column: &Column| format!("jobdoctor_newest.{}", quoted(&column.name));
         let is_postgres = self.dialect.engine() == Engine::Postgres;
         self.push(if is_postgres { " LEFT JOIN LATERAL (SELECT jobdoctor_newest.* FROM " } else { " LEFT JOIN " });
-        self.name(spec, &row.table);
+        self.name(jobs, &row.table);
         if !is_postgres {
             self.push(" AS o ON o.rowid = (SELECT jobdoctor_newest.rowid FROM ");
-            self.name(spec, &row.table);
+            self.name(jobs, &row.table);
         }
         self.push(" AS jobdoctor_newest WHERE ");
-        self.equal(spec, pairs, &inner);
+        self.equal(jobs, pairs, &inner);
         let is_text = row.heartbeat.as_ref().is_some_and(|time| time.encodings.is_text());
         let beat = if is_text { self.dialect.bytewise(&inner(beat)) } else { inner(beat) };
         let nulls = if nullable { " NULLS LAST" } else { "" };
@@ -220,59 +220,59 @@ impl<'d> Sql<'d> {
     /// The FROM item of all rows of a queue, in flight or not: the claim's own table alone if every column read is its
     /// own, because what a preset joins may cost a query for each row. `None` stands for something that may read any
     /// column.
-    pub fn all_rows_from<'c>(&mut self, spec: &Jobs, columns: impl IntoIterator<Item = Option<&'c Column>>) {
-        let is_own = |column: Option<&Column>| column.is_some_and(|column| column.alias == spec.claim.lock);
-        match spec.queue.tables.get(&spec.claim.lock_table) {
-            Some(_) if columns.into_iter().all(is_own) => self.lock_table(spec),
-            _ => self.template(spec, &spec.claim.from, &Values::default()),
+    pub fn all_rows_from<'c>(&mut self, jobs: &Jobs, columns: impl IntoIterator<Item = Option<&'c Column>>) {
+        let is_own = |column: Option<&Column>| column.is_some_and(|column| column.alias == jobs.claim.lock);
+        match jobs.queue.tables.get(&jobs.claim.lock_table) {
+            Some(_) if columns.into_iter().all(is_own) => self.lock_table(jobs),
+            _ => self.template(jobs, &jobs.claim.from, &Values::default()),
         }
     }
 
     /// The claim's own table under its alias.
-    pub fn lock_table(&mut self, spec: &Jobs) {
-        spec.queue.tables.get(&spec.claim.lock_table).into_iter().for_each(|table| self.table(table));
-        self.push(&format!(" AS {}", quoted(&spec.claim.lock)));
+    pub fn lock_table(&mut self, jobs: &Jobs) {
+        jobs.queue.tables.get(&jobs.claim.lock_table).into_iter().for_each(|table| self.table(table));
+        self.push(&format!(" AS {}", quoted(&jobs.claim.lock)));
     }
 
     /// The wanted rows and those of the claim's own table that have their keys, after a select list.
-    pub fn wanted_rows(&mut self, spec: &Jobs, rows: &[(&Key, &str)]) {
+    pub fn wanted_rows(&mut self, jobs: &Jobs, rows: &[(&Key, &str)]) {
         let dialect = self.dialect;
-        dialect.wanted(self, &spec.claim.key, rows);
+        dialect.wanted(self, &jobs.claim.key, rows);
         self.push(" CROSS JOIN ");
-        self.lock_table(spec);
+        self.lock_table(jobs);
         self.push(" WHERE ");
-        self.wanted_key(spec);
+        self.wanted_key(jobs);
     }
 
     /// The condition that a claim's key equals the wanted row's.
-    pub fn wanted_key(&mut self, spec: &Jobs) {
-        self.joined(" AND ", spec.claim.key.iter().zip(1..), |sql, (column, n)| {
+    pub fn wanted_key(&mut self, jobs: &Jobs) {
+        self.joined(" AND ", jobs.claim.key.iter().zip(1..), |sql, (column, n)| {
             sql.push(&format!("{} = w.k{n}", column_sql(column)));
         });
     }
 
     /// The condition that a claim's key is one of these.
-    pub fn in_keys(&mut self, spec: &Jobs, keys: &[&Key]) {
-        let columns: Vec<String> = spec.claim.key.iter().map(column_sql).collect();
+    pub fn in_keys(&mut self, jobs: &Jobs, keys: &[&Key]) {
+        let columns: Vec<String> = jobs.claim.key.iter().map(column_sql).collect();
         self.push(&format!("({}) {} ", columns.join(", "), self.dialect.among()));
         let dialect = self.dialect;
-        dialect.keys(self, &spec.claim.key, keys);
+        dialect.keys(self, &jobs.claim.key, keys);
     }
 
     /// The condition that makes a row a claim. With a state, only in that state, so that a partial index serves.
-    pub fn in_flight(&mut self, spec: &Jobs, state: Option<&Cell>) {
+    pub fn in_flight(&mut self, jobs: &Jobs, state: Option<&Cell>) {
         let states = match state {
             Some(state) => vec![state],
-            None => spec.states.iter().map(|state| &state.stored).collect(),
+            None => jobs.states.iter().map(|state| &state.stored).collect(),
         };
-        self.in_states(spec, &states, spec.claim.filter.as_ref());
+        self.in_states(jobs, &states, jobs.claim.filter.as_ref());
     }
 
     /// The condition that a row is in one of these states, which counts only where the state is a column, and meets the
     /// filter. The states are literals, so that partial indexes serve.
-    pub fn in_states(&mut self, spec: &Jobs, states: &[&Cell], filter: Option<&Template>) {
+    pub fn in_states(&mut self, jobs: &Jobs, states: &[&Cell], filter: Option<&Template>) {
         let mut any = false;
-        if let (StateSource::Column(column), false) = (&spec.claim.state, states.is_empty()) {
+        if let (StateSource::Column(column), false) = (&jobs.claim.state, states.is_empty()) {
             let literals: Vec<String> = states.iter().map(|state| literal_sql(state)).collect();
             self.push(&column_sql(column));
             match literals.as_slice() {
@@ -283,18 +283,18 @@ impl<'d> Sql<'d> {
         }
         if let Some(filter) = filter {
             self.push(if any { " AND (" } else { "(" });
-            self.template(spec, filter, &Values::default());
+            self.template(jobs, filter, &Values::default());
             self.push(")");
         }
     }
 
     /// The SQL of an expression without parameters.
-    pub fn expr_sql(&self, spec: &Jobs, expr: &Expr) -> String {
+    pub fn expr_sql(&self, jobs: &Jobs, expr: &Expr) -> String {
         match expr {
             Expr::Column(column) => column_sql(column),
             Expr::Sql(template) => {
                 let mut sql = Sql::new(self.dialect);
-                sql.template(spec, template, &Values::default());
+                sql.template(jobs, template, &Values::default());
                 format!("({})", sql.text)
             }
         }

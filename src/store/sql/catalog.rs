@@ -14,6 +14,49 @@ const OF_POSTGRES: &str = "FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_name
 const OF_SQLITE: &str = "FROM main.sqlite_schema AS t JOIN pragma_table_xinfo(t.name, 'main') AS c \
     WHERE t.type = 'table' AND t.sql NOT LIKE 'CREATE VIRTUAL%'";
 
+/// A boolean question to a server's settings and rights, for the role of this session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// Whether nothing may be written, by a setting of the role or the database.
+    IsReadOnly,
+    IsSuperuser,
+    /// Whether no trigger fires.
+    IsReplica,
+    /// Whether it sees what sessions of other roles do.
+    SeesSessions,
+}
+
+impl Asked {
+    pub fn sql(self) -> &'static str {
+        match self {
+            Asked::IsReadOnly => "SELECT pg_catalog.current_setting('default_transaction_read_only') = 'on'",
+            Asked::IsSuperuser => "SELECT pg_catalog.current_setting('is_superuser') = 'on'",
+            Asked::IsReplica => "SELECT pg_catalog.current_setting('session_replication_role') = 'replica'",
+            Asked::SeesSessions => "SELECT pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE')",
+        }
+    }
+}
+
+/// Asks whether a table has more than so many rows; it counts no further.
+pub fn has_more_rows(table: &Table, most: u64) -> String {
+    let name = qualified(&table.schema, &table.name);
+    format!("SELECT count(*) > {most} FROM (SELECT 1 FROM {name} LIMIT {most} + 1) AS counted")
+}
+
+/// Postgres: asks whether a table is unlogged.
+pub fn is_unlogged(table: &Table) -> String {
+    let name = literal(&qualified(&table.schema, &table.name));
+    format!("SELECT c.relpersistence = 'u' FROM pg_catalog.pg_class AS c WHERE c.oid = pg_catalog.to_regclass({name})")
+}
+
+/// Asks for a text, which fails where the database's encoding cannot store it, with [`UNSTORABLE`].
+pub fn echo(text: &str) -> String {
+    format!("SELECT {}", literal(text))
+}
+
+/// The SQLSTATE of a text that the database's encoding cannot store.
+pub const UNSTORABLE: &str = "22P05";
+
 /// Asks for the names of all tables and views, for suggestions.
 pub fn all_tables(engine: Engine) -> &'static str {
     match engine {

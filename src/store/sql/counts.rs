@@ -10,45 +10,45 @@ use crate::preset::{Expr, Jobs, Runs, StateSource, Template, TimeColumn};
 use crate::store::{FinishedRun, RowCount, WantedRuns};
 
 /// Counts the claims in flight.
-pub fn count(spec: &Jobs, dialect: &'static dyn Dialect) -> Statement {
+pub fn count(jobs: &Jobs, dialect: &'static dyn Dialect) -> Statement {
     let mut sql = Sql::new(dialect);
     sql.push("SELECT count(*) FROM ");
     // The owner's row does not change the count: it is joined by its key.
-    sql.template(spec, &spec.claim.from, &Values::default());
+    sql.template(jobs, &jobs.claim.from, &Values::default());
     sql.push(" WHERE ");
-    sql.in_flight(spec, None);
+    sql.in_flight(jobs, None);
     sql.finish()
 }
 
 /// Counts the claims in flight by owner: id, name and host as far as the preset knows them, then the count. Without an
 /// id there is no owner, whatever else the preset knows.
-pub fn count_by_owner(spec: &Jobs, dialect: &'static dyn Dialect) -> Statement {
+pub fn count_by_owner(jobs: &Jobs, dialect: &'static dyn Dialect) -> Statement {
     let mut sql = Sql::new(dialect);
-    let owner = &spec.owner;
+    let owner = &jobs.owner;
     let parts = [owner.id.as_ref(), owner.name.as_ref(), owner.host.as_ref()];
-    let (list, group_by) = grouped(&sql, spec, parts.map(|part| part.filter(|_| owner.id.is_some())));
+    let (list, group_by) = grouped(&sql, jobs, parts.map(|part| part.filter(|_| owner.id.is_some())));
     // SQLite would go through an index of owners to group by them, and read all jobs.
     let plus = if dialect.engine() == Engine::Sqlite { "+" } else { "" };
     sql.push(&format!("SELECT {plus}{list}, count(*) FROM "));
-    sql.claim_from(spec);
+    sql.claim_from(jobs);
     sql.push(" WHERE ");
-    sql.in_flight(spec, None);
+    sql.in_flight(jobs, None);
     sql.push(&group_by);
     sql.finish()
 }
 
 /// The owner in a row of [`count_by_owner`], and its number of claims.
-pub fn owner_count(spec: &Jobs, row: &[Cell]) -> (Option<Owner>, u64) {
+pub fn owner_count(jobs: &Jobs, row: &[Cell]) -> (Option<Owner>, u64) {
     let text = |n: usize| row.get(n).and_then(Cell::to_text);
-    let owner = Owner::named(text(0), text(1), text(2), spec.owner.host_spelling);
+    let owner = Owner::named(text(0), text(1), text(2), jobs.owner.host_spelling);
     (owner, row.last().and_then(Cell::as_count).unwrap_or(0))
 }
 
 /// The select list of these values as texts, NULL for one that is not there, and the GROUP BY of the others. Byte by
 /// byte: a collation may call two owners equal, and a claim's queue is compared so too.
-fn grouped(sql: &Sql<'_>, spec: &Jobs, values: [Option<&Expr>; 3]) -> (String, String) {
+fn grouped(sql: &Sql<'_>, jobs: &Jobs, values: [Option<&Expr>; 3]) -> (String, String) {
     let dialect = sql.dialect;
-    let text = |expr: &Expr| dialect.bytewise(&dialect.as_text(&sql.expr_sql(spec, expr)));
+    let text = |expr: &Expr| dialect.bytewise(&dialect.as_text(&sql.expr_sql(jobs, expr)));
     let list = values.map(|value| value.map_or_else(|| "NULL".to_owned(), text));
     let there = values.iter().enumerate().filter(|(_, value)| value.is_some());
     let ordinals: Vec<String> = there.map(|(n, _)| (n + 1).to_string()).collect();
@@ -57,14 +57,14 @@ fn grouped(sql: &Sql<'_>, spec: &Jobs, values: [Option<&Expr>; 3]) -> (String, S
 }
 
 /// Implements [`crate::store::Reader::count_by_state`]; `None` if the state is a place.
-pub fn count_by_state(spec: &Jobs, dialect: &dyn Dialect, by_kind: bool) -> Option<Statement> {
-    let StateSource::Column(state) = &spec.claim.state else { return None };
+pub fn count_by_state(jobs: &Jobs, dialect: &dyn Dialect, by_kind: bool) -> Option<Statement> {
+    let StateSource::Column(state) = &jobs.claim.state else { return None };
     let mut sql = Sql::new(dialect);
     let state = Expr::Column(state.clone());
-    let values = [Some(&state), spec.claim.queue.as_ref(), spec.claim.kind.as_ref().filter(|_| by_kind)];
-    let (list, group_by) = grouped(&sql, spec, values);
+    let values = [Some(&state), jobs.claim.queue.as_ref(), jobs.claim.kind.as_ref().filter(|_| by_kind)];
+    let (list, group_by) = grouped(&sql, jobs, values);
     sql.push(&format!("SELECT {list}, count(*) FROM "));
-    sql.all_rows_from(spec, values.into_iter().flatten().map(column_of));
+    sql.all_rows_from(jobs, values.into_iter().flatten().map(column_of));
     sql.push(&group_by);
     Some(sql.finish())
 }
@@ -78,17 +78,17 @@ pub fn row_count(row: &[Cell]) -> RowCount {
 
 /// Asks which of the queue's states the database takes a stored value for that is spelled like none of them: a
 /// collation may call two spellings equal. One value, NULL for none.
-pub fn state_meant(spec: &Jobs, dialect: &dyn Dialect, stored: &Cell) -> Option<Statement> {
-    let StateSource::Column(state) = &spec.claim.state else { return None };
+pub fn state_meant(jobs: &Jobs, dialect: &dyn Dialect, stored: &Cell) -> Option<Statement> {
+    let StateSource::Column(state) = &jobs.claim.state else { return None };
     let column = column_sql(state);
     let mut sql = Sql::new(dialect);
     sql.push("SELECT CASE");
-    for known in spec.queue.states.all() {
+    for known in jobs.queue.states.all() {
         let known = literal_sql(&known.stored);
         sql.push(&format!(" WHEN {column} = {known} THEN {known}"));
     }
     sql.push(" END FROM ");
-    sql.all_rows_from(spec, [Some(state)]);
+    sql.all_rows_from(jobs, [Some(state)]);
     sql.push(&format!(" WHERE {} = ", dialect.bytewise(&dialect.as_text(&column))));
     sql.bind(Param::Cell(stored.clone()));
     sql.push(" LIMIT 1");
@@ -100,9 +100,9 @@ const WITHOUT_MIN: [&str; 3] = ["boolean", "uuid", "bytea"];
 
 /// The distinct stored states, by a skip scan, which an index that leads with the state serves; DISTINCT would read the
 /// whole table.
-pub fn states_in_use(spec: &Jobs, dialect: &dyn Dialect) -> Option<Statement> {
-    let column = spec.claim.own_state()?;
-    let table = spec.queue.tables.get(&spec.claim.lock_table).map(|table| dialect.table(table))?;
+pub fn states_in_use(jobs: &Jobs, dialect: &dyn Dialect) -> Option<Statement> {
+    let column = jobs.claim.own_state()?;
+    let table = jobs.queue.tables.get(&jobs.claim.lock_table).map(|table| dialect.table(table))?;
     let (alias, state) = (crate::preset::ident::quoted(&column.alias), column_sql(column));
     let state = if WITHOUT_MIN.contains(&column.type_name.as_str()) { dialect.as_text(&state) } else { state };
     Some(Statement::plain(format!(
@@ -115,30 +115,30 @@ pub fn states_in_use(spec: &Jobs, dialect: &dyn Dialect) -> Option<Statement> {
 
 /// Counts the rows in these stored states, by an index that leads with the state; without a state column, those that are
 /// neither in flight nor waiting nor ended. No further than `most`.
-pub fn count_in_states(spec: &Jobs, dialect: &dyn Dialect, states: &[String], most: u64) -> Option<Statement> {
-    if let (StateSource::Place(_), Some(ended)) = (&spec.claim.state, &spec.conditions.ended) {
+pub fn count_in_states(jobs: &Jobs, dialect: &dyn Dialect, states: &[String], most: u64) -> Option<Statement> {
+    if let (StateSource::Place(_), Some(ended)) = (&jobs.claim.state, &jobs.conditions.ended) {
         let mut sql = Sql::new(dialect);
-        let key: Vec<String> = spec.claim.key.iter().map(column_sql).collect();
+        let key: Vec<String> = jobs.claim.key.iter().map(column_sql).collect();
         let key = key.join(", ");
         sql.push("SELECT count(*) FROM (SELECT 1 FROM ");
-        sql.lock_table(spec);
+        sql.lock_table(jobs);
         sql.push(" WHERE (");
-        sql.template(spec, ended, &Values::default());
+        sql.template(jobs, ended, &Values::default());
         sql.push(") IS NOT TRUE");
-        if let (Some(waits), None) = (&spec.conditions.waiting, &spec.conditions.waiting_in) {
+        if let (Some(waits), None) = (&jobs.conditions.waiting, &jobs.conditions.waiting_in) {
             sql.push(" AND (");
-            sql.template(spec, waits, &Values::default());
+            sql.template(jobs, waits, &Values::default());
             sql.push(") IS NOT TRUE");
         }
         sql.push(&format!(" AND ({key}) NOT IN (SELECT {key} FROM "));
-        sql.claim_from(spec);
+        sql.claim_from(jobs);
         sql.push(" WHERE ");
-        sql.in_flight(spec, None);
+        sql.in_flight(jobs, None);
         sql.push(&format!(") LIMIT {most}) AS counted"));
         return Some(sql.finish());
     }
-    let column = spec.claim.own_state()?;
-    let table = spec.queue.tables.get(&spec.claim.lock_table).map(|table| dialect.table(table))?;
+    let column = jobs.claim.own_state()?;
+    let table = jobs.queue.tables.get(&jobs.claim.lock_table).map(|table| dialect.table(table))?;
     let (alias, state) = (crate::preset::ident::quoted(&column.alias), column_sql(column));
     let states: Vec<String> = states.iter().map(|state| literal(state)).collect();
     Some(Statement::plain(format!(
@@ -148,36 +148,36 @@ pub fn count_in_states(spec: &Jobs, dialect: &dyn Dialect, states: &[String], mo
 }
 
 /// A query of the preset, without parameters.
-pub fn question(spec: &Jobs, dialect: &dyn Dialect, asked: &Template) -> Statement {
+pub fn question(jobs: &Jobs, dialect: &dyn Dialect, asked: &Template) -> Statement {
     let mut sql = Sql::new(dialect);
-    sql.template(spec, asked, &Values::default());
+    sql.template(jobs, asked, &Values::default());
     sql.finish()
 }
 
 /// Implements [`crate::store::Reader::ended`]; `None` where the preset has no such count.
-pub fn ended(spec: &Jobs, dialect: &dyn Dialect, since: Timestamp) -> Option<Statement> {
-    let (asked, encodings) = spec.interrupted()?.ended.as_ref()?;
+pub fn ended(jobs: &Jobs, dialect: &dyn Dialect, since: Timestamp) -> Option<Statement> {
+    let (asked, encodings) = jobs.interrupted()?.ended.as_ref()?;
     let mut sql = Sql::new(dialect);
-    sql.template(spec, asked, &Values { since: Some(since), named: Some(encodings), ..Values::default() });
+    sql.template(jobs, asked, &Values { since: Some(since), named: Some(encodings), ..Values::default() });
     Some(sql.finish())
 }
 
 /// Implements [`crate::store::Reader::finished`]. An index on state and end serves both kinds of query. Without one,
 /// each reads the whole table, so the newest runs get a short time limit.
-pub fn finished(spec: &Jobs, dialect: &dyn Dialect, runs: &Runs, wanted: &WantedRuns) -> Statement {
+pub fn finished(jobs: &Jobs, dialect: &dyn Dialect, runs: &Runs, wanted: &WantedRuns) -> Statement {
     let mut sql = Sql::new(dialect);
     let (started, end) = (column_sql(&runs.started.column), column_sql(&runs.at.column));
-    let named = [spec.claim.queue.as_ref(), spec.claim.kind.as_ref()];
-    let text = |expr: &Expr| dialect.as_text(&sql.expr_sql(spec, expr));
+    let named = [jobs.claim.queue.as_ref(), jobs.claim.kind.as_ref()];
+    let text = |expr: &Expr| dialect.as_text(&sql.expr_sql(jobs, expr));
     let [queue, kind] = named.map(|expr| expr.map_or_else(|| "NULL".to_owned(), text));
     sql.push(&format!("SELECT {started}, {end}, {queue}, {kind} FROM "));
     // The columns that a condition reads are unknown here.
     let condition = runs.filter.iter().map(|_| None);
     let times = [Some(&runs.started.column), Some(&runs.at.column)];
-    sql.all_rows_from(spec, named.into_iter().flatten().map(column_of).chain(times).chain(condition));
+    sql.all_rows_from(jobs, named.into_iter().flatten().map(column_of).chain(times).chain(condition));
     sql.push(" WHERE ");
     let states: Vec<&Cell> = runs.states.iter().map(|state| &state.stored).collect();
-    sql.in_states(spec, &states, runs.filter.as_ref());
+    sql.in_states(jobs, &states, runs.filter.as_ref());
     match wanted {
         WantedRuns::Since(since) => {
             // An end at that instant counts, and the bound is exclusive.

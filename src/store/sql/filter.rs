@@ -22,18 +22,18 @@ const ROUNDING: Duration = Duration::from_secs(1);
 /// The condition that every suspect meets. One, because whatever finds the odd ones reads every claim in flight: to
 /// have an index find the silent ones apart only reads these twice. And locks change between two statements of one
 /// snapshot.
-pub(super) fn suspect(sql: &mut Sql<'_>, spec: &Jobs, cutoffs: &Cutoffs) {
+pub(super) fn suspect(sql: &mut Sql<'_>, jobs: &Jobs, cutoffs: &Cutoffs) {
     sql.push("(");
-    for n in 0..spec.liveness.len() {
-        silent(sql, spec, n, cutoffs);
+    for n in 0..jobs.liveness.len() {
+        silent(sql, jobs, n, cutoffs);
         sql.push(" OR ");
     }
-    trouble(sql, spec, cutoffs);
-    sooner(sql, spec, cutoffs);
+    trouble(sql, jobs, cutoffs);
+    sooner(sql, jobs, cutoffs);
     sql.push(" OR ");
-    odd(sql, spec, cutoffs);
-    if let (Some(id), Some(_)) = (&spec.owner.id, &spec.owner.row) {
-        let id = sql.expr_sql(spec, id);
+    odd(sql, jobs, cutoffs);
+    if let (Some(id), Some(_)) = (&jobs.owner.id, &jobs.owner.row) {
+        let id = sql.expr_sql(jobs, id);
         let condition = may_be_blank(sql, &id);
         sql.push(&format!(" OR {condition}"));
     }
@@ -52,15 +52,15 @@ fn may_be_blank(sql: &Sql<'_>, id: &str) -> String {
 }
 
 /// The claims that liveness source `n` decides on and would call dead.
-fn silent(sql: &mut Sql<'_>, spec: &Jobs, n: usize, cutoffs: &Cutoffs) {
+fn silent(sql: &mut Sql<'_>, jobs: &Jobs, n: usize, cutoffs: &Cutoffs) {
     sql.push("(");
-    for earlier in spec.liveness.iter().take(n) {
+    for earlier in jobs.liveness.iter().take(n) {
         sql.push("NOT coalesce(");
-        decides(sql, spec, earlier, cutoffs);
+        decides(sql, jobs, earlier, cutoffs);
         sql.push(", false) AND ");
     }
     let cut = |allowed: Option<Duration>| allowed.map(|allowed| cutoffs.now.minus(allowed));
-    match spec.liveness.get(n) {
+    match jobs.liveness.get(n) {
         None => sql.push("false"),
         Some(Liveness::Lease { column, plus: None }) => before(sql, column, cutoffs.now),
         Some(Liveness::Lease { column, plus: Some(plus) }) => {
@@ -69,7 +69,7 @@ fn silent(sql: &mut Sql<'_>, spec: &Jobs, n: usize, cutoffs: &Cutoffs) {
         Some(source @ (Liveness::Heartbeat { column, silent_after } | Liveness::Age { column, silent_after })) => {
             match (silent_after, cutoffs.older) {
                 (SilentAfter::Column(seconds), None) => {
-                    decides(sql, spec, source, cutoffs);
+                    decides(sql, jobs, source, cutoffs);
                     sql.push(" AND ");
                     overdue(sql, column, seconds, cutoffs.now);
                 }
@@ -81,27 +81,27 @@ fn silent(sql: &mut Sql<'_>, spec: &Jobs, n: usize, cutoffs: &Cutoffs) {
             }
         }
         Some(source @ Liveness::Owner { .. }) => {
-            let Some(row) = &spec.owner.row else { return sql.push("false)") };
+            let Some(row) = &jobs.owner.row else { return sql.push("false)") };
             sql.push("(");
             match (&row.heartbeat, cut(silence_allowed(source, cutoffs.older, None))) {
                 (Some(heartbeat), Some(cut)) => before(sql, heartbeat, cut),
                 (Some(heartbeat), None) => has_value(sql, heartbeat),
                 (None, _) => sql.push("false"),
             }
-            absent(sql, spec, row, |absence| absence == Absence::Dead);
+            absent(sql, jobs, row, |absence| absence == Absence::Dead);
             sql.push(")");
         }
         Some(Liveness::Lock { held, free, .. }) => {
             // With a lock out of sight the claim is unknown.
             let also = if *free == Free::Dead { "'free', " } else { "" };
-            sql.push(&format!("{} IN ({also}'out of sight')", lock_sql(spec, sql, held)));
+            sql.push(&format!("{} IN ({also}'out of sight')", lock_sql(jobs, sql, held)));
         }
     }
     sql.push(")");
 }
 
 /// The condition that this source has a value, so that the next one is not asked.
-fn decides(sql: &mut Sql<'_>, spec: &Jobs, source: &Liveness, cutoffs: &Cutoffs) {
+fn decides(sql: &mut Sql<'_>, jobs: &Jobs, source: &Liveness, cutoffs: &Cutoffs) {
     match source {
         Liveness::Lease { column, plus } => {
             // A lease does not decide if its owner gave a later sign of life. The judge checks that; the lease's own
@@ -119,27 +119,27 @@ fn decides(sql: &mut Sql<'_>, spec: &Jobs, source: &Liveness, cutoffs: &Cutoffs)
             }
         }
         Liveness::Owner { .. } => {
-            let Some(row) = &spec.owner.row else { return sql.push("false") };
+            let Some(row) = &jobs.owner.row else { return sql.push("false") };
             sql.push("(");
             match &row.heartbeat {
                 Some(heartbeat) => has_value(sql, heartbeat),
                 None => sql.push("false"),
             }
-            absent(sql, spec, row, |absence| absence != Absence::Next);
+            absent(sql, jobs, row, |absence| absence != Absence::Next);
             sql.push(")");
         }
         Liveness::Lock { held, free, silent_after } => {
             // Whether a free lock decides depends on more; the lock's own condition passes such a row.
             let also = if *free == Free::Dead && silent_after.is_none() { "'free', " } else { "" };
-            sql.push(&format!("{} IN ({also}'held', 'out of sight')", lock_sql(spec, sql, held)));
+            sql.push(&format!("{} IN ({also}'held', 'out of sight')", lock_sql(jobs, sql, held)));
         }
     }
 }
 
 /// ` OR` the owner's row is absent in a way that `wanted` accepts.
-fn absent(sql: &mut Sql<'_>, spec: &Jobs, row: &OwnerRowSpec, wanted: impl Fn(Absence) -> bool) {
-    let Some(id) = &spec.owner.id else { return };
-    let (id, key) = (sql.expr_sql(spec, id), column_sql(&row.key));
+fn absent(sql: &mut Sql<'_>, jobs: &Jobs, row: &OwnerRowSpec, wanted: impl Fn(Absence) -> bool) {
+    let Some(id) = &jobs.owner.id else { return };
+    let (id, key) = (sql.expr_sql(jobs, id), column_sql(&row.key));
     if wanted(row.missing) {
         sql.push(&format!(" OR ({key} IS NULL AND {id} IS NOT NULL)"));
     }
@@ -149,13 +149,13 @@ fn absent(sql: &mut Sql<'_>, spec: &Jobs, row: &OwnerRowSpec, wanted: impl Fn(Ab
 }
 
 /// Claims that a rule about deadlines, run times or a restarted owner may call stuck.
-fn trouble(sql: &mut Sql<'_>, spec: &Jobs, cutoffs: &Cutoffs) {
+fn trouble(sql: &mut Sql<'_>, jobs: &Jobs, cutoffs: &Cutoffs) {
     sql.push("(false");
-    if let Some(deadline) = &spec.rules.deadline {
+    if let Some(deadline) = &jobs.rules.deadline {
         sql.push(" OR ");
         before(sql, deadline, cutoffs.now);
     }
-    match (&spec.rules.max_runtime, &spec.claim.claimed_at) {
+    match (&jobs.rules.max_runtime, &jobs.claim.claimed_at) {
         (Some(MaxRuntime::Span(span)), Some(claimed_at)) => {
             sql.push(" OR ");
             before(sql, claimed_at, cutoffs.now.minus(*span));
@@ -166,11 +166,11 @@ fn trouble(sql: &mut Sql<'_>, spec: &Jobs, cutoffs: &Cutoffs) {
         }
         _ => {}
     }
-    if let (Some(max), Some(claimed_at)) = (cutoffs.max_runtime, &spec.claim.claimed_at) {
+    if let (Some(max), Some(claimed_at)) = (cutoffs.max_runtime, &jobs.claim.claimed_at) {
         sql.push(" OR ");
         before(sql, claimed_at, cutoffs.now.minus(max));
     }
-    if let Some(started) = spec.owner.row.as_ref().and_then(|row| row.started.as_ref()) {
+    if let Some(started) = jobs.owner.row.as_ref().and_then(|row| row.started.as_ref()) {
         // The judge compares the two columns, which may have different encodings.
         sql.push(&format!(" OR {} IS NOT NULL", column_sql(&started.column)));
     }
@@ -179,10 +179,10 @@ fn trouble(sql: &mut Sql<'_>, spec: &Jobs, cutoffs: &Cutoffs) {
 
 /// ` OR` silent for longer than the shortest threshold that applies to some claims only. The judge knows which claims
 /// have which threshold.
-fn sooner(sql: &mut Sql<'_>, spec: &Jobs, cutoffs: &Cutoffs) {
+fn sooner(sql: &mut Sql<'_>, jobs: &Jobs, cutoffs: &Cutoffs) {
     let Some(shortest) = cutoffs.shortest_older else { return };
-    let heartbeat = spec.owner.row.as_ref().and_then(|row| row.heartbeat.as_ref());
-    for source in spec.liveness.iter().filter(|source| source.silent_after().is_some()) {
+    let heartbeat = jobs.owner.row.as_ref().and_then(|row| row.heartbeat.as_ref());
+    for source in jobs.liveness.iter().filter(|source| source.silent_after().is_some()) {
         if let Some(column) = source.column().or(heartbeat) {
             sql.push(" OR ");
             before(sql, column, cutoffs.now.minus(shortest));
@@ -191,20 +191,20 @@ fn sooner(sql: &mut Sql<'_>, spec: &Jobs, cutoffs: &Cutoffs) {
 }
 
 /// Claims that are unknown: no source decides, or a value has the wrong type or is implausible.
-fn odd(sql: &mut Sql<'_>, spec: &Jobs, cutoffs: &Cutoffs) {
+fn odd(sql: &mut Sql<'_>, jobs: &Jobs, cutoffs: &Cutoffs) {
     let sign = cutoffs.now.plus(FUTURE_TOLERANCE);
     sql.push("(");
-    for key in &spec.claim.key {
+    for key in &jobs.claim.key {
         sql.push(&format!("{} IS NULL OR ", column_sql(key)));
     }
     sql.push("NOT coalesce(false");
-    for source in &spec.liveness {
+    for source in &jobs.liveness {
         sql.push(" OR coalesce(");
-        decides(sql, spec, source, cutoffs);
+        decides(sql, jobs, source, cutoffs);
         sql.push(", false)");
     }
     sql.push(", false)");
-    for source in &spec.liveness {
+    for source in &jobs.liveness {
         if let Some(column) = source.column() {
             let latest = match source {
                 Liveness::Lease { plus: None, .. } => cutoffs.now.plus(LEASE_AHEAD),
@@ -225,18 +225,18 @@ fn odd(sql: &mut Sql<'_>, spec: &Jobs, cutoffs: &Cutoffs) {
             is_span(sql, plus, LEASE_AHEAD.saturating_sub(FUTURE_TOLERANCE).as_secs());
         }
     }
-    if let Some(claimed_at) = &spec.claim.claimed_at {
+    if let Some(claimed_at) = &jobs.claim.claimed_at {
         implausible(sql, claimed_at, sign);
     }
-    if let Some(row) = &spec.owner.row {
+    if let Some(row) = &jobs.owner.row {
         if let Some(heartbeat) = &row.heartbeat {
             implausible(sql, heartbeat, sign);
         }
-        if spec.liveness.iter().any(|source| matches!(source, Liveness::Owner { .. })) {
-            absent(sql, spec, row, |absence| absence == Absence::Unknown);
+        if jobs.liveness.iter().any(|source| matches!(source, Liveness::Owner { .. })) {
+            absent(sql, jobs, row, |absence| absence == Absence::Unknown);
         }
     }
-    if let Some(deadline) = &spec.rules.deadline {
+    if let Some(deadline) = &jobs.rules.deadline {
         // A deadline may lie any time ahead, as long as it is an instant.
         implausible(sql, deadline, cutoffs.now.plus(Duration::MAX));
     }

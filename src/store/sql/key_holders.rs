@@ -52,8 +52,8 @@ FROM main.sqlite_schema AS t JOIN pragma_index_list(t.name, 'main') AS l JOIN pr
 WHERE t.type = 'table' AND t.name = ?1 COLLATE NOCASE AND l.\"unique\" AND i.key GROUP BY l.name HAVING min(i.cid) >= 0";
 
 /// The unique indexes that a job's row comes under; [`unique_key`] reads a row of it.
-pub fn unique_keys(spec: &Jobs, dialect: &dyn Dialect) -> Option<Statement> {
-    let table = spec.queue.tables.get(&spec.claim.lock_table)?;
+pub fn unique_keys(jobs: &Jobs, dialect: &dyn Dialect) -> Option<Statement> {
+    let table = jobs.queue.tables.get(&jobs.claim.lock_table)?;
     let (sql, name) = match dialect.engine() {
         Engine::Postgres => (OF_POSTGRES, dialect.table(table)),
         Engine::Sqlite => (OF_SQLITE, table.name.clone()),
@@ -62,7 +62,7 @@ pub fn unique_keys(spec: &Jobs, dialect: &dyn Dialect) -> Option<Statement> {
 }
 
 /// The index in a row of [`unique_keys`], if the action writes a column of it or of its condition.
-pub fn unique_key(spec: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, row: &[Cell]) -> Option<UniqueKey> {
+pub fn unique_key(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, row: &[Cell]) -> Option<UniqueKey> {
     let text = |n: usize| row.get(n).filter(|cell| !cell.is_null()).and_then(Cell::to_text);
     let condition = match (text(4), dialect.engine()) {
         (Some(declared), Engine::Sqlite) => {
@@ -77,7 +77,7 @@ pub fn unique_key(spec: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, row: 
     assigned(action).any(|assignment| names.contains(&assignment.column.name)).then(|| UniqueKey {
         constraint: text(0).unwrap_or_default(),
         table: text(1)
-            .or_else(|| Some(dialect.table(spec.queue.tables.get(&spec.claim.lock_table)?)))
+            .or_else(|| Some(dialect.table(jobs.queue.tables.get(&jobs.claim.lock_table)?)))
             .unwrap_or_default(),
         is_of_partition: row.get(2) == Some(&Cell::Integer(1)),
         values: values.split(BETWEEN[0]).filter_map(|one| one.split_once(BETWEEN[1])).map(owned).collect(),
@@ -89,7 +89,7 @@ pub fn unique_key(spec: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, row: 
 /// The numbers of those jobs (from 1) whose rows another row keeps from what the action writes, each with that row's
 /// key.
 pub fn key_holders(
-    spec: &Jobs,
+    jobs: &Jobs,
     dialect: &dyn Dialect,
     action: &ActionSpec,
     index: &UniqueKey,
@@ -97,27 +97,27 @@ pub fn key_holders(
     (now, reason): (Timestamp, &str),
 ) -> Statement {
     let mut sql = Sql::new(dialect);
-    let own: Vec<String> = (1..=spec.claim.key.len()).map(|n| format!("jobdoctor_k{n}")).collect();
+    let own: Vec<String> = (1..=jobs.claim.key.len()).map(|n| format!("jobdoctor_k{n}")).collect();
     // An index may name its columns with the table.
-    let table = spec.queue.tables.get(&spec.claim.lock_table).map(|table| quoted(&table.name)).unwrap_or_default();
-    let other: Vec<String> = spec.claim.key.iter().map(|column| format!("{table}.{}", quoted(&column.name))).collect();
+    let table = jobs.queue.tables.get(&jobs.claim.lock_table).map(|table| quoted(&table.name)).unwrap_or_default();
+    let other: Vec<String> = jobs.claim.key.iter().map(|column| format!("{table}.{}", quoted(&column.name))).collect();
     let texts: Vec<String> = other.iter().map(|column| dialect.as_text(column)).collect();
     sql.push(&format!("SELECT a.jobdoctor_n, {} FROM (SELECT jobdoctor_n, {}", texts.join(", "), own.join(", ")));
     let values = index.values.iter().enumerate();
     values.for_each(|(n, (value, _))| sql.push(&format!(", ({value}) AS jobdoctor_v{n}")));
     sql.push(" FROM (SELECT w.n AS jobdoctor_n");
-    let keyed = spec.claim.key.iter().zip(&own);
+    let keyed = jobs.claim.key.iter().zip(&own);
     keyed.for_each(|(column, own)| sql.push(&format!(", {} AS {own}", column_sql(column))));
-    for column in &spec.row {
+    for column in &jobs.row {
         sql.push(", ");
-        after(&mut sql, spec, action, column, (now, (reason, FailCode::default())));
+        after(&mut sql, jobs, action, column, (now, (reason, FailCode::default())));
     }
     sql.push(" FROM ");
     let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (*key, "")).collect();
-    sql.wanted_rows(spec, &rows);
+    sql.wanted_rows(jobs, &rows);
     if index.is_of_partition {
         let partition = literal(&index.table);
-        sql.push(&format!(" AND {}.tableoid = pg_catalog.to_regclass({partition})", quoted(&spec.claim.lock)));
+        sql.push(&format!(" AND {}.tableoid = pg_catalog.to_regclass({partition})", quoted(&jobs.claim.lock)));
     }
     let condition = index.condition.as_deref().unwrap_or("true");
     sql.push(&format!(") AS {table} WHERE ({condition})) AS a JOIN {} AS {table} ON ({condition})", index.table));

@@ -11,51 +11,51 @@ use regex_lite::Regex;
 /// 1 where an action, now, would leave a row of the claims elsewhere than it says: in flight, a requeued job not
 /// waiting, another not ended; else 0. `None` where that is not known before: a state column says where the row is, or the action is more
 /// than one UPDATE of it.
-pub(super) fn astray(spec: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, now: Timestamp) -> Option<String> {
-    let is_told_before = spec.claim.filter.is_some() && matches!(spec.claim.state, StateSource::Place(_));
+pub(super) fn astray(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, now: Timestamp) -> Option<String> {
+    let is_told_before = jobs.claim.filter.is_some() && matches!(jobs.claim.state, StateSource::Place(_));
     if !is_told_before || action.refused.is_some() || !action.is_one_update() {
         return None;
     }
     let literals = Literals(dialect);
-    let elsewhere = is_elsewhere(spec, &literals, action).unwrap_or_else(|| "false".to_owned());
-    let asked = asked(spec, dialect, action);
+    let elsewhere = is_elsewhere(jobs, &literals, action).unwrap_or_else(|| "false".to_owned());
+    let asked = asked(jobs, dialect, action);
     // A value that no condition asks about need not be one that its column takes.
     let is_asked = |name: &str| asked.contains(name);
     let mut sql = Sql::new(&literals);
     sql.push("(SELECT CASE WHEN EXISTS (SELECT 1 FROM ");
     let own: Vec<String> =
-        spec.row.iter().map(|column| format!("{} AS {}", column_sql(column), quoted(&column.name))).collect();
-    sql.claim_from(&of_row(spec, &format!("(SELECT {})", own.join(", "))));
+        jobs.row.iter().map(|column| format!("{} AS {}", column_sql(column), quoted(&column.name))).collect();
+    sql.claim_from(&of_row(jobs, &format!("(SELECT {})", own.join(", "))));
     sql.push(" WHERE ");
-    sql.in_flight(spec, None);
+    sql.in_flight(jobs, None);
     sql.push(&format!(") OR {elsewhere} THEN 1 ELSE 0 END FROM (SELECT "));
-    sql.joined(", ", &spec.row, |sql, column| match is_asked(&column.name) {
-        true => after(sql, spec, action, column, (now, ("", FailCode::default()))),
+    sql.joined(", ", &jobs.row, |sql, column| match is_asked(&column.name) {
+        true => after(sql, jobs, action, column, (now, ("", FailCode::default()))),
         false => sql.push(&format!("NULL AS {}", quoted(&column.name))),
     });
-    sql.push(&format!(") AS {})", quoted(&spec.claim.lock)));
+    sql.push(&format!(") AS {})", quoted(&jobs.claim.lock)));
     let asked = sql.finish().sql;
-    Some(match action.delayed.as_deref().and_then(|delayed| astray(spec, dialect, delayed, now)) {
+    Some(match action.delayed.as_deref().and_then(|delayed| astray(jobs, dialect, delayed, now)) {
         Some(delayed) => format!("({asked} | {delayed})"),
         None => asked,
     })
 }
 
 /// The conditions that say where a row is.
-fn asked(spec: &Jobs, dialect: &dyn Dialect, action: &ActionSpec) -> String {
+fn asked(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec) -> String {
     let mut sql = Sql::new(dialect);
-    sql.push(&is_elsewhere(spec, dialect, action).unwrap_or_default());
-    sql.in_flight(spec, None);
+    sql.push(&is_elsewhere(jobs, dialect, action).unwrap_or_default());
+    sql.in_flight(jobs, None);
     sql.finish().sql
 }
 
 /// The condition that a row which is no longer in flight is elsewhere than an action says, of the job's own row; `None` if
 /// any place will do, or another table says it.
-pub(super) fn is_elsewhere(spec: &Jobs, dialect: &dyn Dialect, action: &ActionSpec) -> Option<String> {
-    let conditions = &spec.conditions;
+pub(super) fn is_elsewhere(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec) -> Option<String> {
+    let conditions = &jobs.conditions;
     let text = |condition: &Template| {
         let mut sql = Sql::new(dialect);
-        sql.template(spec, condition, &Values::default());
+        sql.template(jobs, condition, &Values::default());
         sql.finish().sql
     };
     let waits = conditions.waiting.as_ref().filter(|_| conditions.waiting_in.is_none()).map(text);
@@ -69,9 +69,9 @@ pub(super) fn is_elsewhere(spec: &Jobs, dialect: &dyn Dialect, action: &ActionSp
 }
 
 /// The queue as if that FROM item were the table of its claims.
-fn of_row(spec: &Jobs, item: &str) -> Jobs {
-    let mut left = spec.clone();
-    let own = |piece: &&mut Piece| matches!(piece, Piece::Name(name) if *name == spec.claim.lock_table);
+fn of_row(jobs: &Jobs, item: &str) -> Jobs {
+    let mut left = jobs.clone();
+    let own = |piece: &&mut Piece| matches!(piece, Piece::Name(name) if *name == jobs.claim.lock_table);
     if let Some(table) = left.claim.from.0.iter_mut().find(own) {
         *table = Piece::Text(item.to_owned());
     }
@@ -80,8 +80,8 @@ fn of_row(spec: &Jobs, item: &str) -> Jobs {
 
 /// Counts the rows in flight that are asked, and those that the action would leave elsewhere than it says: of what is
 /// there, then of rows that are made up of the values that the conditions name.
-pub fn led_astray(spec: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, now: Timestamp) -> Vec<Statement> {
-    let Some(astray) = astray(spec, dialect, action, now) else { return Vec::new() };
+pub fn led_astray(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, now: Timestamp) -> Vec<Statement> {
+    let Some(astray) = astray(jobs, dialect, action, now) else { return Vec::new() };
     let count = |of: &Jobs| {
         let mut sql = Sql::new(dialect);
         sql.push(&format!("SELECT count(*), coalesce(sum(astray), 0) FROM (SELECT {astray} AS astray FROM "));
@@ -91,23 +91,23 @@ pub fn led_astray(spec: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, now: 
         sql.push(" LIMIT 1000) AS asked");
         sql.finish()
     };
-    vec![count(spec), count(&of_row(spec, &made_up(spec, &asked(spec, dialect, action))))]
+    vec![count(jobs), count(&of_row(jobs, &made_up(jobs, &asked(jobs, dialect, action))))]
 }
 
 /// A FROM item of rows whose columns that a text names hold each of its values in turn.
-fn made_up(spec: &Jobs, asked: &str) -> String {
+fn made_up(jobs: &Jobs, asked: &str) -> String {
     let (mut columns, mut values) = (Vec::new(), Vec::new());
     let literals = Regex::new(r"'(?:[^']|'')*'").ok();
     let texts: std::collections::BTreeSet<&str> =
         literals.iter().flat_map(|literals| literals.find_iter(asked)).map(|found| found.as_str()).collect();
-    for (column, n) in spec.row.iter().zip(1..) {
+    for (column, n) in jobs.row.iter().zip(1..) {
         let (type_name, name) = (column.type_name.as_str(), quoted(&column.name));
-        let cast = if spec.queue.engine == Engine::Postgres { format!("::{type_name}") } else { String::new() };
+        let cast = if jobs.queue.engine == Engine::Postgres { format!("::{type_name}") } else { String::new() };
         if !asked.contains(&column.name) {
             columns.push(format!("NULL{cast} AS {name}"));
             continue;
         }
-        let is_text = spec.queue.engine == Engine::Sqlite
+        let is_text = jobs.queue.engine == Engine::Sqlite
             || ["text", "character", "varchar"].iter().any(|text| type_name.to_lowercase().starts_with(text));
         let known: Vec<&str> = match type_name {
             "boolean" => vec!["true", "false"],
@@ -157,7 +157,7 @@ impl Dialect for Literals<'_> {
 /// alike, so that attempts have reached their maximum. The condition must be false of them, or of the second where the
 /// action leaves a code. With each, whether it reads rows of the table.
 pub fn left_as_interrupted(
-    spec: &Jobs,
+    jobs: &Jobs,
     interrupted: &Jobs,
     dialect: &dyn Dialect,
     action: &ActionSpec,
@@ -166,15 +166,15 @@ pub fn left_as_interrupted(
     let one = |row: &str, is_selected: &str| {
         let mut sql = Sql::new(dialect);
         sql.push("WITH jobdoctor_left AS (SELECT ");
-        sql.joined(", ", &spec.row, |sql, column| after(sql, spec, action, column, why));
+        sql.joined(", ", &jobs.row, |sql, column| after(sql, jobs, action, column, why));
         sql.push(" FROM ");
         if row.is_empty() {
-            sql.claim_from(spec);
+            sql.claim_from(jobs);
             sql.push(" WHERE ");
-            sql.in_flight(spec, None);
+            sql.in_flight(jobs, None);
             sql.push(" LIMIT 1000");
         } else {
-            sql.push(&format!("({row}) AS {}", quoted(&spec.claim.lock)));
+            sql.push(&format!("({row}) AS {}", quoted(&jobs.claim.lock)));
         }
         sql.push(") SELECT 1 FROM ");
         let left = of_row(interrupted, "jobdoctor_left");
@@ -187,13 +187,13 @@ pub fn left_as_interrupted(
     let made = |number: &str| {
         let value = |column: &Column| {
             let value = if is_number(&column.type_name) { number } else { "NULL" };
-            let cast = match spec.queue.engine {
+            let cast = match jobs.queue.engine {
                 Engine::Postgres => format!("::{}", column.type_name),
                 Engine::Sqlite => String::new(),
             };
             format!("{value}{cast} AS {}", quoted(&column.name))
         };
-        format!("SELECT {}", spec.row.iter().map(value).collect::<Vec<_>>().join(", "))
+        format!("SELECT {}", jobs.row.iter().map(value).collect::<Vec<_>>().join(", "))
     };
     let mut asked = vec![one(&made("1"), "IS NOT FALSE")];
     if !action.asks(&|marker| *marker == Marker::FailCode) {
@@ -214,13 +214,13 @@ fn is_number(type_name: &str) -> bool {
 /// Adds a column as it is after an action.
 pub(super) fn after(
     sql: &mut Sql<'_>,
-    spec: &Jobs,
+    jobs: &Jobs,
     action: &ActionSpec,
     column: &Column,
     why: (Timestamp, (&str, FailCode)),
 ) {
     match assigned(action).find(|assignment| assignment.column.name == column.name) {
-        Some(assignment) => cast(sql, spec, assignment, &column.type_name, why),
+        Some(assignment) => cast(sql, jobs, assignment, &column.type_name, why),
         None => sql.push(&column_sql(column)),
     }
     sql.push(&format!(" AS {}", quoted(&column.name)));
@@ -229,7 +229,7 @@ pub(super) fn after(
 /// Casts what an action would write to that type.
 fn cast(
     sql: &mut Sql<'_>,
-    spec: &Jobs,
+    jobs: &Jobs,
     assignment: &Assignment,
     type_name: &str,
     (now, (reason, fail_code)): (Timestamp, (&str, FailCode)),
@@ -243,7 +243,7 @@ fn cast(
         ..Values::default()
     };
     let kind = quoted(type_name);
-    let around = match spec.queue.engine {
+    let around = match jobs.queue.engine {
         Engine::Postgres => vec!["CAST((".to_owned(), format!(") AS {type_name})")],
         Engine::Sqlite if type_name.is_empty() => vec!["(".to_owned(), ")".to_owned()],
         // A cast makes a number of any text, a column only of text that is one.
@@ -253,7 +253,7 @@ fn cast(
     };
     for (n, part) in around.iter().enumerate() {
         if n > 0 {
-            sql.template(spec, &assignment.value, &values);
+            sql.template(jobs, &assignment.value, &values);
         }
         sql.push(part);
     }

@@ -23,8 +23,8 @@ pub struct Listing<'s> {
 
 /// The newest value of each of these times in the claims in flight, in the newest jobs by their key, and in the owners'
 /// table.
-pub fn newest_shown<'s>(spec: &'s Jobs, dialect: &'static dyn Dialect) -> Vec<(Vec<&'s TimeColumn>, Statement)> {
-    let [in_flight, newest, beats] = spec.shown_by();
+pub fn newest_shown<'s>(jobs: &'s Jobs, dialect: &'static dyn Dialect) -> Vec<(Vec<&'s TimeColumn>, Statement)> {
+    let [in_flight, newest, beats] = jobs.shown_by();
     let column = |time: &&TimeColumn| {
         let column = column_sql(&time.column);
         if time.encodings.is_text() { dialect.bytewise(&column) } else { column }
@@ -40,22 +40,22 @@ pub fn newest_shown<'s>(spec: &'s Jobs, dialect: &'static dyn Dialect) -> Vec<(V
     };
     add(in_flight, &|sql, names| {
         sql.push(&format!("SELECT {} FROM ", maxima(names)));
-        sql.claim_from(spec);
+        sql.claim_from(jobs);
         sql.push(" WHERE ");
-        sql.in_flight(spec, None);
+        sql.in_flight(jobs, None);
     });
     // Other keys are in no order of time.
     let is_counted =
-        matches!(spec.claim.key.as_slice(), [key] if ["bigint", "integer"].contains(&key.type_name.as_str()));
-    if spec.claim.rowid.is_some() || is_counted && spec.claim.has_unique_key {
+        matches!(jobs.claim.key.as_slice(), [key] if ["bigint", "integer"].contains(&key.type_name.as_str()));
+    if jobs.claim.rowid.is_some() || is_counted && jobs.claim.has_unique_key {
         add(newest, &|sql, names| {
             sql.push(&format!("SELECT {} FROM ", names.join(", ")));
-            sql.lock_table(spec);
-            let order: Vec<String> = spec.claim.key.iter().map(|key| format!("{} DESC", column_sql(key))).collect();
+            sql.lock_table(jobs);
+            let order: Vec<String> = jobs.claim.key.iter().map(|key| format!("{} DESC", column_sql(key))).collect();
             sql.push(&format!(" ORDER BY {} LIMIT 100", order.join(", ")));
         });
     }
-    if let Some(table) = spec.owner.row.as_ref().and_then(|row| spec.queue.tables.get(&row.table)) {
+    if let Some(table) = jobs.owner.row.as_ref().and_then(|row| jobs.queue.tables.get(&row.table)) {
         add(beats, &|sql, names| {
             sql.push(&format!("SELECT {} FROM {} AS o", maxima(names), dialect.table(table)));
         });
@@ -64,15 +64,15 @@ pub fn newest_shown<'s>(spec: &'s Jobs, dialect: &'static dyn Dialect) -> Vec<(V
 }
 
 /// The owners of claims in flight that have no row, each with the claim's own signs of life.
-pub fn missing_owners(spec: &Jobs, dialect: &'static dyn Dialect) -> Option<Statement> {
-    let (row, id) = spec.owner.row.as_ref().zip(spec.owner.id.as_ref())?;
+pub fn missing_owners(jobs: &Jobs, dialect: &'static dyn Dialect) -> Option<Statement> {
+    let (row, id) = jobs.owner.row.as_ref().zip(jobs.owner.id.as_ref())?;
     let mut sql = Sql::new(dialect);
-    let id = sql.expr_sql(spec, id);
-    let signs = spec.own_signs().map(|time| format!(", {}", column_sql(&time.column)));
+    let id = sql.expr_sql(jobs, id);
+    let signs = jobs.own_signs().map(|time| format!(", {}", column_sql(&time.column)));
     sql.push(&format!("SELECT {}{} FROM ", dialect.as_text(&id), signs.collect::<String>()));
-    sql.claim_from(spec);
+    sql.claim_from(jobs);
     sql.push(&format!(" WHERE {} IS NULL AND {id} IS NOT NULL AND ", column_sql(&row.key)));
-    sql.in_flight(spec, None);
+    sql.in_flight(jobs, None);
     Some(sql.finish())
 }
 
@@ -84,18 +84,18 @@ pub fn missing_owners(spec: &Jobs, dialect: &'static dyn Dialect) -> Option<Stat
 /// every claim in flight, and their owners are to be counted. On Postgres nothing else of them travels; and a server sends
 /// all rows, even if they are read no further, so there it leaves them out where no more than `most` are asked for.
 pub fn listing<'s>(
-    spec: &'s Jobs,
+    jobs: &'s Jobs,
     dialect: &'static dyn Dialect,
     wanted: &Wanted,
     detail: Detail,
     most: Option<u64>,
 ) -> Option<Listing<'s>> {
     let mut sql = Sql::new(dialect);
-    let began = spec.claim.claimed_at.as_ref().filter(|_| matches!(wanted, Wanted::Before(_) | Wanted::Since(_)));
+    let began = jobs.claim.claimed_at.as_ref().filter(|_| matches!(wanted, Wanted::Before(_) | Wanted::Since(_)));
     let is_flagged = matches!(wanted, Wanted::Suspects(_)) && dialect.engine() == Engine::Postgres;
-    let projection = Projection::of_claims(spec, &sql, detail, is_flagged.then_some("jobdoctor_q.suspect"));
-    let states: Vec<Option<&Cell>> = match &spec.claim.state {
-        StateSource::Column(_) => spec.states.iter().map(|state| Some(&state.stored)).collect(),
+    let projection = Projection::of_claims(jobs, &sql, detail, is_flagged.then_some("jobdoctor_q.suspect"));
+    let states: Vec<Option<&Cell>> = match &jobs.claim.state {
+        StateSource::Column(_) => jobs.states.iter().map(|state| Some(&state.stored)).collect(),
         StateSource::Place(_) => vec![None],
     };
     sql.joined(" UNION ALL ", states.into_iter().zip(1..), |sql, (state, leg)| {
@@ -107,31 +107,31 @@ pub fn listing<'s>(
             }
             Wanted::Suspects(cutoffs) => {
                 sql.push("CASE WHEN ");
-                suspect(sql, spec, cutoffs);
+                suspect(sql, jobs, cutoffs);
                 sql.push(&format!(" THEN {leg} ELSE 0 END"));
             }
         }
         sql.push(&format!("{} FROM ", projection.select_list()));
-        let by_rowid = spec.claim.own_state().zip(spec.claim.rowid.as_ref()).zip(state);
+        let by_rowid = jobs.claim.own_state().zip(jobs.claim.rowid.as_ref()).zip(state);
         if let Some(((column, rowid), state)) = by_rowid {
             // In the order of the file each page is read once. SQLite drops an ORDER BY here, and groups in order.
             let (column, rowid, state) = (column_sql(column), column_sql(rowid), literal_sql(state));
             sql.push(&format!("(SELECT {rowid} AS k FROM "));
-            sql.lock_table(spec);
+            sql.lock_table(jobs);
             sql.push(&format!(" WHERE {column} = {state} GROUP BY 1) AS jobdoctor_k CROSS JOIN "));
         }
-        sql.claim_from(spec);
+        sql.claim_from(jobs);
         if let (Wanted::Suspects(cutoffs), true) = (wanted, is_flagged) {
             // Computed once, which OFFSET keeps.
             sql.push(" CROSS JOIN LATERAL (SELECT ");
-            suspect(sql, spec, cutoffs);
+            suspect(sql, jobs, cutoffs);
             sql.push(" IS TRUE AS suspect OFFSET 0) AS jobdoctor_q");
         }
         sql.push(" WHERE ");
         if let Some(((_, rowid), _)) = by_rowid {
             sql.push(&format!("{} = jobdoctor_k.k AND ", column_sql(rowid)));
         }
-        sql.in_flight(spec, state);
+        sql.in_flight(jobs, state);
         if is_flagged && most.is_some() {
             sql.push(" AND jobdoctor_q.suspect");
         }
@@ -184,15 +184,15 @@ pub fn canonical<'k>(columns: &[Column], keys: impl Iterator<Item = &'k Key> + C
 }
 
 /// Looks up jobs by key, in any state.
-pub fn find<'s>(spec: &'s Jobs, dialect: &'static dyn Dialect, keys: &[&Key]) -> (Statement, Projection<'s>) {
+pub fn find<'s>(jobs: &'s Jobs, dialect: &'static dyn Dialect, keys: &[&Key]) -> (Statement, Projection<'s>) {
     let mut sql = Sql::new(dialect);
-    let projection = Projection::of_named_jobs(spec, &sql);
+    let projection = Projection::of_named_jobs(jobs, &sql);
     sql.push("SELECT (");
-    sql.in_flight(spec, None);
+    sql.in_flight(jobs, None);
     sql.push(&format!("){} FROM ", projection.select_list()));
-    sql.claim_from(spec);
-    let columns: Vec<String> = spec.claim.key.iter().map(column_sql).collect();
+    sql.claim_from(jobs);
+    let columns: Vec<String> = jobs.claim.key.iter().map(column_sql).collect();
     sql.push(&format!(" WHERE ({}) IN ", columns.join(", ")));
-    dialect.keys(&mut sql, &spec.claim.key, keys);
+    dialect.keys(&mut sql, &jobs.claim.key, keys);
     (sql.finish(), projection)
 }

@@ -21,10 +21,10 @@ SELECT h.n::text, h.pid::text, p.gid, COALESCE(a.usename, p.owner)::text, a.appl
  WHERE h.pid IS NULL AND t.locktype = 'transactionid' AND t.virtualtransaction = h.vx LIMIT 1) AS p ON true";
 
 /// The locks of other transactions on these tables that keep a worker or jobdoctor from a row.
-fn table_locks(spec: &Jobs) -> String {
+fn table_locks(jobs: &Jobs) -> String {
     let name =
         |(schema, name): (&String, &String)| format!("pg_catalog.to_regclass({})", literal(&qualified(schema, name)));
-    let tables: Vec<String> = spec.queue.tables.values().map(|table| name((&table.schema, &table.name))).collect();
+    let tables: Vec<String> = jobs.queue.tables.values().map(|table| name((&table.schema, &table.name))).collect();
     format!(
         "SELECT DISTINCT 0 AS n, l.pid, l.virtualtransaction AS vx, false AS is_sure FROM pg_catalog.pg_locks AS l \
          WHERE l.locktype = 'relation' AND l.granted AND l.mode NOT IN ('AccessShareLock', 'ShareUpdateExclusiveLock') AND l.relation IN ({}) \
@@ -37,16 +37,16 @@ fn table_locks(spec: &Jobs) -> String {
 /// Asks who holds these rows, or those of their owners: each by a row's xmax, which names a transaction, or several as a
 /// multixact. Where none of them runs (a lock outlives its savepoint), asks who holds locks on the tables: the xmax is no
 /// older than the oldest transaction that runs, and theirs are older than a moment.
-pub fn row_locks(spec: &Jobs, dialect: &dyn Dialect, rows: &[(Key, Option<Cell>)]) -> Statement {
+pub fn row_locks(jobs: &Jobs, dialect: &dyn Dialect, rows: &[(Key, Option<Cell>)]) -> Statement {
     let mut sql = Sql::new(dialect);
-    let lock = quoted(&spec.claim.lock);
+    let lock = quoted(&jobs.claim.lock);
     sql.push(&format!("WITH rows(n, x, rel) AS (SELECT w.n, {lock}.xmax, {lock}.tableoid FROM "));
     let keys: Vec<(&Key, &str)> = rows.iter().map(|(key, _)| (key, "")).collect();
-    sql.wanted_rows(spec, &keys);
+    sql.wanted_rows(jobs, &keys);
     // Those with an owner's row come first, so that both have the same numbers.
     let owners: Vec<Key> = rows.iter().map_while(|(_, owner)| Some(Key(vec![owner.clone()?]))).collect();
-    let owner_row = spec.owner.row.as_ref().filter(|_| !owners.is_empty());
-    if let Some((row, table)) = owner_row.and_then(|row| Some((row, spec.queue.tables.get(&row.table)?))) {
+    let owner_row = jobs.owner.row.as_ref().filter(|_| !owners.is_empty());
+    if let Some((row, table)) = owner_row.and_then(|row| Some((row, jobs.queue.tables.get(&row.table)?))) {
         sql.push(" UNION ALL SELECT w.n, o.xmax, o.tableoid FROM ");
         let keys: Vec<(&Key, &str)> = owners.iter().map(|key| (key, "")).collect();
         dialect.wanted(&mut sql, std::slice::from_ref(&row.key), &keys);
@@ -66,17 +66,17 @@ pub fn row_locks(spec: &Jobs, dialect: &dyn Dialect, rows: &[(Key, Option<Cell>)
          pg_catalog.pg_snapshot_xmin(pg_catalog.pg_current_snapshot())::xid)))) \
          {WHO} WHERE h.is_sure OR a.query = '<insufficient privilege>' OR COALESCE(p.prepared, a.xact_start) < \
          pg_catalog.clock_timestamp() - interval '100 ms' ORDER BY h.pid, p.gid, h.n LIMIT 100",
-        table_locks(spec)
+        table_locks(jobs)
     ));
     sql.finish()
 }
 
 /// Asks which transactions have held locks on the queue's tables for long, or may have.
-pub fn long_locks(spec: &Jobs) -> Statement {
+pub fn long_locks(jobs: &Jobs) -> Statement {
     Statement::plain(format!(
         "WITH holders AS ({}) {WHO} WHERE COALESCE(p.prepared, a.xact_start) < \
          pg_catalog.clock_timestamp() - interval '{LONG} s' OR a.query = '<insufficient privilege>' ORDER BY COALESCE(p.prepared, a.xact_start) LIMIT 100",
-        table_locks(spec)
+        table_locks(jobs)
     ))
 }
 

@@ -1,4 +1,4 @@
-//! SQL text about a queue, written nowhere else. Pure: a spec and a dialect in, statements out, so tests need no
+//! SQL text about a queue, written nowhere else. Pure: a jobs and a dialect in, statements out, so tests need no
 //! connection.
 
 mod act;

@@ -9,7 +9,7 @@ use crate::store::Detail;
 
 /// The select list of a claim after its first value, which says whether the row is one, and how a row becomes a claim.
 pub struct Projection<'s> {
-    spec: &'s Jobs,
+    jobs: &'s Jobs,
     items: Vec<(Role, String)>,
     /// Where each item stands in a row, sorted.
     places: Vec<(Role, usize)>,
@@ -50,8 +50,8 @@ enum Role {
 impl<'s> Projection<'s> {
     /// The projection for claims in flight, whose first value is the number of their state, from 1. Where `flag` is
     /// false, a row carries its owner, its queue and the time of its claim alone.
-    pub fn of_claims(spec: &'s Jobs, sql: &Sql<'_>, detail: Detail, flag: Option<&str>) -> Projection<'s> {
-        let mut items = items_of_row(spec, sql, detail);
+    pub fn of_claims(jobs: &'s Jobs, sql: &Sql<'_>, detail: Detail, flag: Option<&str>) -> Projection<'s> {
+        let mut items = items_of_row(jobs, sql, detail);
         items.retain(|(role, _)| *role != Role::State);
         if let Some(flag) = flag {
             let is_carried = |role: Role| {
@@ -60,22 +60,22 @@ impl<'s> Projection<'s> {
             let others = items.iter_mut().filter(|(role, _)| !is_carried(*role));
             others.for_each(|(_, item)| *item = format!("CASE WHEN {flag} THEN {item} END"));
         }
-        Projection::of(spec, items)
+        Projection::of(jobs, items)
     }
 
     /// The projection for jobs in any state, whose first value says whether they are in flight, with the preset's extra
     /// evidence, which may cost a query for each row: for named jobs, not for lists.
-    pub fn of_named_jobs(spec: &'s Jobs, sql: &Sql<'_>) -> Projection<'s> {
-        let mut items = items_of_row(spec, sql, Detail::ForAction);
-        let text = |expr: &Expr| sql.dialect.as_text(&sql.expr_sql(spec, expr));
-        items.extend(spec.show.iter().enumerate().map(|(n, (_, expr))| (Role::Show(n), text(expr))));
-        Projection::of(spec, items)
+    pub fn of_named_jobs(jobs: &'s Jobs, sql: &Sql<'_>) -> Projection<'s> {
+        let mut items = items_of_row(jobs, sql, Detail::ForAction);
+        let text = |expr: &Expr| sql.dialect.as_text(&sql.expr_sql(jobs, expr));
+        items.extend(jobs.show.iter().enumerate().map(|(n, (_, expr))| (Role::Show(n), text(expr))));
+        Projection::of(jobs, items)
     }
 
-    fn of(spec: &'s Jobs, items: Vec<(Role, String)>) -> Projection<'s> {
+    fn of(jobs: &'s Jobs, items: Vec<(Role, String)>) -> Projection<'s> {
         let mut places: Vec<(Role, usize)> = items.iter().zip(1..).map(|((role, _), at)| (*role, at)).collect();
         places.sort_unstable();
-        Projection { spec, items, places }
+        Projection { jobs, items, places }
     }
 
     /// The further items, each after a comma.
@@ -88,7 +88,7 @@ impl<'s> Projection<'s> {
         let [id, name, host] =
             [Role::OwnerId, Role::OwnerName, Role::OwnerHost].map(|role| self.take(row, role).into_text());
         let has_id = id.is_some();
-        (Owner::named(id, name, host, self.spec.owner.host_spelling), has_id)
+        (Owner::named(id, name, host, self.jobs.owner.host_spelling), has_id)
     }
 
     fn take(&self, row: &mut [Cell], role: Role) -> Cell {
@@ -108,27 +108,27 @@ impl<'s> Projection<'s> {
     /// What is counted of a claim that is no suspect: its owner, its queue and its time. Takes the values out of the row.
     pub fn counted(&self, row: &mut [Cell]) -> (Option<Owner>, Option<String>, Reading) {
         let claimed = self.take(row, Role::ClaimedAt);
-        let claimed_at = self.spec.claim.claimed_at.as_ref().map_or(Reading::Absent, |time| reading(time, &claimed));
+        let claimed_at = self.jobs.claim.claimed_at.as_ref().map_or(Reading::Absent, |time| reading(time, &claimed));
         (self.owner(row).0, self.take(row, Role::Queue).into_text(), claimed_at)
     }
 
     /// The claim in a row, and whether it is in flight. Takes the values out of the row.
     pub fn claim(&self, row: &mut [Cell]) -> (Claim, bool) {
-        let spec = self.spec;
+        let jobs = self.jobs;
         let number = row.first().and_then(Cell::as_count).unwrap_or(0);
         let (owner, has_id) = self.owner(row);
         let key = self.items.iter().zip(row.iter_mut().skip(1)).filter(|((role, _), _)| *role == Role::Key);
         let key = Key(key.map(|(_, cell)| std::mem::take(cell)).collect());
         let mut cell = |role: Role| self.take(row, role);
-        let state = match &spec.claim.state {
+        let state = match &jobs.claim.state {
             StateSource::Column(_) => match (cell(Role::State), number) {
                 // Every row of a listing is in the state of its number.
                 (Cell::Null, 1..) => {
                     let number = usize::try_from(number - 1).unwrap_or(usize::MAX);
-                    spec.states.get(number).map(|state| state.name.clone()).unwrap_or_default()
+                    jobs.states.get(number).map(|state| state.name.clone()).unwrap_or_default()
                 }
-                (stored, 1..) => spec.state_named(&stored),
-                (stored, 0) => spec.queue.states.name_of(&stored),
+                (stored, 1..) => jobs.state_named(&stored),
+                (stored, 0) => jobs.queue.states.name_of(&stored),
             },
             StateSource::Place(name) if number > 0 => name.clone(),
             StateSource::Place(_) => "not in flight".to_owned(),
@@ -137,8 +137,8 @@ impl<'s> Projection<'s> {
             Some(time) => reading(time, &cell),
             None => Reading::Absent,
         };
-        let owner_row = spec.owner.row.as_ref();
-        let is_id = |(_, equals): &(_, Expr)| Some(equals) == spec.owner.id.as_ref();
+        let owner_row = jobs.owner.row.as_ref();
+        let is_id = |(_, equals): &(_, Expr)| Some(equals) == jobs.owner.id.as_ref();
         let is_joined_by_id = owner_row.is_some_and(
             |row| matches!(&row.on, JoinOn::Match(pairs) | JoinOn::Newest { pairs, .. } if pairs.iter().any(is_id)),
         );
@@ -146,8 +146,8 @@ impl<'s> Projection<'s> {
         let is_nobodys = has_id && owner.is_none() && is_joined_by_id;
         let beats = owner_row.and_then(|row| row.heartbeat.as_ref()).filter(|_| !is_nobodys);
         let owner_heartbeat = read(cell(Role::OwnerHeartbeat), beats);
-        let claimed_at = read(cell(Role::ClaimedAt), spec.claim.claimed_at.as_ref());
-        let signs: Vec<Sign> = (spec.liveness.iter().enumerate())
+        let claimed_at = read(cell(Role::ClaimedAt), jobs.claim.claimed_at.as_ref());
+        let signs: Vec<Sign> = (jobs.liveness.iter().enumerate())
             .map(|(n, source)| {
                 let at = match source {
                     Liveness::Owner { .. } => owner_heartbeat.clone(),
@@ -174,34 +174,34 @@ impl<'s> Projection<'s> {
                 },
                 (Some(_), true, None) => OwnerRow::Unset,
                 (Some(_), true, Some(owner)) => {
-                    let seen = spec.shown.missing_owners.get(&owner.id);
+                    let seen = jobs.shown.missing_owners.get(&owner.id);
                     OwnerRow::Missing { seen: seen.map_or(Reading::Absent, |at| Reading::At(*at)) }
                 }
             },
             owner,
             claimed_at,
-            heartbeat: newest_heartbeat(spec, &signs, owner_heartbeat),
+            heartbeat: newest_heartbeat(jobs, &signs, owner_heartbeat),
             signs,
             attempts: count(cell(Role::Attempts)),
-            max_attempts: match &spec.attempts.max {
+            max_attempts: match &jobs.attempts.max {
                 Some(Max::Number(number)) => Cell::Integer(*number),
                 Some(Max::Expr(_)) => count(cell(Role::MaxAttempts)),
                 None => Cell::Null,
             },
-            stalls: spec.attempts.stalls.as_ref().and_then(|_| stalls(&cell(Role::Stalls))),
-            deadline: read(cell(Role::Deadline), spec.rules.deadline.as_ref()),
+            stalls: jobs.attempts.stalls.as_ref().and_then(|_| stalls(&cell(Role::Stalls))),
+            deadline: read(cell(Role::Deadline), jobs.rules.deadline.as_ref()),
             cancel_requested: truth(&cell(Role::CancelRequested)),
-            max_runtime: match &spec.rules.max_runtime {
+            max_runtime: match &jobs.rules.max_runtime {
                 Some(MaxRuntime::Span(span)) => Some(*span),
                 Some(MaxRuntime::Column(_)) => seconds(&cell(Role::MaxRuntime)),
                 None => None,
             },
-            skips: (0..spec.skips.len()).map(|n| truth(&cell(Role::Skip(n)))).collect(),
-            extra: (0..spec.show.len()).map(|n| cell(Role::Show(n)).into_text()).collect(),
+            skips: (0..jobs.skips.len()).map(|n| truth(&cell(Role::Skip(n)))).collect(),
+            extra: (0..jobs.show.len()).map(|n| cell(Role::Show(n)).into_text()).collect(),
             progress: cell(Role::Progress).into_text().map(Precondition),
             vetoed: truth(&cell(Role::Veto)),
             astray: {
-                let mut actions = spec.actions.keys().enumerate();
+                let mut actions = jobs.actions.keys().enumerate();
                 actions.by_ref().filter(|(n, _)| truth(&cell(Role::Astray(*n)))).map(|(_, action)| *action).collect()
             },
             precondition: Precondition(cell(Role::Precondition).into_text().unwrap_or_default()),
@@ -218,37 +218,37 @@ impl<'s> Projection<'s> {
     }
 }
 
-fn items_of_row(spec: &Jobs, sql: &Sql<'_>, detail: Detail) -> Vec<(Role, String)> {
+fn items_of_row(jobs: &Jobs, sql: &Sql<'_>, detail: Detail) -> Vec<(Role, String)> {
     let mut items = Vec::new();
-    let text = |expr: &Expr| sql.dialect.as_text(&sql.expr_sql(spec, expr));
+    let text = |expr: &Expr| sql.dialect.as_text(&sql.expr_sql(jobs, expr));
     let raw = |time: &TimeColumn| column_sql(&time.column);
     let optional = |items: &mut Vec<(Role, String)>, role: Role, value: Option<String>| {
         items.extend(value.map(|value| (role, value)));
     };
-    for key in &spec.claim.key {
+    for key in &jobs.claim.key {
         items.push((Role::Key, sql.dialect.as_text(&column_sql(key))));
     }
-    if let StateSource::Column(column) = &spec.claim.state {
+    if let StateSource::Column(column) = &jobs.claim.state {
         items.push((Role::State, sql.dialect.as_text(&column_sql(column))));
     }
-    optional(&mut items, Role::Queue, spec.claim.queue.as_ref().map(text));
-    optional(&mut items, Role::Kind, spec.claim.kind.as_ref().map(text));
-    optional(&mut items, Role::ClaimedAt, spec.claim.claimed_at.as_ref().map(raw));
-    optional(&mut items, Role::OwnerId, spec.owner.id.as_ref().map(text));
-    optional(&mut items, Role::OwnerName, spec.owner.name.as_ref().map(text));
-    optional(&mut items, Role::OwnerHost, spec.owner.host.as_ref().map(text));
-    if let Some(row) = &spec.owner.row {
+    optional(&mut items, Role::Queue, jobs.claim.queue.as_ref().map(text));
+    optional(&mut items, Role::Kind, jobs.claim.kind.as_ref().map(text));
+    optional(&mut items, Role::ClaimedAt, jobs.claim.claimed_at.as_ref().map(raw));
+    optional(&mut items, Role::OwnerId, jobs.owner.id.as_ref().map(text));
+    optional(&mut items, Role::OwnerName, jobs.owner.name.as_ref().map(text));
+    optional(&mut items, Role::OwnerHost, jobs.owner.host.as_ref().map(text));
+    if let Some(row) = &jobs.owner.row {
         items.push((Role::OwnerKey, sql.dialect.as_text(&column_sql(&row.key))));
         optional(&mut items, Role::OwnerHeartbeat, row.heartbeat.as_ref().map(raw));
         optional(&mut items, Role::OwnerStarted, row.started.as_ref().map(raw));
         if detail == Detail::ForAction {
-            items.push((Role::OwnerImage, owner_image(spec, sql)));
+            items.push((Role::OwnerImage, owner_image(jobs, sql)));
         }
     }
-    for (n, source) in spec.liveness.iter().enumerate() {
+    for (n, source) in jobs.liveness.iter().enumerate() {
         // The claim time is read once.
         let is_read = |time: &&TimeColumn| {
-            matches!(source, Liveness::Age { .. }) && Some(*time) == spec.claim.claimed_at.as_ref()
+            matches!(source, Liveness::Age { .. }) && Some(*time) == jobs.claim.claimed_at.as_ref()
         };
         let column = source.column().filter(|time| !is_read(time));
         optional(&mut items, Role::Sign(n), column.map(raw));
@@ -259,32 +259,32 @@ fn items_of_row(spec: &Jobs, sql: &Sql<'_>, detail: Detail) -> Vec<(Role, String
             items.push((Role::SilentAfter(n), column_sql(column)));
         }
         if let Liveness::Lock { held, .. } = source {
-            items.push((Role::Lock(n), lock_sql(spec, sql, held)));
+            items.push((Role::Lock(n), lock_sql(jobs, sql, held)));
         }
     }
-    let value = |expr: &Expr| sql.expr_sql(spec, expr);
-    optional(&mut items, Role::Attempts, spec.attempts.column.as_ref().map(value));
-    if let Some(Max::Expr(expr)) = &spec.attempts.max {
+    let value = |expr: &Expr| sql.expr_sql(jobs, expr);
+    optional(&mut items, Role::Attempts, jobs.attempts.column.as_ref().map(value));
+    if let Some(Max::Expr(expr)) = &jobs.attempts.max {
         items.push((Role::MaxAttempts, value(expr)));
     }
-    optional(&mut items, Role::Stalls, spec.attempts.stalls.as_ref().map(text));
-    optional(&mut items, Role::Deadline, spec.rules.deadline.as_ref().map(raw));
-    optional(&mut items, Role::CancelRequested, spec.rules.cancel_requested.as_ref().map(value));
-    if let Some(MaxRuntime::Column(column)) = &spec.rules.max_runtime {
+    optional(&mut items, Role::Stalls, jobs.attempts.stalls.as_ref().map(text));
+    optional(&mut items, Role::Deadline, jobs.rules.deadline.as_ref().map(raw));
+    optional(&mut items, Role::CancelRequested, jobs.rules.cancel_requested.as_ref().map(value));
+    if let Some(MaxRuntime::Column(column)) = &jobs.rules.max_runtime {
         items.push((Role::MaxRuntime, column_sql(column)));
     }
-    optional(&mut items, Role::Veto, spec.claim.veto.as_ref().map(|veto| value(&veto.fresh)));
-    for (n, skip) in spec.skips.iter().enumerate() {
+    optional(&mut items, Role::Veto, jobs.claim.veto.as_ref().map(|veto| value(&veto.fresh)));
+    for (n, skip) in jobs.skips.iter().enumerate() {
         items.push((Role::Skip(n), value(&Expr::Sql(skip.condition.clone()))));
     }
-    if !spec.claim.progress.is_empty() {
-        let values: Vec<String> = spec.claim.progress.iter().map(value).collect();
+    if !jobs.claim.progress.is_empty() {
+        let values: Vec<String> = jobs.claim.progress.iter().map(value).collect();
         items.push((Role::Progress, sql.dialect.image(&values)));
     }
     if detail == Detail::ForAction {
-        items.push((Role::Precondition, precondition_image(spec, sql)));
-        if let Some(now) = spec.shown.actions_asked_at {
-            let asked = spec.actions.values().map(|action| astray(spec, sql.dialect, action, now));
+        items.push((Role::Precondition, precondition_image(jobs, sql)));
+        if let Some(now) = jobs.shown.actions_asked_at {
+            let asked = jobs.actions.values().map(|action| astray(jobs, sql.dialect, action, now));
             items.extend(asked.enumerate().filter_map(|(n, asked)| Some((Role::Astray(n), asked?))));
         }
     }
@@ -293,8 +293,8 @@ fn items_of_row(spec: &Jobs, sql: &Sql<'_>, detail: Detail) -> Vec<(Role, String
 
 /// The state of a claim's advisory lock, as text; NULL for a claim without one. Asked once, because it may change at
 /// any moment.
-pub(super) fn lock_sql(spec: &Jobs, sql: &Sql<'_>, held: &Template) -> String {
-    let held = sql.expr_sql(spec, &Expr::Sql(held.clone()));
+pub(super) fn lock_sql(jobs: &Jobs, sql: &Sql<'_>, held: &Template) -> String {
+    let held = sql.expr_sql(jobs, &Expr::Sql(held.clone()));
     format!(
         "(CASE WHEN pg_catalog.pg_is_in_recovery() THEN 'out of sight' \
          ELSE CASE {held} WHEN true THEN 'held' WHEN false THEN 'free' END END)"
@@ -302,18 +302,18 @@ pub(super) fn lock_sql(spec: &Jobs, sql: &Sql<'_>, held: &Template) -> String {
 }
 
 /// The image of the precondition's values.
-fn precondition_image(spec: &Jobs, sql: &Sql<'_>) -> String {
-    let values: Vec<String> = spec.claim.precondition.iter().map(|expr| sql.expr_sql(spec, expr)).collect();
+fn precondition_image(jobs: &Jobs, sql: &Sql<'_>) -> String {
+    let values: Vec<String> = jobs.claim.precondition.iter().map(|expr| sql.expr_sql(jobs, expr)).collect();
     sql.dialect.image(&values)
 }
 
 /// The condition that the precondition still holds.
-pub(super) fn same_precondition(spec: &Jobs, sql: &Sql<'_>) -> String {
-    format!("{} = w.precondition", precondition_image(spec, sql))
+pub(super) fn same_precondition(jobs: &Jobs, sql: &Sql<'_>) -> String {
+    format!("{} = w.precondition", precondition_image(jobs, sql))
 }
 
-pub(super) fn owner_image(spec: &Jobs, sql: &Sql<'_>) -> String {
-    let row = spec.owner.row.iter();
+pub(super) fn owner_image(jobs: &Jobs, sql: &Sql<'_>) -> String {
+    let row = jobs.owner.row.iter();
     let columns = row.flat_map(|row| {
         let times = row.heartbeat.iter().chain(&row.started).map(|time| &time.column);
         std::iter::once(&row.key).chain(times)
@@ -322,8 +322,8 @@ pub(super) fn owner_image(spec: &Jobs, sql: &Sql<'_>) -> String {
     sql.dialect.image(&values)
 }
 
-fn newest_heartbeat(spec: &Jobs, signs: &[Sign], owner: Reading) -> Reading {
-    let rows = spec.liveness.iter().zip(signs).filter(|(source, _)| matches!(source, Liveness::Heartbeat { .. }));
+fn newest_heartbeat(jobs: &Jobs, signs: &[Sign], owner: Reading) -> Reading {
+    let rows = jobs.liveness.iter().zip(signs).filter(|(source, _)| matches!(source, Liveness::Heartbeat { .. }));
     let beats = rows.map(|(_, sign)| sign.at.clone()).chain(std::iter::once(owner));
     beats.max_by_key(|reading| reading.at().map(Timestamp::micros)).unwrap_or(Reading::Absent)
 }

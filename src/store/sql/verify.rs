@@ -10,7 +10,7 @@ use crate::preset::{Column, Expr, Jobs, OwnerRowSpec, Template};
 /// Locks, without waiting, the wanted rows that are still what was judged, and gives their numbers (from 1), each with
 /// the image of its row if the columns to record are named.
 pub fn verify(
-    spec: &Jobs,
+    jobs: &Jobs,
     dialect: &dyn Dialect,
     (action, for_update): (Action, bool),
     recorded: Option<&[&Column]>,
@@ -18,81 +18,81 @@ pub fn verify(
 ) -> Statement {
     let mut sql = Sql::new(dialect);
     sql.push("SELECT w.n");
-    recorded.into_iter().for_each(|columns| image_items(&mut sql, spec, columns));
+    recorded.into_iter().for_each(|columns| image_items(&mut sql, jobs, columns));
     sql.push(" FROM ");
-    wanted_claims(&mut sql, spec, rows);
+    wanted_claims(&mut sql, jobs, rows);
     sql.push(" AND ");
-    sql.in_flight(spec, None);
-    let same = same_precondition(spec, &sql);
+    sql.in_flight(jobs, None);
+    let same = same_precondition(jobs, &sql);
     sql.push(&format!(" AND {same}"));
-    no_skip(&mut sql, spec, action);
-    sql.push(&dialect.lock(&spec.claim.lock, for_update));
+    no_skip(&mut sql, jobs, action);
+    sql.push(&dialect.lock(&jobs.claim.lock, for_update));
     sql.finish()
 }
 
 /// The claims of the wanted rows, after the select list.
-fn wanted_claims(sql: &mut Sql<'_>, spec: &Jobs, rows: &[(&Key, &str)]) {
+fn wanted_claims(sql: &mut Sql<'_>, jobs: &Jobs, rows: &[(&Key, &str)]) {
     let dialect = sql.dialect;
-    dialect.wanted(sql, &spec.claim.key, rows);
+    dialect.wanted(sql, &jobs.claim.key, rows);
     sql.push(" CROSS JOIN ");
-    sql.claim_from(spec);
+    sql.claim_from(jobs);
     sql.push(" WHERE ");
-    sql.wanted_key(spec);
+    sql.wanted_key(jobs);
 }
 
 /// The condition that no skip rule applies, which may have changed since the listing.
-fn no_skip(sql: &mut Sql<'_>, spec: &Jobs, action: Action) {
-    for skip in spec.skips.iter().filter(|skip| skip.actions.contains(&action)) {
+fn no_skip(sql: &mut Sql<'_>, jobs: &Jobs, action: Action) {
+    for skip in jobs.skips.iter().filter(|skip| skip.actions.contains(&action)) {
         sql.push(" AND (");
-        sql.template(spec, &skip.condition, &Values::default());
+        sql.template(jobs, &skip.condition, &Values::default());
         sql.push(") IS NOT TRUE");
     }
 }
 
 /// Reads rows again without a lock: number, and whether they are still what was judged.
-pub fn reread(spec: &Jobs, dialect: &dyn Dialect, action: Action, rows: &[(&Key, &str)]) -> Statement {
+pub fn reread(jobs: &Jobs, dialect: &dyn Dialect, action: Action, rows: &[(&Key, &str)]) -> Statement {
     let mut sql = Sql::new(dialect);
-    let same = same_precondition(spec, &sql);
+    let same = same_precondition(jobs, &sql);
     sql.push("SELECT w.n, CASE WHEN ");
-    sql.in_flight(spec, None);
+    sql.in_flight(jobs, None);
     sql.push(&format!(" AND {same}"));
-    no_skip(&mut sql, spec, action);
+    no_skip(&mut sql, jobs, action);
     sql.push(" THEN 1 ELSE 0 END FROM ");
-    wanted_claims(&mut sql, spec, rows);
+    wanted_claims(&mut sql, jobs, rows);
     sql.finish()
 }
 
 /// Evaluates the guard for each of these locked rows: number, and whether it passed. In the select list, because a
 /// condition might be evaluated for other rows too, and a guard that takes a lock would take theirs.
-pub fn guard(spec: &Jobs, dialect: &dyn Dialect, guard: &Template, rows: &[(&Key, &str)]) -> Statement {
+pub fn guard(jobs: &Jobs, dialect: &dyn Dialect, guard: &Template, rows: &[(&Key, &str)]) -> Statement {
     let mut sql = Sql::new(dialect);
     sql.push("SELECT w.n, CASE WHEN ");
-    sql.push(&sql.expr_sql(spec, &Expr::Sql(guard.clone())));
+    sql.push(&sql.expr_sql(jobs, &Expr::Sql(guard.clone())));
     sql.push(" THEN 1 ELSE 0 END FROM ");
-    wanted_claims(&mut sql, spec, rows);
+    wanted_claims(&mut sql, jobs, rows);
     sql.finish()
 }
 
 /// The numbers of the wanted rows whose key names more than one row of the claim's own table, or more than one claim: a
 /// join may give one job a row that shows life and another that does not.
-pub fn shared_keys(spec: &Jobs, dialect: &dyn Dialect, rows: &[(&Key, &str)]) -> Statement {
+pub fn shared_keys(jobs: &Jobs, dialect: &dyn Dialect, rows: &[(&Key, &str)]) -> Statement {
     let mut sql = Sql::new(dialect);
-    if spec.claim.may_repeat {
+    if jobs.claim.may_repeat {
         sql.push("SELECT w.n FROM ");
-        wanted_claims(&mut sql, spec, rows);
+        wanted_claims(&mut sql, jobs, rows);
         sql.push(" AND ");
-        sql.in_flight(spec, None);
+        sql.in_flight(jobs, None);
         sql.push(" GROUP BY w.n HAVING count(*) > 1 UNION ");
     }
     sql.push("SELECT w.n FROM ");
-    sql.wanted_rows(spec, rows);
+    sql.wanted_rows(jobs, rows);
     sql.push(" GROUP BY w.n HAVING count(*) > 1");
     sql.finish()
 }
 
 /// Reads the owners' rows on which verdicts rest: key and image of each. Locked, they get no heartbeat meanwhile.
 pub fn evidence_rows(
-    spec: &Jobs,
+    jobs: &Jobs,
     dialect: &dyn Dialect,
     row: &OwnerRowSpec,
     keys: &[&Key],
@@ -100,10 +100,10 @@ pub fn evidence_rows(
 ) -> Statement {
     let lock = if are_locked { " FOR SHARE OF o SKIP LOCKED" } else { "" };
     let mut sql = Sql::new(dialect);
-    let image = owner_image(spec, &sql);
+    let image = owner_image(jobs, &sql);
     let key = column_sql(&row.key);
     sql.push(&format!("SELECT {}, {image} FROM ", dialect.as_text(&key)));
-    sql.push(&spec.queue.tables.get(&row.table).map(|table| dialect.table(table)).unwrap_or_default());
+    sql.push(&jobs.queue.tables.get(&row.table).map(|table| dialect.table(table)).unwrap_or_default());
     sql.push(&format!(" AS o WHERE {key} IN "));
     dialect.keys(&mut sql, std::slice::from_ref(&row.key), keys);
     sql.push(&format!(" ORDER BY {key}{lock}"));
@@ -113,7 +113,7 @@ pub fn evidence_rows(
 /// Postgres: the number of locks of uncommitted writes to the owners' table, its partitions and children, and the
 /// tables that its view reads, and of uncommitted partitions and children of it. A row that is being inserted can be
 /// neither locked nor seen, so a missing owner may be about to return. A prepared transaction has no session.
-pub fn evidence_writers(spec: &Jobs, dialect: &dyn Dialect, table: &str) -> Statement {
+pub fn evidence_writers(jobs: &Jobs, dialect: &dyn Dialect, table: &str) -> Statement {
     const TREE: &str = "UNION SELECT e.below FROM tree AS t JOIN (\
          SELECT i.inhparent AS above, i.inhrelid AS below FROM pg_catalog.pg_inherits AS i UNION ALL \
          SELECT r.ev_class, d.refobjid FROM pg_catalog.pg_rewrite AS r JOIN pg_catalog.pg_depend AS d \
@@ -124,7 +124,7 @@ pub fn evidence_writers(spec: &Jobs, dialect: &dyn Dialect, table: &str) -> Stat
          ON e.above OPERATOR(pg_catalog.=) t.relation) ";
     let mut sql = Sql::new(dialect);
     sql.push("WITH RECURSIVE tree(relation) AS (SELECT CAST(pg_catalog.to_regclass(");
-    let table = spec.queue.tables.get(table).map(|table| dialect.table(table)).unwrap_or_default();
+    let table = jobs.queue.tables.get(table).map(|table| dialect.table(table)).unwrap_or_default();
     sql.bind(Param::Cell(Cell::Text(table)));
     sql.push(") AS pg_catalog.oid) ");
     sql.push(TREE);

@@ -24,20 +24,20 @@ pub enum Part {
 /// The statements of each part that the queue tells, in the order in which they are worth reading. In a zone that is not
 /// known, jobs are due that are in any zone, and what counts the last minutes is not asked.
 pub fn waiting(
-    spec: &Jobs,
+    jobs: &Jobs,
     told: &WaitingSpec,
     dialect: &'static dyn Dialect,
     now: Timestamp,
 ) -> Vec<(Part, Statement)> {
-    let until = now.plus(spec.unknown_zone_of_due(told).map_or(Duration::ZERO, |_| FURTHEST_EAST));
+    let until = now.plus(jobs.unknown_zone_of_due(told).map_or(Duration::ZERO, |_| FURTHEST_EAST));
     let mut parts = vec![(Part::Due, due(&told.due, dialect, until))];
     parts.extend(told.staged.iter().map(|(_, staged)| (Part::Staged, due(staged, dialect, until))));
-    parts.extend(told.paused.iter().map(|paused| (Part::Paused, super::question(spec, dialect, paused))));
-    let is_known = |time: &TimeColumn| !spec.has_unknown_zone(time);
+    parts.extend(told.paused.iter().map(|paused| (Part::Paused, super::question(jobs, dialect, paused))));
+    let is_known = |time: &TimeColumn| !jobs.has_unknown_zone(time);
     let beating = told.workers.iter().filter(|of| of.heartbeat.iter().all(|(time, _)| is_known(time)));
-    parts.extend(beating.map(|of| (Part::Workers, workers(spec, of, dialect))));
-    let ends = spec.finished.kept().filter(|runs| told.ends_are_indexed && is_known(&runs.at));
-    parts.extend(ends.map(|runs| (Part::Done, done(spec, runs, dialect, now))));
+    parts.extend(beating.map(|of| (Part::Workers, workers(jobs, of, dialect))));
+    let ends = jobs.finished.kept().filter(|runs| told.ends_are_indexed && is_known(&runs.at));
+    parts.extend(ends.map(|runs| (Part::Done, done(jobs, runs, dialect, now))));
     parts
 }
 
@@ -105,33 +105,33 @@ fn rows_due(sql: &mut Sql<'static>, due: &DueSpec, now: Timestamp) {
     }
 }
 
-fn done(spec: &Jobs, runs: &Runs, dialect: &'static dyn Dialect, now: Timestamp) -> Statement {
+fn done(jobs: &Jobs, runs: &Runs, dialect: &'static dyn Dialect, now: Timestamp) -> Statement {
     let mut sql = Sql::new(dialect);
     let ended = ordered(dialect, &runs.at);
-    by_queue(&mut sql, spec, ("max", &runs.at), |sql, t| {
+    by_queue(&mut sql, jobs, ("max", &runs.at), |sql, t| {
         before(sql, t, now.plus(FUTURE_TOLERANCE));
     });
-    let columns = spec.claim.queue.iter().map(column_of).chain([Some(&runs.at.column)]);
-    sql.all_rows_from(spec, columns.chain(runs.filter.iter().map(|_| None)));
+    let columns = jobs.claim.queue.iter().map(column_of).chain([Some(&runs.at.column)]);
+    sql.all_rows_from(jobs, columns.chain(runs.filter.iter().map(|_| None)));
     sql.push(" WHERE ");
     let states: Vec<&Cell> = runs.states.iter().map(|state| &state.stored).collect();
-    sql.in_states(spec, &states, runs.filter.as_ref());
+    sql.in_states(jobs, &states, runs.filter.as_ref());
     sql.push(" AND ");
     after(&mut sql, &runs.at, now.minus(WaitingSide::LATELY));
     sql.push(&format!(" ORDER BY {ended} DESC"));
     end(sql)
 }
 
-fn workers(spec: &Jobs, workers: &WorkersSpec, dialect: &'static dyn Dialect) -> Statement {
+fn workers(jobs: &Jobs, workers: &WorkersSpec, dialect: &'static dyn Dialect) -> Statement {
     let mut sql = Sql::new(dialect);
-    let queues = text_or_null(&sql, spec, workers.queues.as_ref());
+    let queues = text_or_null(&sql, jobs, workers.queues.as_ref());
     let beat = workers.heartbeat.as_ref().map_or_else(|| "NULL".to_owned(), |(time, _)| column_sql(&time.column));
     sql.push(&format!("SELECT {queues}, {beat} FROM "));
-    spec.queue.tables.get(&workers.table).into_iter().for_each(|table| sql.table(table));
+    jobs.queue.tables.get(&workers.table).into_iter().for_each(|table| sql.table(table));
     sql.push(&format!(" AS {}", quoted("w")));
     if let Some(filter) = &workers.filter {
         sql.push(" WHERE ");
-        sql.template(spec, filter, &Values::default());
+        sql.template(jobs, filter, &Values::default());
     }
     sql.push(&format!(" LIMIT {}", WaitingSide::MOST));
     sql.finish()
@@ -141,11 +141,11 @@ fn workers(spec: &Jobs, workers: &WorkersSpec, dialect: &'static dyn Dialect) ->
 /// is plausible.
 fn by_queue(
     sql: &mut Sql<'static>,
-    spec: &Jobs,
+    jobs: &Jobs,
     (which, time): (&str, &TimeColumn),
     plausible: impl Fn(&mut Sql<'static>, &TimeColumn),
 ) {
-    let queue = text_or_null(sql, spec, spec.claim.queue.as_ref());
+    let queue = text_or_null(sql, jobs, jobs.claim.queue.as_ref());
     let t = Column { alias: String::new(), name: "t".to_owned(), ..time.column.clone() };
     sql.push(&format!("SELECT q, count(*), {which}(t) FILTER (WHERE "));
     plausible(sql, &TimeColumn { column: t, ..time.clone() });
@@ -157,12 +157,12 @@ fn end(mut sql: Sql<'static>) -> Statement {
     sql.finish()
 }
 
-fn text(sql: &Sql<'static>, spec: &Jobs, expr: &Expr) -> String {
-    sql.dialect.bytewise(&sql.dialect.as_text(&sql.expr_sql(spec, expr)))
+fn text(sql: &Sql<'static>, jobs: &Jobs, expr: &Expr) -> String {
+    sql.dialect.bytewise(&sql.dialect.as_text(&sql.expr_sql(jobs, expr)))
 }
 
-fn text_or_null(sql: &Sql<'static>, spec: &Jobs, expr: Option<&Expr>) -> String {
-    expr.map_or_else(|| "NULL".to_owned(), |expr| text(sql, spec, expr))
+fn text_or_null(sql: &Sql<'static>, jobs: &Jobs, expr: Option<&Expr>) -> String {
+    expr.map_or_else(|| "NULL".to_owned(), |expr| text(sql, jobs, expr))
 }
 
 fn ordered(dialect: &dyn Dialect, time: &TimeColumn) -> String {
@@ -172,7 +172,7 @@ fn ordered(dialect: &dyn Dialect, time: &TimeColumn) -> String {
 
 impl Part {
     /// Takes in the rows of this part.
-    pub fn read(self, spec: &Jobs, told: &WaitingSpec, rows: &[Vec<Cell>], side: &mut WaitingSide) {
+    pub fn read(self, jobs: &Jobs, told: &WaitingSpec, rows: &[Vec<Cell>], side: &mut WaitingSide) {
         let text = |row: &[Cell], n: usize| row.get(n).and_then(Cell::to_text);
         let time = |row: &[Cell], n: usize, time: Option<&TimeColumn>| {
             row.get(n).zip(time).map_or(Reading::Absent, |(cell, time)| reading(time, cell))
@@ -188,7 +188,7 @@ impl Part {
         match self {
             Part::Due => side.due = counted(Some(&told.due.since)),
             Part::Staged => side.staged = counted(told.staged.as_ref().map(|(_, staged)| &staged.since)),
-            Part::Done => side.done = counted(spec.finished.kept().map(|runs| &runs.at)),
+            Part::Done => side.done = counted(jobs.finished.kept().map(|runs| &runs.at)),
             Part::Paused => side.paused = Some(rows.iter().filter_map(|row| text(row, 0)).collect()),
             Part::Workers => {
                 let Some(workers) = &told.workers else { return };

@@ -1,5 +1,6 @@
 //! The SQLite adapter, on rusqlite with its bundled library.
 
+mod demo;
 mod error;
 mod file;
 mod locks;
@@ -8,8 +9,8 @@ mod place;
 mod schema;
 mod session;
 
+pub use demo::create_demo_file;
 pub use file::file_identity;
-pub use open::create_demo_file;
 
 use super::batch::SqlWriter;
 use super::reader::SqlReader;

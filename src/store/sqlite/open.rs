@@ -5,15 +5,10 @@ use super::error::{half_written, store_error};
 use super::file::{DatabaseFile, ReadMode};
 use super::schema::SchemaSeen;
 use super::session::SqliteSession;
-use crate::model::Engine;
-use crate::preset::Place;
-use crate::store::sql::reference_schema;
 use crate::store::{Interrupt, Limits, StoreError, StoreErrorKind};
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::{Connection, OpenFlags};
-use std::fs;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How long SQLite itself waits for a lock before jobdoctor checks its limits.
@@ -149,45 +144,4 @@ pub(super) fn explains_only(context: AuthContext<'_>) -> Authorization {
         AuthAction::Insert { .. } | AuthAction::Update { .. } | AuthAction::Delete { .. } => Authorization::Allow,
         _ => reads_only(context),
     }
-}
-
-/// The application id with which `demo` marks its files: "JDMO".
-const CREATED_BY_DEMO: i32 = 0x4a44_4d4f;
-
-/// Makes a demonstration database: the reference schema, then what the statement fills it with. Replaces a file only if
-/// `demo` made it.
-pub fn create_demo_file(path: &Path, jobs: &str) -> Result<(), StoreError> {
-    if path.exists() {
-        let ours = DatabaseFile::existing(path).ok().filter(|file| file.application_id() == Some(CREATED_BY_DEMO));
-        let Some(ours) = ours else {
-            return Err(StoreError::new(
-                StoreErrorKind::Denied,
-                format!("{} exists and was not made by `jobdoctor demo`; it was not changed", path.display()),
-            )
-            .hint("name another file: jobdoctor demo FILE"));
-        };
-        for old in ["", "-wal", "-shm", "-journal"].map(|suffix| ours.sidecar(suffix)) {
-            match fs::remove_file(&old) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    let message = format!("cannot replace {}: {error}", old.display());
-                    return Err(StoreError::new(StoreErrorKind::Denied, message));
-                }
-                _ => {}
-            }
-        }
-    }
-    let file = DatabaseFile::existing_or_new(path)?;
-    make(&file, jobs).map_err(|error| store_error(&file, error))
-}
-
-fn make(file: &DatabaseFile, jobs: &str) -> rusqlite::Result<()> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(file.real(), flags)?;
-    connection.pragma_update(None, "application_id", CREATED_BY_DEMO)?;
-    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    for statement in reference_schema(Engine::Sqlite, &Place::default()) {
-        transaction.execute_batch(&statement)?;
-    }
-    transaction.execute_batch(jobs)?;
-    transaction.commit()
 }

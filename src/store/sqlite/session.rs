@@ -202,7 +202,7 @@ impl ReadSession for SqliteSession {
         self.limit_until(self.limits.deadline)
     }
 
-    fn explain(&mut self, spec: &Jobs, statement: &Statement) -> Result<(), StoreError> {
+    fn explain(&mut self, jobs: &Jobs, statement: &Statement) -> Result<(), StoreError> {
         let allowed = self.connection.authorizer(Some(explains_only));
         let explained = allowed.and_then(|()| self.connection.prepare(&format!("EXPLAIN {}", statement.sql)).map(drop));
         // The session must be a reader again, whatever the result.
@@ -217,7 +217,7 @@ impl ReadSession for SqliteSession {
             }
             Err(error) => {
                 let error = self.error(error);
-                Err(name_foreign_key(self, spec, error))
+                Err(name_foreign_key(self, jobs, error))
             }
         }
     }
@@ -235,8 +235,8 @@ impl ReadSession for SqliteSession {
 }
 
 /// Names the foreign key if an explanation failed because the claims' table declares one without its parent table.
-fn name_foreign_key(session: &mut SqliteSession, spec: &Jobs, error: StoreError) -> StoreError {
-    let Some(table) = spec.queue.tables.get(&spec.claim.lock_table) else { return error };
+fn name_foreign_key(session: &mut SqliteSession, jobs: &Jobs, error: StoreError) -> StoreError {
+    let Some(table) = jobs.queue.tables.get(&jobs.claim.lock_table) else { return error };
     let parents = schema::ask(session, "SELECT \"table\" FROM pragma_foreign_key_list(?1, 'main')", &table.name);
     let parents = parents.unwrap_or_default();
     let missing = error.message.strip_prefix("no such table: main.");

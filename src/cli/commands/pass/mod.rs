@@ -18,8 +18,7 @@ use crate::ops::{
 use crate::output::format::{Format, count, grouped};
 use crate::output::{Closing, WarnAbove};
 use crate::policy::{Policy, RestartScope, Rule};
-use crate::preset::ident::literal;
-use crate::store::{Limits, Store, random};
+use crate::store::{Limits, Store, catalog, random};
 use ending::{FollowUp, Next, end, exit};
 pub(super) use options::Options;
 pub(super) use report::ReportFile;
@@ -336,8 +335,8 @@ fn unknown_owners(are_hosts: bool, named: &[String], others: &[String]) -> Strin
 
 /// Refuses a reason that the database's encoding cannot store.
 fn can_be_stored(snapshot: &mut Snapshot, reason: &str) -> Result<(), CliError> {
-    let asked = snapshot.reader.sample(&format!("SELECT {}", literal(reason)), Duration::from_secs(5));
-    match asked.err().filter(|error| error.code.as_deref() == Some("22P05")) {
+    let asked = snapshot.reader.sample(&catalog::echo(reason), Duration::from_secs(5));
+    match asked.err().filter(|error| error.code.as_deref() == Some(catalog::UNSTORABLE)) {
         None => Ok(()),
         Some(error) => {
             let message = format!("--reason cannot be written to this database: {error}");
