@@ -59,7 +59,7 @@ pub struct Snapshot {
 impl Snapshot {
     /// Returns the target with the identity of its database, which costs a query.
     pub fn identified(&mut self) -> Result<Target, StoreError> {
-        let identity = self.reader.identity()?;
+        let identity = self.reader.at().identity.clone();
         let path = identity.as_deref().filter(|_| self.target.is_file());
         Ok(Target { file: path.and_then(|path| file_identity(Path::new(path))), identity, ..self.target.clone() })
     }

@@ -1,9 +1,9 @@
 //! Has a database explain every statement that a writer would send, which finds what it refuses whatever the rows hold:
 //! names, types, columns that cannot be written, missing rights. Nothing is run.
 
+use super::Reader;
 use super::StoreError;
-use super::session::{ReadSession, Session};
-use super::sql::{self, Statement};
+use super::sql::{self, Dialect, Statement, dialect};
 use crate::model::{Action, Cell, Engine, FailCode, Key, RowError, Timestamp};
 use crate::preset::{ActionSpec, Assignment, Jobs, Marker, StepSpec, Touch, WrittenAt};
 use crate::store::StoreErrorKind;
@@ -29,12 +29,9 @@ impl fmt::Display for Refusal {
     }
 }
 
-pub(super) fn explain_actions<S: ReadSession>(
-    session: &mut S,
-    jobs: &Jobs,
-    now: Timestamp,
-) -> Result<Vec<Refusal>, StoreError> {
-    let mut run = Explaining { session, jobs, now, asked: BTreeSet::new(), refusals: Vec::new() };
+pub(super) fn explain_actions(reader: &mut dyn Reader, jobs: &Jobs) -> Result<Vec<Refusal>, StoreError> {
+    let dialect = dialect(jobs.queue.engine);
+    let mut run = Explaining { reader, dialect, jobs, asked: BTreeSet::new(), refusals: Vec::new() };
     for (action, moved) in &jobs.actions {
         run.action(*action, moved)?;
         if let Some(delayed) = &moved.delayed {
@@ -55,32 +52,29 @@ const REASON: &str = "jobdoctor: worker presumed dead (run 20260101000000-000000
 /// How long one question about what an action leaves may take.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-struct Explaining<'a, S> {
-    session: &'a mut S,
+struct Explaining<'a> {
+    reader: &'a mut dyn Reader,
+    dialect: &'static dyn Dialect,
     jobs: &'a Jobs,
-    now: Timestamp,
     asked: BTreeSet<String>,
     refusals: Vec<Refusal>,
 }
 
-impl<S: ReadSession> Explaining<'_, S> {
+impl Explaining<'_> {
     fn action(&mut self, action: Action, moved: &ActionSpec) -> Result<(), StoreError> {
         if moved.refused.is_some() || moved.steps.is_empty() {
             return Ok(());
         }
-        let statements = statements(self.jobs, self.session, action, moved, self.now);
+        let statements = statements(self.jobs, action, moved, self.reader.now());
         statements.iter().try_for_each(|statement| self.explain(Some((action, moved)), &moved.at, statement))?;
         if self.jobs.shown.actions_asked_at.is_some() { self.lead(action, moved) } else { Ok(()) }
     }
 
     /// Refuses an action that leads a row in flight elsewhere than it says, or each of those that are made up.
     fn lead(&mut self, action: Action, moved: &ActionSpec) -> Result<(), StoreError> {
-        let statements = sql::led_astray(self.jobs, self.session.dialect(), moved, self.now);
+        let statements = sql::led_astray(self.jobs, self.dialect, moved, self.reader.now());
         for (statement, is_made_up) in statements.iter().zip([false, true]) {
-            self.session.begin_short(PATIENCE)?;
-            let counted = self.session.query(statement);
-            self.session.end_short()?;
-            let counted = match counted {
+            let counted = match self.reader.all(statement, Some(PATIENCE)) {
                 Err(error) if error.spoils_the_snapshot() => return Err(error),
                 // The listing reports a value that cannot be read; a value that is made up need not fit its column.
                 Err(_) => continue,
@@ -97,7 +91,7 @@ impl<S: ReadSession> Explaining<'_, S> {
     }
 
     fn wake_ups(&mut self) -> Result<(), StoreError> {
-        let statements = sql::notifications(self.jobs, self.session.dialect(), Some("queue"), 1);
+        let statements = sql::notifications(self.jobs, self.dialect, Some("queue"), 1);
         let mut both = statements.iter().zip(&self.jobs.queue.notify);
         both.try_for_each(|(statement, notify)| self.explain(None, &notify.at, statement))
     }
@@ -111,7 +105,7 @@ impl<S: ReadSession> Explaining<'_, S> {
         if !self.asked.insert(statement.sql.clone()) {
             return Ok(());
         }
-        match self.session.explain(self.jobs, statement) {
+        match self.reader.explain(self.jobs, statement) {
             Ok(()) => Ok(()),
             Err(error) if error.is_refusal() => {
                 let at = action.and_then(|(_, moved)| column_named(moved, &error)).unwrap_or(at).clone();
@@ -130,14 +124,8 @@ impl<S: ReadSession> Explaining<'_, S> {
 }
 
 /// Every statement that [`SqlWriter`](super::batch::SqlWriter) would send for one batch.
-fn statements<S: ReadSession>(
-    jobs: &Jobs,
-    session: &S,
-    action: Action,
-    moved: &ActionSpec,
-    now: Timestamp,
-) -> Vec<Statement> {
-    let dialect = session.dialect();
+fn statements(jobs: &Jobs, action: Action, moved: &ActionSpec, now: Timestamp) -> Vec<Statement> {
+    let dialect = dialect(jobs.queue.engine);
     // No keys, so that none of their values is cast. SQLite has no empty list of rows, so there it is one of NULLs.
     let nulls = Key(vec![Cell::Null; jobs.claim.key.len()]);
     let keys: Vec<&Key> = if dialect.engine() == Engine::Sqlite { vec![&nulls] } else { Vec::new() };
@@ -172,12 +160,12 @@ fn column_named<'m>(moved: &'m ActionSpec, error: &StoreError) -> Option<&'m Wri
 
 /// The first action that leaves a job which a rule, the operator or a unique key ended as one that its worker's death
 /// ended, so that it might be brought back.
-pub(super) fn ends_as_interrupted<S: ReadSession>(
-    session: &mut S,
+pub(super) fn ends_as_interrupted(
+    reader: &mut dyn Reader,
     jobs: &Jobs,
     interrupted: &Jobs,
-    now: Timestamp,
 ) -> Result<Option<WrittenAt>, StoreError> {
+    let (dialect, now) = (dialect(jobs.queue.engine), reader.now());
     let table =
         |of: &Jobs| of.queue.tables.get(&of.claim.lock_table).map(|table| (table.schema.clone(), table.name.clone()));
     let (is_own, other) = (table(jobs) == table(interrupted), interrupted.claim.lock_table.as_str());
@@ -204,11 +192,8 @@ pub(super) fn ends_as_interrupted<S: ReadSession>(
         };
         for code in codes {
             let why = (now, (REASON, *code));
-            for (statement, is_of_rows) in sql::left_as_interrupted(jobs, interrupted, session.dialect(), moved, why) {
-                session.begin_short(PATIENCE)?;
-                let selected = session.query(&statement);
-                session.end_short()?;
-                match selected {
+            for (statement, is_of_rows) in sql::left_as_interrupted(jobs, interrupted, dialect, moved, why) {
+                match reader.all(&statement, Some(PATIENCE)) {
                     // A row with a value that cannot be read must not hide the others: its own write would fail.
                     Err(error) if is_of_rows && !error.spoils_the_snapshot() => {}
                     selected => {
@@ -226,8 +211,8 @@ pub(super) fn ends_as_interrupted<S: ReadSession>(
 /// The jobs, by their place among the keys, whose rows the action cannot write because a row that is there holds a
 /// unique key already; each with the refusal that the database would give, naming that row. Only the keys of `refusals`
 /// are looked at, if there are any.
-pub(super) fn key_holders<S: Session>(
-    session: &mut S,
+pub(super) fn key_holders(
+    ask: &mut dyn FnMut(&Statement) -> Result<Vec<Vec<Cell>>, StoreError>,
     jobs: &Jobs,
     action: &ActionSpec,
     keys: &[&Key],
@@ -235,19 +220,19 @@ pub(super) fn key_holders<S: Session>(
     (now, reason): (Timestamp, &str),
 ) -> Result<Vec<(usize, RowError)>, StoreError> {
     let mut found = Vec::new();
-    let dialect = session.dialect();
+    let dialect = dialect(jobs.queue.engine);
     let Some(statement) = sql::unique_keys(jobs, dialect).filter(|_| !keys.is_empty()) else { return Ok(found) };
     let code = match dialect.engine() {
         Engine::Postgres => "23505",
         Engine::Sqlite => "SQLITE_CONSTRAINT_UNIQUE",
     };
-    let rows = session.query(&statement)?;
+    let rows = ask(&statement)?;
     for index in rows.iter().filter_map(|row| sql::unique_key(jobs, dialect, action, row)) {
         let mut of_index = refusals.iter().filter(|refusal| refusal.constraint.as_ref() == Some(&index.constraint));
         if !refusals.is_empty() && of_index.next().is_none() {
             continue;
         }
-        for row in session.query(&sql::key_holders(jobs, dialect, action, &index, keys, (now, reason)))? {
+        for row in ask(&sql::key_holders(jobs, dialect, action, &index, keys, (now, reason)))? {
             let [Cell::Integer(n), holder @ ..] = row.as_slice() else { continue };
             let message = format!("job {} has its unique key already", Key(holder.to_vec()));
             let (sqlstate, constraint) = (Some(code.to_owned()), Some(index.constraint.clone()));

@@ -13,6 +13,7 @@ mod ids;
 mod limits;
 mod port;
 mod postgres;
+mod questions;
 mod reader;
 mod session;
 mod sql;
@@ -29,7 +30,7 @@ pub use error::{StoreError, StoreErrorKind};
 pub use explain::Refusal;
 pub use limits::{BatchInHand, Interrupt, Limits, chance, random};
 pub use port::{
-    Caution, Cutoffs, Detail, FinishedRun, Forbids, Found, Holders, LiveServer, Reader, RowCount, ServerVersion,
+    At, Caution, Cutoffs, Detail, FinishedRun, Forbids, Found, Holders, LiveServer, Reader, RowCount, ServerVersion,
     Standby, Store, Wanted, WantedRuns, Writer,
 };
 pub use postgres::tls;

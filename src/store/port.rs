@@ -1,13 +1,10 @@
 //! The port: what a database must offer to be read and written, what it is asked for, and what it answers.
 
-use super::{Limits, Recorder, Refusal, StoreError, StoreErrorKind, SweepLock};
+use super::{Limits, Recorder, Statement, StoreError, StoreErrorKind, SweepLock};
 use crate::model::{
-    Batch, BatchReport, Cell, Claim, Engine, Key, LedgerRow, LedgerRun, LockHolder, Loss, Owner, Reading, Remedy,
-    RowError, RowImage, Timestamp, WaitingSide,
+    Batch, BatchReport, Cell, Claim, Engine, Key, Owner, Reading, Remedy, RowImage, Timestamp, WaitingSide,
 };
-use crate::preset::{
-    ActionSpec, Column, DueSpec, Jobs, LedgerSpec, LiveSchema, Runs, Shown, Template, WaitingSpec, WrittenAt,
-};
+use crate::preset::{Column, Jobs, LiveSchema, Runs, WaitingSpec};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -56,36 +53,38 @@ pub enum Forbids {
     Judging,
 }
 
-/// One consistent snapshot of a database, with the database's clock read once. The `Errors` of every method: its
-/// statement fails, or the time limit or an interrupt ends it.
-pub trait Reader {
+/// The snapshot that a reader reads.
+#[derive(Debug, Clone)]
+pub struct At {
     /// The database's time at this snapshot; on a standby, the time up to which it has followed its primary.
-    fn now(&self) -> Timestamp;
-
+    pub now: Timestamp,
     /// What answered; `None` if there is no server.
-    fn server(&self) -> Option<&LiveServer>;
+    pub server: Option<LiveServer>,
+    /// What tells this database from every other, whatever its name: a record is undone only where it was made. `None` if
+    /// the role may not ask.
+    pub identity: Option<String>,
+}
 
-    /// What tells this database from every other, whatever its name: a record is undone only where it was made. `None`
-    /// if the role may not ask.
-    fn identity(&mut self) -> Result<Option<String>, StoreError>;
+/// One consistent snapshot of a database, with the database's clock read once: the jobs of a view, and the rows of any other
+/// statement, of which `impl dyn Reader` makes what else is asked. The `Errors` of every method: its statement fails, or
+/// the time limit or an interrupt ends it.
+pub trait Reader {
+    fn at(&self) -> &At;
 
     /// The tables of these names, in every schema the catalog shows, with the role's rights on them.
     fn live_schema(&mut self, names: &[String]) -> Result<LiveSchema, StoreError>;
 
-    /// The answer to a boolean SQL query; NULL and no row count as no.
-    fn ask(&mut self, sql: &str) -> Result<bool, StoreError>;
+    /// Hands over the rows of a statement as they come, until `each` breaks off: their values may be taken out. With a time
+    /// it may take so long, and the snapshot goes on after an error.
+    fn rows(
+        &mut self,
+        statement: &Statement,
+        time: Option<Duration>,
+        each: &mut dyn FnMut(&mut [Cell]) -> ControlFlow<()>,
+    ) -> Result<(), StoreError>;
 
-    /// The rows that a query of the catalog gives, as texts; NULL is an empty one.
-    fn texts(&mut self, sql: &str) -> Result<Vec<Vec<String>>, StoreError>;
-
-    /// The rows that a query gives within this time, as they are stored. The snapshot goes on after one that fails.
-    fn sample(&mut self, sql: &str, time: Duration) -> Result<Vec<Vec<Cell>>, StoreError>;
-
-    /// The number that a query of the preset gives; NULL, no row and any other value count as 0.
-    fn number(&mut self, jobs: &Jobs, sql: &Template) -> Result<u64, StoreError>;
-
-    /// How many jobs ended, well or not, at or after that instant; `None` where the preset has no such count.
-    fn ended(&mut self, jobs: &Jobs, since: Timestamp) -> Result<Option<u64>, StoreError>;
+    /// Has the database explain a statement that a writer would send, and never runs it. The snapshot goes on after an error.
+    fn explain(&mut self, jobs: &Jobs, statement: &Statement) -> Result<(), StoreError>;
 
     /// The distinct values of the state column; none if the state is a place.
     fn states_in_use(&mut self, jobs: &Jobs) -> Result<Vec<Cell>, StoreError>;
@@ -109,15 +108,8 @@ pub trait Reader {
         each: &mut dyn FnMut(Claim) -> ControlFlow<()>,
     ) -> Result<Holders, StoreError>;
 
-    /// What this snapshot shows beyond single claims. No zone is shown if reading that fails, after which the snapshot goes
-    /// on, or takes too long.
-    fn shown(&mut self, jobs: &Jobs) -> Result<Shown, StoreError>;
-
     /// Looks up jobs by id, in flight or not. An id without a row is left out. The snapshot goes on after an error.
     fn find(&mut self, jobs: &Jobs, ids: &[String]) -> Result<Vec<Found>, StoreError>;
-
-    /// Counts the due jobs of a queue that wait since before that instant, up to [`WaitingSide::MOST`] and one.
-    fn due_before(&mut self, due: &DueSpec, queue: Option<&str>, since: Timestamp) -> Result<u64, StoreError>;
 
     /// Looks up jobs by key, and says of each whether it is in flight. A key without a row is left out.
     fn find_keys(&mut self, jobs: &Jobs, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError>;
@@ -144,72 +136,6 @@ pub trait Reader {
     /// The rows of these keys as a record keeps them, with these columns of the claim's own table; `None` for a missing
     /// row.
     fn images(&mut self, jobs: &Jobs, columns: &[&Column], keys: &[Key]) -> Result<Vec<Option<RowImage>>, StoreError>;
-
-    /// The jobs of these keys, by their places, whose rows an action cannot write because another row that is there
-    /// holds a unique key already, each with the refusal. Nothing where that cannot be told within a moment.
-    fn key_holders(
-        &mut self,
-        jobs: &Jobs,
-        action: &ActionSpec,
-        keys: &[Key],
-    ) -> Result<Vec<(usize, RowError)>, StoreError>;
-
-    /// Who holds the rows of these keys, or those of their owners, where these have one: such rows come first. Nothing where
-    /// the engine does not tell.
-    fn row_locks(&mut self, jobs: &Jobs, rows: &[(Key, Option<Cell>)]) -> Result<Vec<LockHolder>, StoreError>;
-
-    /// The transactions that have held locks on the queue's tables for ten minutes, and those of which this role may not
-    /// see for how long; nothing where the engine does not tell. The snapshot goes on after an error.
-    fn long_locks(&mut self, jobs: &Jobs) -> Result<Vec<LockHolder>, StoreError>;
-
-    /// What the database refuses of the queue's actions and wake-ups: it explains every statement that a writer would
-    /// send, and runs none.
-    fn explain_actions(&mut self, jobs: &Jobs) -> Result<Vec<Refusal>, StoreError>;
-
-    /// Where the first action stands that leaves a job which a rule, the operator or a unique key ended so that the
-    /// condition on `interrupted` jobs may select it. Nothing is written.
-    fn ends_as_interrupted(&mut self, jobs: &Jobs, interrupted: &Jobs) -> Result<Option<WrittenAt>, StoreError>;
-
-    /// The newest runs of the ledger, newest first.
-    fn ledger_runs(&mut self, ledger: &LedgerSpec, limit: u64) -> Result<Vec<LedgerRun>, StoreError>;
-
-    /// The ids of at most `limit` runs of the ledger that begin with `prefix`.
-    fn ledger_run_ids(&mut self, ledger: &LedgerSpec, prefix: &str, limit: usize) -> Result<Vec<String>, StoreError>;
-
-    /// Hands over the rows of one run; of a row that jobdoctor did not write, the id of the job.
-    fn ledger_rows(
-        &mut self,
-        ledger: &LedgerSpec,
-        run_id: &str,
-        each: &mut dyn FnMut(Result<LedgerRow, String>),
-    ) -> Result<(), StoreError>;
-
-    /// Hands over each requeue of a job of that table, oldest first.
-    fn ledger_losses(
-        &mut self,
-        ledger: &LedgerSpec,
-        job_table: &str,
-        each: &mut dyn FnMut(Loss),
-    ) -> Result<(), StoreError>;
-
-    /// When a sweep of this queue last moved a job, if that was `within` this time; `None` without a ledger too.
-    fn last_sweep(&mut self, jobs: &Jobs, within: Duration) -> Result<Option<Timestamp>, StoreError>;
-}
-
-impl dyn Reader + '_ {
-    /// [`Reader::scan_until`] the end.
-    pub fn scan(
-        &mut self,
-        jobs: &Jobs,
-        wanted: &Wanted,
-        detail: Detail,
-        each: &mut dyn FnMut(Claim),
-    ) -> Result<Holders, StoreError> {
-        self.scan_until(jobs, wanted, detail, None, None, &mut |claim| {
-            each(claim);
-            ControlFlow::Continue(())
-        })
-    }
 }
 
 /// Changes a queue; nothing else does.

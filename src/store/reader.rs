@@ -1,18 +1,13 @@
 //! The reader for both engines: runs the statements of `sql` in a session and turns rows into claims.
 
-use super::batch::{images, last_sweep};
-use super::explain::{ends_as_interrupted, explain_actions, key_holders};
-use super::port::{Detail, FinishedRun, Found, Holders, LiveServer, RowCount, Wanted, WantedRuns};
+use super::batch::images;
+use super::port::{At, Detail, FinishedRun, Found, Holders, RowCount, Wanted, WantedRuns};
+use super::questions::GLANCE;
 use super::session::ReadSession;
 use super::sql::{self, Statement};
-use super::{Interrupt, Reader, Refusal, StoreError, StoreErrorKind};
-use crate::model::{
-    Cell, Claim, FUTURE_TOLERANCE, Key, LedgerRow, LedgerRun, LockHolder, Loss, Owner, QueueRows, Reading, RowError,
-    RowImage, Timestamp, WaitingSide,
-};
-use crate::preset::{
-    ActionSpec, Column, DueSpec, Jobs, LedgerSpec, LiveSchema, Runs, Shown, Template, WaitingSpec, WrittenAt, is_fresh,
-};
+use super::{Interrupt, Reader, StoreError, StoreErrorKind};
+use crate::model::{Cell, Claim, FUTURE_TOLERANCE, Key, Owner, QueueRows, Reading, RowImage, Timestamp, WaitingSide};
+use crate::preset::{Column, Jobs, LiveSchema, Runs, WaitingSpec};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -21,9 +16,6 @@ use std::time::Duration;
 pub(super) const LOOKUP: usize = 1000;
 /// The most unfamiliar states that the database is asked about.
 const ODD_STATES: usize = 20;
-
-/// How long all statements about the waiting side may take: less than a look at the situation may.
-const GLANCE: Duration = Duration::from_secs(3);
 
 /// Claims by queue, with the newest time of one.
 type InFlight = BTreeMap<Option<String>, (u64, Option<Timestamp>)>;
@@ -36,53 +28,39 @@ fn count(claims: &mut InFlight, queue: &Option<String>, at: Option<Timestamp>) {
     }
 }
 
-/// How long it may take to learn what the rows show of their zone, or what stands in the way of a plan.
-const PATIENCE: Duration = Duration::from_secs(20);
-
 /// A snapshot in a session.
 pub(super) struct SqlReader<S> {
     pub(super) session: S,
-    pub(super) now: Timestamp,
-    pub(super) server: Option<LiveServer>,
+    pub(super) at: At,
     pub(super) interrupt: Interrupt,
 }
 
 impl<S: ReadSession> Reader for SqlReader<S> {
-    fn now(&self) -> Timestamp {
-        self.now
+    fn at(&self) -> &At {
+        &self.at
     }
 
-    fn server(&self) -> Option<&LiveServer> {
-        self.server.as_ref()
+    fn rows(
+        &mut self,
+        statement: &Statement,
+        time: Option<Duration>,
+        each: &mut dyn FnMut(&mut [Cell]) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        match time {
+            Some(time) => self.within(time, |reader| reader.session.stream(statement, each)),
+            None => {
+                self.session.stream(statement, each)?;
+                self.check_interrupt()
+            }
+        }
+    }
+
+    fn explain(&mut self, jobs: &Jobs, statement: &Statement) -> Result<(), StoreError> {
+        self.session.explain(jobs, statement)
     }
 
     fn live_schema(&mut self, names: &[String]) -> Result<LiveSchema, StoreError> {
         self.session.live_schema(names)
-    }
-
-    fn ask(&mut self, sql: &str) -> Result<bool, StoreError> {
-        let answer = self.session.value(&Statement::plain(sql))?;
-        Ok(!matches!(answer, None | Some(Cell::Null | Cell::Integer(0))))
-    }
-
-    fn texts(&mut self, sql: &str) -> Result<Vec<Vec<String>>, StoreError> {
-        let text = |cell: &Cell| cell.to_text().unwrap_or_default();
-        let rows = self.session.query(&Statement::plain(sql))?;
-        Ok(rows.iter().map(|row| row.iter().map(text).collect()).collect())
-    }
-
-    fn sample(&mut self, sql: &str, time: Duration) -> Result<Vec<Vec<Cell>>, StoreError> {
-        self.within(time, |reader| reader.session.query(&Statement::plain(sql)))
-    }
-
-    fn number(&mut self, jobs: &Jobs, sql: &Template) -> Result<u64, StoreError> {
-        let number = self.session.value(&sql::question(jobs, self.session.dialect(), sql))?;
-        Ok(number.as_ref().and_then(Cell::as_count).unwrap_or(0))
-    }
-
-    fn ended(&mut self, jobs: &Jobs, since: Timestamp) -> Result<Option<u64>, StoreError> {
-        let Some(statement) = sql::ended(jobs, self.session.dialect(), since) else { return Ok(None) };
-        self.within(PATIENCE, |reader| reader.session.count(&statement)).map(Some)
     }
 
     fn states_in_use(&mut self, jobs: &Jobs) -> Result<Vec<Cell>, StoreError> {
@@ -111,11 +89,11 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         let mut holders = Holders::default();
         let dialect = self.session.dialect();
         let (parts, beside): (Vec<sql::Part>, Vec<Statement>) =
-            waiting.iter().flat_map(|(told, _)| sql::waiting(jobs, told, dialect, self.now)).unzip();
+            waiting.iter().flat_map(|(told, _)| sql::waiting(jobs, told, dialect, self.at.now)).unzip();
         let Some(sql::Listing { statement, projection }) = sql::listing(jobs, dialect, wanted, detail, most) else {
             return Ok(holders);
         };
-        let (mut claims, latest) = (InFlight::new(), self.now.plus(FUTURE_TOLERANCE));
+        let (mut claims, latest) = (InFlight::new(), self.at.now.plus(FUTURE_TOLERANCE));
         let is_counted = waiting.is_some() && most.is_none();
         let mut is_whole = true;
         let mut note = |owner: &Option<Owner>, queue: &Option<String>, claimed_at: &Reading| {
@@ -155,86 +133,12 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         Ok(holders)
     }
 
-    fn shown(&mut self, jobs: &Jobs) -> Result<Shown, StoreError> {
-        let mut shown = Shown::default();
-        if jobs.shown_by().iter().any(|times| !times.is_empty()) {
-            let newest = self.within(PATIENCE, |reader| Ok(reader.newest_shown(jobs).ok().flatten()))?;
-            shown.utc = newest.is_some_and(|at| is_fresh(at, self.now));
-        }
-        if jobs.judges_missing_owners()
-            && let Some(statement) = sql::missing_owners(jobs, self.session.dialect())
-        {
-            let mut one = |row: &mut [Cell]| {
-                let signs = jobs.own_signs().zip(row.iter().skip(1));
-                let signs = signs.filter_map(|(time, cell)| time.encodings.decode(cell).at());
-                let newest = signs.reduce(|a, b| if b.micros() > a.micros() { b } else { a });
-                if let (Some(owner), Some(at)) = (row.first().and_then(Cell::to_text), newest) {
-                    let seen = shown.missing_owners.entry(owner).or_insert(at);
-                    *seen = Timestamp::newest(Some(*seen), Some(at)).unwrap_or(at);
-                }
-            };
-            match self.within(Duration::MAX, |reader| reader.stream(jobs, &statement, &mut one)) {
-                // The listing reads the same tables, and `check` names all rights together.
-                Err(error) if error.kind == StoreErrorKind::Denied => {}
-                read => read?,
-            }
-        }
-        Ok(shown)
-    }
-
     fn find(&mut self, jobs: &Jobs, ids: &[String]) -> Result<Vec<Found>, StoreError> {
         self.within(Duration::MAX, |reader| reader.find_ids(jobs, ids)).map_err(|error| error.of_expressions(jobs))
     }
 
-    fn due_before(&mut self, due: &DueSpec, queue: Option<&str>, since: Timestamp) -> Result<u64, StoreError> {
-        let now = self.now;
-        let statement = sql::due_before(due, self.session.dialect(), (queue, since), now);
-        self.within(GLANCE, |reader| reader.session.count(&statement))
-    }
-
     fn find_keys(&mut self, jobs: &Jobs, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {
         self.rows_of(jobs, keys).map_err(|error| error.of_expressions(jobs))
-    }
-
-    fn key_holders(
-        &mut self,
-        jobs: &Jobs,
-        action: &ActionSpec,
-        keys: &[Key],
-    ) -> Result<Vec<(usize, RowError)>, StoreError> {
-        let now = self.now;
-        let keys: Vec<&Key> = keys.iter().collect();
-        self.within(PATIENCE, |reader| key_holders(&mut reader.session, jobs, action, &keys, &[], (now, "")))
-    }
-
-    fn row_locks(&mut self, jobs: &Jobs, rows: &[(Key, Option<Cell>)]) -> Result<Vec<LockHolder>, StoreError> {
-        if !jobs.queue.engine.has_roles() || rows.is_empty() {
-            return Ok(Vec::new());
-        }
-        match self.session.query(&sql::row_locks(jobs, self.session.dialect(), rows)) {
-            Ok(found) => Ok(sql::lock_holders(&found, rows)),
-            // A view has no xmax.
-            Err(error) if error.code.as_deref() == Some("42703") => Ok(Vec::new()),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn long_locks(&mut self, jobs: &Jobs) -> Result<Vec<LockHolder>, StoreError> {
-        if !jobs.queue.engine.has_roles() {
-            return Ok(Vec::new());
-        }
-        let found = self.within(GLANCE, |reader| reader.session.query(&sql::long_locks(jobs)))?;
-        Ok(sql::lock_holders(&found, &[]))
-    }
-
-    fn explain_actions(&mut self, jobs: &Jobs) -> Result<Vec<Refusal>, StoreError> {
-        let now = self.now;
-        explain_actions(&mut self.session, jobs, now)
-    }
-
-    fn ends_as_interrupted(&mut self, jobs: &Jobs, interrupted: &Jobs) -> Result<Option<WrittenAt>, StoreError> {
-        let now = self.now;
-        ends_as_interrupted(&mut self.session, jobs, interrupted, now)
     }
 
     fn in_flight(&mut self, jobs: &Jobs) -> Result<u64, StoreError> {
@@ -279,10 +183,6 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         }
     }
 
-    fn identity(&mut self) -> Result<Option<String>, StoreError> {
-        self.session.identity()
-    }
-
     fn images(&mut self, jobs: &Jobs, columns: &[&Column], keys: &[Key]) -> Result<Vec<Option<RowImage>>, StoreError> {
         let mut rows = Vec::with_capacity(keys.len());
         for chunk in keys.chunks(LOOKUP) {
@@ -291,48 +191,6 @@ impl<S: ReadSession> Reader for SqlReader<S> {
             rows.extend((0..keys.len()).map(|n| found.remove(&n)));
         }
         Ok(rows)
-    }
-
-    fn ledger_runs(&mut self, ledger: &LedgerSpec, limit: u64) -> Result<Vec<LedgerRun>, StoreError> {
-        let statement = sql::ledger_runs(self.session.dialect(), ledger, limit);
-        Ok(self.session.query(&statement)?.iter().filter_map(|row| sql::ledger_run(row)).collect())
-    }
-
-    fn ledger_run_ids(&mut self, ledger: &LedgerSpec, prefix: &str, limit: usize) -> Result<Vec<String>, StoreError> {
-        let statement = sql::ledger_run_ids(self.session.dialect(), ledger, prefix, limit);
-        let rows = self.session.query(&statement)?;
-        Ok(rows.iter().filter_map(|row| row.first()?.to_text()).collect())
-    }
-
-    fn ledger_losses(
-        &mut self,
-        ledger: &LedgerSpec,
-        job_table: &str,
-        each: &mut dyn FnMut(Loss),
-    ) -> Result<(), StoreError> {
-        let statement = sql::ledger_losses(self.session.dialect(), ledger, job_table);
-        self.session.stream(&statement, &mut |row| {
-            sql::ledger_loss(row).into_iter().for_each(&mut *each);
-            ControlFlow::Continue(())
-        })
-    }
-
-    fn last_sweep(&mut self, jobs: &Jobs, within: Duration) -> Result<Option<Timestamp>, StoreError> {
-        let now = self.now();
-        last_sweep(&mut self.session, jobs, now, within)
-    }
-
-    fn ledger_rows(
-        &mut self,
-        ledger: &LedgerSpec,
-        run_id: &str,
-        each: &mut dyn FnMut(Result<LedgerRow, String>),
-    ) -> Result<(), StoreError> {
-        let statement = sql::ledger_rows(self.session.dialect(), ledger, run_id);
-        self.session.stream(&statement, &mut |row| {
-            each(sql::ledger_row(row));
-            ControlFlow::Continue(())
-        })
     }
 }
 
@@ -370,24 +228,6 @@ impl<S: ReadSession> SqlReader<S> {
         self.session.end_short()?;
         self.check_interrupt()?;
         done
-    }
-
-    /// The newest value of the columns that one application writes. The table is not read from end to end: a time
-    /// further ahead in an old row that is not in flight is not seen. One that cannot be read shows nothing.
-    fn newest_shown(&mut self, jobs: &Jobs) -> Result<Option<Timestamp>, StoreError> {
-        let mut newest = None;
-        for (times, statement) in sql::newest_shown(jobs, self.session.dialect()) {
-            for row in self.session.query(&statement)? {
-                for (time, cell) in times.iter().zip(&row) {
-                    match time.encodings.decode(cell) {
-                        Reading::At(at) => newest = Timestamp::newest(newest, Some(at)),
-                        Reading::Absent => {}
-                        Reading::Unfit { .. } => return Ok(None),
-                    }
-                }
-            }
-        }
-        Ok(newest)
     }
 
     /// The state of the queue that the database takes a stored value for, or the value itself. `known` keeps the

@@ -130,8 +130,6 @@ pub(super) trait ReadSession: Session {
     /// Has the database explain a statement that a writer would send, and never runs it.
     fn explain(&mut self, jobs: &Jobs, statement: &Statement) -> Result<(), StoreError>;
 
-    fn identity(&mut self) -> Result<Option<String>, StoreError>;
-
     fn live_schema(&mut self, names: &[String]) -> Result<LiveSchema, StoreError>;
 }
 

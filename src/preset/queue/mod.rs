@@ -317,6 +317,7 @@ pub const LEDGER_STEP: usize = 11;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerSpec {
+    pub engine: Engine,
     pub table: Table,
     pub lacks: Vec<String>,
     pub may_insert: bool,

@@ -311,6 +311,7 @@ impl Binder<'_> {
         }
         let lacks = LEDGER_COLUMNS.iter().filter(|(name, _)| live.column(name).is_none());
         Some(LedgerSpec {
+            engine: self.live.engine,
             table: live.place(),
             lacks: lacks.map(|(name, _)| (*name).to_owned()).collect(),
             may_insert: live.may_insert,

@@ -84,14 +84,14 @@ pub(super) fn acquire<S: Session>(
         }
     }
     let Some(min_interval) = sweep_lock.min_interval else { return Ok(()) };
-    let last = last_sweep(session, jobs, now, min_interval)?;
+    let last = last_sweep(&mut |asked| session.value(asked), jobs, now, min_interval)?;
     last.and_then(|last| too_soon(&table, last, min_interval, now)).map_or(Ok(()), Err)
 }
 
-/// Implements [`LedgerReader::last_sweep`](crate::store::LedgerReader::last_sweep); a time that is further ahead counts
-/// as none.
-pub(in crate::store) fn last_sweep<S: Session + ?Sized>(
-    session: &mut S,
+/// When a sweep of this queue last moved a job, if that was `within` this time; a time that is further ahead counts as
+/// none.
+pub(in crate::store) fn last_sweep(
+    ask: &mut dyn FnMut(&Statement) -> Result<Option<Cell>, StoreError>,
     jobs: &Jobs,
     now: Timestamp,
     within: Duration,
@@ -103,8 +103,9 @@ pub(in crate::store) fn last_sweep<S: Session + ?Sized>(
     let runs_from: String = earliest.chars().filter(char::is_ascii_digit).take(14).collect();
     // Rows from before a clock was set back by more than that must not hide later ones.
     let until = now.plus(within);
-    let statement = sql::ledger_last(session.dialect(), ledger, SWEEP, &job_table(jobs), &runs_from, until);
-    Ok(match session.value(&statement)? {
+    let statement =
+        sql::ledger_last(sql::dialect(jobs.queue.engine), ledger, SWEEP, &job_table(jobs), &runs_from, until);
+    Ok(match ask(&statement)? {
         Some(Cell::Instant(micros)) => Timestamp::from_micros(micros),
         Some(Cell::Text(text)) => Timestamp::parse(&text),
         _ => None,

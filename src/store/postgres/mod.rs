@@ -16,7 +16,7 @@ mod value;
 
 use super::batch::SqlWriter;
 use super::reader::SqlReader;
-use super::{Caution, Limits, PostgresAddress, Reader, Store, StoreError, Writer};
+use super::{At, Caution, Limits, PostgresAddress, Reader, Store, StoreError, Writer};
 use crate::model::Engine;
 use session::PostgresSession;
 
@@ -55,7 +55,8 @@ impl Store for PostgresStore {
         let mut session = PostgresSession::connect(&self.address, limits)?;
         session.cancel_on_interrupt();
         let (now, server) = session.begin_read(tables)?;
-        Ok(Box::new(SqlReader { session, now, server: Some(server), interrupt: limits.interrupt.clone() }))
+        let at = At { now, server: Some(server), identity: session.identity.clone() };
+        Ok(Box::new(SqlReader { session, at, interrupt: limits.interrupt.clone() }))
     }
 
     fn writer(&self, limits: &Limits) -> Result<Box<dyn Writer>, StoreError> {

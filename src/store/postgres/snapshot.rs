@@ -101,11 +101,6 @@ impl ReadSession for PostgresSession {
         })
     }
 
-    /// The cluster and the database in it; `None` if the role may not ask.
-    fn identity(&mut self) -> Result<Option<String>, StoreError> {
-        Ok(self.identity.clone())
-    }
-
     fn live_schema(&mut self, names: &[String]) -> Result<LiveSchema, StoreError> {
         catalog::live_schema(self, names)
     }

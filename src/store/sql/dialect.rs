@@ -6,6 +6,14 @@ use crate::preset::ident::{literal, qualified, quoted};
 use crate::preset::{Column, Marker, Table};
 use std::sync::Arc;
 
+/// How an engine spells it.
+pub fn dialect(engine: Engine) -> &'static dyn Dialect {
+    match engine {
+        Engine::Postgres => &Postgres,
+        Engine::Sqlite => &Sqlite,
+    }
+}
+
 /// What the engines spell differently.
 pub trait Dialect: Send + Sync {
     fn engine(&self) -> Engine;

@@ -1,4 +1,4 @@
-//! SQL text about a queue, written nowhere else. Pure: a jobs and a dialect in, statements out, so tests need no
+//! SQL text about a queue, written nowhere else. Pure: the jobs of a view and a dialect in, statements out, so tests need no
 //! connection.
 
 mod act;
@@ -21,7 +21,7 @@ mod waiting;
 
 pub use act::printed;
 pub use builder::{Param, Statement};
-pub use dialect::{Dialect, Postgres, Sqlite};
+pub use dialect::{Dialect, Postgres, Sqlite, dialect};
 pub use ledger::{ledger_schema, reference_schema};
 
 pub(super) use act::{

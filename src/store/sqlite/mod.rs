@@ -14,7 +14,7 @@ pub use file::file_identity;
 
 use super::batch::SqlWriter;
 use super::reader::SqlReader;
-use super::{Caution, Forbids, Limits, Reader, Store, StoreError, StoreErrorKind, Writer};
+use super::{At, Caution, Forbids, Limits, Reader, Store, StoreError, StoreErrorKind, Writer};
 use crate::model::Engine;
 use file::DatabaseFile;
 use schema::SchemaSeen;
@@ -90,7 +90,8 @@ impl Store for SqliteStore {
         }
         let mut session = self.open_for_reading(limits)?;
         let now = session.begin_read()?;
-        Ok(Box::new(SqlReader { session, now, server: None, interrupt: limits.interrupt.clone() }))
+        let at = At { now, server: None, identity: Some(session.file.real().display().to_string()) };
+        Ok(Box::new(SqlReader { session, at, interrupt: limits.interrupt.clone() }))
     }
 
     fn writer(&self, limits: &Limits) -> Result<Box<dyn Writer>, StoreError> {

@@ -223,10 +223,6 @@ impl ReadSession for SqliteSession {
     }
 
     /// The file's real path: a copy of it is another database.
-    fn identity(&mut self) -> Result<Option<String>, StoreError> {
-        Ok(Some(self.file.real().display().to_string()))
-    }
-
     fn live_schema(&mut self, names: &[String]) -> Result<LiveSchema, StoreError> {
         let seen = self.seen.clone();
         seen.remember(self, names)?;

@@ -1,15 +1,10 @@
 use super::database::{Database, Row, now};
 use super::record::{image, key_of};
 use super::row::{Joined, joined};
-use jobdoctor::model::{
-    Cell, Claim, Key, LedgerRow, LedgerRun, LockHolder, Loss, Owner, OwnerRow, RowError, RowImage, Timestamp,
-    WaitingSide,
-};
-use jobdoctor::preset::{
-    ActionSpec, Column, DueSpec, Jobs, LedgerSpec, LiveSchema, Runs, Shown, Template, WaitingSpec, WrittenAt,
-};
+use jobdoctor::model::{Cell, Claim, Key, Owner, RowImage, Timestamp, WaitingSide};
+use jobdoctor::preset::{Column, Jobs, LiveSchema, Runs, WaitingSpec};
 use jobdoctor::store::{
-    Detail, FinishedRun, Found, Holders, LiveServer, Reader, Refusal, RowCount, StoreError, Wanted, WantedRuns,
+    At, Detail, FinishedRun, Found, Holders, Reader, RowCount, Statement, StoreError, Wanted, WantedRuns,
 };
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -17,7 +12,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 pub struct MemoryReader {
-    now: Timestamp,
+    at: At,
     tables: BTreeMap<&'static str, Vec<Row>>,
     live: LiveSchema,
 }
@@ -27,7 +22,8 @@ impl MemoryReader {
         let tables = database.snapshot();
         let names: Vec<String> = tables.keys().map(|name| (*name).to_owned()).collect();
         let live = database.live_schema(&names);
-        MemoryReader { now: now(), tables, live }
+        let at = At { now: now(), server: None, identity: None };
+        MemoryReader { at, tables, live }
     }
 }
 
@@ -42,58 +38,27 @@ fn scrambled<'d>(mut rows: Vec<Joined<'d>>) -> Vec<Joined<'d>> {
 }
 
 impl Reader for MemoryReader {
-    fn now(&self) -> Timestamp {
-        self.now
+    fn at(&self) -> &At {
+        &self.at
     }
 
-    fn server(&self) -> Option<&LiveServer> {
-        None
+    /// It speaks no SQL: what is asked beyond the port finds nothing here.
+    fn rows(
+        &mut self,
+        _: &Statement,
+        _: Option<Duration>,
+        _: &mut dyn FnMut(&mut [Cell]) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn explain(&mut self, _: &Jobs, _: &Statement) -> Result<(), StoreError> {
+        Ok(())
     }
 
     fn live_schema(&mut self, names: &[String]) -> Result<LiveSchema, StoreError> {
         let tables = self.live.tables.iter().filter(|table| names.contains(&table.name));
         Ok(LiveSchema { tables: tables.cloned().collect(), ..self.live.clone() })
-    }
-
-    fn ask(&mut self, sql: &str) -> Result<bool, StoreError> {
-        panic!("the memory store speaks no SQL: {sql}")
-    }
-
-    fn texts(&mut self, _sql: &str) -> Result<Vec<Vec<String>>, StoreError> {
-        Ok(Vec::new())
-    }
-
-    fn sample(&mut self, sql: &str, _: Duration) -> Result<Vec<Vec<Cell>>, StoreError> {
-        panic!("the memory store speaks no SQL: {sql}")
-    }
-
-    fn number(&mut self, _: &Jobs, sql: &Template) -> Result<u64, StoreError> {
-        panic!("the memory store speaks no SQL: {sql:?}")
-    }
-
-    fn ended(&mut self, _: &Jobs, _: Timestamp) -> Result<Option<u64>, StoreError> {
-        Ok(None)
-    }
-
-    /// It has no unique keys but those of its rows.
-    fn key_holders(&mut self, _: &Jobs, _: &ActionSpec, _: &[Key]) -> Result<Vec<(usize, RowError)>, StoreError> {
-        Ok(Vec::new())
-    }
-
-    fn row_locks(&mut self, _: &Jobs, _: &[(Key, Option<Cell>)]) -> Result<Vec<LockHolder>, StoreError> {
-        Ok(Vec::new())
-    }
-
-    fn long_locks(&mut self, _: &Jobs) -> Result<Vec<LockHolder>, StoreError> {
-        Ok(Vec::new())
-    }
-
-    fn explain_actions(&mut self, _spec: &Jobs) -> Result<Vec<Refusal>, StoreError> {
-        Ok(Vec::new())
-    }
-
-    fn ends_as_interrupted(&mut self, _: &Jobs, _: &Jobs) -> Result<Option<WrittenAt>, StoreError> {
-        Ok(None)
     }
 
     fn states_in_use(&mut self, spec: &Jobs) -> Result<Vec<Cell>, StoreError> {
@@ -128,24 +93,6 @@ impl Reader for MemoryReader {
             }
         }
         Ok(holders)
-    }
-
-    /// It has no times without a zone.
-    fn shown(&mut self, spec: &Jobs) -> Result<Shown, StoreError> {
-        let mut shown = Shown::default();
-        for row in joined(spec, &self.tables).iter().filter(|row| spec.judges_missing_owners() && row.in_flight()) {
-            let claim = row.claim();
-            let newest = Timestamp::newest(claim.claimed_at.at(), claim.heartbeat.at());
-            if let (OwnerRow::Missing { .. }, Some(owner), Some(at)) = (claim.owner_row, claim.owner, newest) {
-                let seen = shown.missing_owners.entry(owner.id).or_insert(at);
-                *seen = Timestamp::newest(Some(*seen), Some(at)).unwrap();
-            }
-        }
-        Ok(shown)
-    }
-
-    fn due_before(&mut self, _: &DueSpec, _: Option<&str>, _: Timestamp) -> Result<u64, StoreError> {
-        Ok(0)
     }
 
     fn find(&mut self, spec: &Jobs, ids: &[String]) -> Result<Vec<Found>, StoreError> {
@@ -215,40 +162,9 @@ impl Reader for MemoryReader {
         Ok(())
     }
 
-    fn identity(&mut self) -> Result<Option<String>, StoreError> {
-        Ok(None)
-    }
-
     fn images(&mut self, spec: &Jobs, columns: &[&Column], keys: &[Key]) -> Result<Vec<Option<RowImage>>, StoreError> {
         let rows = &self.tables[spec.queue.tables[&spec.claim.lock_table].name.as_str()];
         let find = |key: &Key| rows.iter().find(|row| key_of(spec, row) == *key);
         Ok(keys.iter().map(|key| find(key).map(|row| image(spec, columns, row))).collect())
-    }
-
-    // The reference store has no ledger.
-
-    fn ledger_runs(&mut self, ledger: &LedgerSpec, _limit: u64) -> Result<Vec<LedgerRun>, StoreError> {
-        panic!("the memory store has no ledger: {ledger:?}")
-    }
-
-    fn ledger_run_ids(&mut self, ledger: &LedgerSpec, _: &str, _: usize) -> Result<Vec<String>, StoreError> {
-        panic!("the memory store has no ledger: {ledger:?}")
-    }
-
-    fn ledger_losses(&mut self, ledger: &LedgerSpec, _: &str, _: &mut dyn FnMut(Loss)) -> Result<(), StoreError> {
-        panic!("the memory store has no ledger: {ledger:?}")
-    }
-
-    fn last_sweep(&mut self, _: &Jobs, _: Duration) -> Result<Option<Timestamp>, StoreError> {
-        Ok(None)
-    }
-
-    fn ledger_rows(
-        &mut self,
-        ledger: &LedgerSpec,
-        _: &str,
-        _: &mut dyn FnMut(Result<LedgerRow, String>),
-    ) -> Result<(), StoreError> {
-        panic!("the memory store has no ledger: {ledger:?}")
     }
 }

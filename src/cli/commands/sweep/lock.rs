@@ -118,7 +118,7 @@ fn lock_file(context: &Context, snapshot: &mut Snapshot) -> Result<Result<LockFi
         return Ok(Err("neither JOBDOCTOR_STATE_DIR nor HOME is set".to_owned()));
     };
     // Command lines may name one database differently.
-    let database = snapshot.reader.identity()?.unwrap_or_else(|| snapshot.target.database.clone());
+    let database = snapshot.reader.at().identity.clone().unwrap_or_else(|| snapshot.target.database.clone());
     Ok(LockFile::open(&directory, &[&snapshot.target.engine, &database, &snapshot.target.table]).map_err(no_lock))
 }
 
