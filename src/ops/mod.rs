@@ -14,6 +14,7 @@ mod history;
 mod init;
 mod interrupted;
 mod owners;
+mod pass;
 mod passes;
 mod plan;
 mod progress;
@@ -35,7 +36,6 @@ mod waits;
 
 pub use adopt::{Adoption, Answers, DryRun, Watched, adopt, candidates, prove, watch};
 pub use check::{Checked, check};
-pub use confirm::confirm;
 pub use error::OpsError;
 pub use follow_up::{RequeuedJobs, follow};
 pub use health::{health, measure};
@@ -43,6 +43,7 @@ pub use history::{Records, history, history_run};
 pub use init::{demo, init, init_ledger};
 pub use interrupted::{require_bounds, why_unbounded};
 pub use owners::owners;
+pub use pass::Pass;
 pub use passes::Bound;
 pub use plan::{
     Plan, PlanSource, ReadyPlan, Spool, UnmatchedNames, plan, plan_again, unfit_for_target, unmatched_names,

@@ -8,7 +8,7 @@ use crate::output::advice::UnfamiliarStates;
 use crate::output::{self, Field, Request, advice};
 use crate::policy::{Globs, Policy};
 use crate::preset::{Jobs, did_you_mean};
-use crate::store::{Detail, Found, Wanted};
+use crate::store::{Detail, Found, Scan, Wanted};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -197,7 +197,8 @@ pub(super) fn unmatched_filters(snapshot: &mut Snapshot, selection: &Selection) 
     let mut names = [(); 5].map(|()| BTreeSet::new());
     let (mut side, Snapshot { reader, jobs, views, .. }) = (WaitingSide::default(), &mut *snapshot);
     let waiting = views.waiting.as_deref().ok().filter(|_| !jobs.are_interrupted()).map(|told| (told, &mut side));
-    reader.scan_until(jobs, &Wanted::All, Detail::ForListing, None, waiting, &mut |claim| {
+    let scan = Scan { waiting, ..Scan::of(jobs, Wanted::All, Detail::ForListing) };
+    reader.scan_until(scan, &mut |claim| {
         filters.retain(|(_, _, one)| !one.admits(&claim));
         for (names, field) in names.iter_mut().zip(Field::ALL) {
             names.extend(name(&claim, field).filter(|_| names.len() < MOST_NAMES).map(str::to_owned));

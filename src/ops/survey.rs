@@ -13,7 +13,7 @@ use crate::model::{Claim, WaitingSide};
 use crate::output;
 use crate::policy::{Counted, Diagnoses, Draft, Flows, Judgement, PlannedActions, Policy, Verdict, draft, judge};
 use crate::preset::{Jobs, What};
-use crate::store::{Detail, Holders, Wanted};
+use crate::store::{Detail, Holders, Scan, Wanted};
 use std::ops::ControlFlow;
 
 /// What is asked of the jobs of a view.
@@ -109,7 +109,8 @@ impl<'a> Survey<'a> {
             let Snapshot { reader, views, losses, .. } = snapshot;
             let told = views.waiting.as_deref().ok().filter(|_| self.with_waiting).map(|told| (told, &mut side));
             let mut one = |claim| consider(&with_losses(jobs, losses.as_ref(), claim));
-            holders = Some(reader.scan_until(jobs, &wanted, self.detail, self.most, told, &mut one)?);
+            let scan = Scan { most: self.most, waiting: told, ..Scan::of(jobs, wanted, self.detail) };
+            holders = Some(reader.scan_until(scan, &mut one)?);
         }
         Ok(Seen { asked: self, not_found, holders, causes: Some(causes), side, stuck })
     }

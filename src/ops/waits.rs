@@ -8,7 +8,7 @@ use crate::model::{Claim, Reading, WaitingSide};
 use crate::output::{Job, ShownJob, Waits};
 use crate::policy::{Policy, QueueFlow};
 use crate::preset::{DueSpec, StateSource, StateValue, What};
-use crate::store::{Detail, Found, StoreError, Wanted};
+use crate::store::{Detail, Found, Scan, StoreError, Wanted};
 use std::ops::ControlFlow;
 
 /// A job in another table than that of the claims.
@@ -138,7 +138,8 @@ fn flows_of(snapshot: &mut Snapshot) -> Result<Vec<QueueFlow>, OpsError> {
     let each = &mut |_| ControlFlow::Break(());
     let Snapshot { reader, views, .. } = &mut *snapshot;
     let waiting = views.waiting.as_deref().ok().map(|told| (told, &mut side));
-    reader.scan_until(&views.claims, &Wanted::All, Detail::ForListing, Some(0), waiting, each)?;
+    let scan = Scan { most: Some(0), waiting, ..Scan::of(&views.claims, Wanted::All, Detail::ForListing) };
+    reader.scan_until(scan, each)?;
     let policy = Policy::default();
     Ok(waiting::concluded(snapshot, side, &StuckByQueue::new(), &Selection::default(), &policy).0.queues)
 }

@@ -154,6 +154,12 @@ pub fn wrong_list(why: &str) -> String {
     format!("{why}. jobdoctor applies it only with --max-jobs")
 }
 
+/// The error for a reason that the database cannot store, and what to do.
+pub fn unstorable_reason(error: &str) -> (String, &'static str) {
+    let message = format!("--reason cannot be written to this database: {error}");
+    (message, "word it in characters that the encoding of the database has")
+}
+
 /// Why a sweep that is told an action leaves interrupted jobs alone.
 pub const TO_IS_ABOUT_CLAIMS: &str = "--to is about claims: no interrupted job is brought back in this run";
 

@@ -3,7 +3,7 @@
 
 use super::Reader;
 use super::StoreError;
-use super::sql::{self, Dialect, Statement, dialect};
+use super::sql::{self, Dialect, Occasion, Statement, dialect};
 use crate::model::{Action, Cell, Engine, FailCode, Key, RowError, Timestamp};
 use crate::preset::{ActionSpec, Assignment, Jobs, Marker, StepSpec, Touch, WrittenAt};
 use crate::store::StoreErrorKind;
@@ -143,8 +143,7 @@ fn statements(jobs: &Jobs, action: Action, moved: &ActionSpec, now: Timestamp) -
     list.extend(jobs.claim.guard.as_ref().map(|guard| sql::guard(jobs, dialect, guard, &rows)));
     list.extend(jobs.recorded(action).map(|columns| sql::images(jobs, dialect, &columns, &keys, None)));
     list.extend(sql::left_behind(jobs, dialect, moved, &keys));
-    let why = (REASON, FailCode::default());
-    let acts = sql::acts(jobs, dialect, moved, &keys, (now, now), why).into_iter().map(|act| act.statement);
+    let acts = sql::acts(jobs, dialect, moved, &keys, Occasion::at(now, REASON)).into_iter().map(|act| act.statement);
     list.into_iter().chain(acts).collect()
 }
 
@@ -165,7 +164,7 @@ pub(super) fn ends_as_interrupted(
     jobs: &Jobs,
     interrupted: &Jobs,
 ) -> Result<Option<WrittenAt>, StoreError> {
-    let (dialect, now) = (dialect(jobs.queue.engine), reader.now());
+    let now = reader.now();
     let table =
         |of: &Jobs| of.queue.tables.get(&of.claim.lock_table).map(|table| (table.schema.clone(), table.name.clone()));
     let (is_own, other) = (table(jobs) == table(interrupted), interrupted.claim.lock_table.as_str());
@@ -191,8 +190,8 @@ pub(super) fn ends_as_interrupted(
             &[FailCode::ByOperator]
         };
         for code in codes {
-            let why = (now, (REASON, *code));
-            for (statement, is_of_rows) in sql::left_as_interrupted(jobs, interrupted, dialect, moved, why) {
+            let occasion = Occasion { fail_code: *code, ..Occasion::at(now, REASON) };
+            for (statement, is_of_rows) in sql::left_as_interrupted(jobs, interrupted, moved, occasion) {
                 match reader.all(&statement, Some(PATIENCE)) {
                     // A row with a value that cannot be read must not hide the others: its own write would fail.
                     Err(error) if is_of_rows && !error.spoils_the_snapshot() => {}
@@ -208,16 +207,19 @@ pub(super) fn ends_as_interrupted(
     Ok(None)
 }
 
+/// Runs a statement and gives its rows.
+pub(super) type Ask<'a> = &'a mut dyn FnMut(&Statement) -> Result<Vec<Vec<Cell>>, StoreError>;
+
 /// The jobs, by their place among the keys, whose rows the action cannot write because a row that is there holds a
 /// unique key already; each with the refusal that the database would give, naming that row. Only the keys of `refusals`
 /// are looked at, if there are any.
 pub(super) fn key_holders(
-    ask: &mut dyn FnMut(&Statement) -> Result<Vec<Vec<Cell>>, StoreError>,
+    ask: Ask<'_>,
     jobs: &Jobs,
     action: &ActionSpec,
     keys: &[&Key],
     refusals: &[RowError],
-    (now, reason): (Timestamp, &str),
+    occasion: Occasion<'_>,
 ) -> Result<Vec<(usize, RowError)>, StoreError> {
     let mut found = Vec::new();
     let dialect = dialect(jobs.queue.engine);
@@ -232,7 +234,7 @@ pub(super) fn key_holders(
         if !refusals.is_empty() && of_index.next().is_none() {
             continue;
         }
-        for row in ask(&sql::key_holders(jobs, dialect, action, &index, keys, (now, reason)))? {
+        for row in ask(&sql::key_holders(jobs, action, &index, keys, occasion))? {
             let [Cell::Integer(n), holder @ ..] = row.as_slice() else { continue };
             let message = format!("job {} has its unique key already", Key(holder.to_vec()));
             let (sqlstate, constraint) = (Some(code.to_owned()), Some(index.constraint.clone()));

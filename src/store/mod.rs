@@ -30,8 +30,8 @@ pub use error::{StoreError, StoreErrorKind};
 pub use explain::Refusal;
 pub use limits::{BatchInHand, Interrupt, Limits, chance, random};
 pub use port::{
-    At, Caution, Cutoffs, Detail, FinishedRun, Forbids, Found, Holders, LiveServer, Reader, RowCount, ServerVersion,
-    Standby, Store, Wanted, WantedRuns, Writer,
+    At, Caution, Cutoffs, Detail, FinishedRun, Forbids, Found, Holders, LiveServer, Reader, RowCount, Scan,
+    ServerVersion, Standby, Store, Wanted, WantedRuns, Writer,
 };
 pub use postgres::tls;
 pub use sql::{

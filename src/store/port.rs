@@ -100,11 +100,7 @@ pub trait Reader {
     /// further round trip; what of it cannot be read within a moment is named there, and is no error.
     fn scan_until(
         &mut self,
-        jobs: &Jobs,
-        wanted: &Wanted,
-        detail: Detail,
-        most: Option<u64>,
-        waiting: Option<(&WaitingSpec, &mut WaitingSide)>,
+        scan: Scan<'_>,
         each: &mut dyn FnMut(Claim) -> ControlFlow<()>,
     ) -> Result<Holders, StoreError>;
 
@@ -179,6 +175,24 @@ pub enum Wanted {
     Before(Timestamp),
     /// Those that were interrupted at or after that instant, or at an unknown time.
     Since(Timestamp),
+}
+
+/// What a scan reads.
+pub struct Scan<'a> {
+    pub jobs: &'a Jobs,
+    pub wanted: Wanted,
+    pub detail: Detail,
+    /// The most claims that a server is asked for.
+    pub most: Option<u64>,
+    /// Reads the waiting side on the way, in no further round trip; what of it cannot be read within a moment is named there,
+    /// and is no error.
+    pub waiting: Option<(&'a WaitingSpec, &'a mut WaitingSide)>,
+}
+
+impl<'a> Scan<'a> {
+    pub fn of(jobs: &'a Jobs, wanted: Wanted, detail: Detail) -> Scan<'a> {
+        Scan { jobs, wanted, detail, most: None, waiting: None }
+    }
 }
 
 /// How much a scan reads of each claim.

@@ -2,8 +2,8 @@
 
 use super::batch::last_sweep;
 use super::explain::{ends_as_interrupted, explain_actions, key_holders};
-use super::port::{Detail, Holders, LiveServer, Wanted};
-use super::sql::{self, Statement, dialect};
+use super::port::{Detail, Holders, LiveServer, Scan, Wanted};
+use super::sql::{self, Occasion, Statement, dialect};
 use super::{Reader, Refusal, StoreError, StoreErrorKind};
 use crate::model::{Cell, Claim, Key, LedgerRow, LedgerRun, LockHolder, Loss, Reading, RowError, Timestamp};
 use crate::preset::{ActionSpec, DueSpec, Jobs, LedgerSpec, Shown, Template, WrittenAt, is_fresh};
@@ -32,7 +32,7 @@ impl dyn Reader + '_ {
         detail: Detail,
         each: &mut dyn FnMut(Claim),
     ) -> Result<Holders, StoreError> {
-        self.scan_until(jobs, wanted, detail, None, None, &mut |claim| {
+        self.scan_until(Scan::of(jobs, wanted.clone(), detail), &mut |claim| {
             each(claim);
             ControlFlow::Continue(())
         })
@@ -155,8 +155,8 @@ impl dyn Reader + '_ {
         action: &ActionSpec,
         keys: &[Key],
     ) -> Result<Vec<(usize, RowError)>, StoreError> {
-        let (now, keys): (Timestamp, Vec<&Key>) = (self.now(), keys.iter().collect());
-        key_holders(&mut |asked| self.all(asked, Some(PATIENCE)), jobs, action, &keys, &[], (now, ""))
+        let (occasion, keys): (_, Vec<&Key>) = (Occasion::at(self.now(), ""), keys.iter().collect());
+        key_holders(&mut |asked| self.all(asked, Some(PATIENCE)), jobs, action, &keys, &[], occasion)
     }
 
     /// Who holds the rows of these keys, or those of their owners, where these have one: such rows come first. Nothing where

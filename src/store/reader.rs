@@ -1,13 +1,13 @@
 //! The reader for both engines: runs the statements of `sql` in a session and turns rows into claims.
 
 use super::batch::images;
-use super::port::{At, Detail, FinishedRun, Found, Holders, RowCount, Wanted, WantedRuns};
+use super::port::{At, FinishedRun, Found, Holders, RowCount, Scan, WantedRuns};
 use super::questions::GLANCE;
 use super::session::ReadSession;
 use super::sql::{self, Statement};
 use super::{Interrupt, Reader, StoreError, StoreErrorKind};
-use crate::model::{Cell, Claim, FUTURE_TOLERANCE, Key, Owner, QueueRows, Reading, RowImage, Timestamp, WaitingSide};
-use crate::preset::{Column, Jobs, LiveSchema, Runs, WaitingSpec};
+use crate::model::{Cell, Claim, FUTURE_TOLERANCE, Key, Owner, QueueRows, Reading, RowImage, Timestamp};
+use crate::preset::{Column, Jobs, LiveSchema, Runs};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -79,18 +79,14 @@ impl<S: ReadSession> Reader for SqlReader<S> {
 
     fn scan_until(
         &mut self,
-        jobs: &Jobs,
-        wanted: &Wanted,
-        detail: Detail,
-        most: Option<u64>,
-        waiting: Option<(&WaitingSpec, &mut WaitingSide)>,
+        Scan { jobs, wanted, detail, most, waiting }: Scan<'_>,
         each: &mut dyn FnMut(Claim) -> ControlFlow<()>,
     ) -> Result<Holders, StoreError> {
         let mut holders = Holders::default();
         let dialect = self.session.dialect();
         let (parts, beside): (Vec<sql::Part>, Vec<Statement>) =
             waiting.iter().flat_map(|(told, _)| sql::waiting(jobs, told, dialect, self.at.now)).unzip();
-        let Some(sql::Listing { statement, projection }) = sql::listing(jobs, dialect, wanted, detail, most) else {
+        let Some(sql::Listing { statement, projection }) = sql::listing(jobs, dialect, &wanted, detail, most) else {
             return Ok(holders);
         };
         let (mut claims, latest) = (InFlight::new(), self.at.now.plus(FUTURE_TOLERANCE));

@@ -46,8 +46,12 @@ pub(super) fn act_on<S: Session>(
     let (mut acts, mut fits) = (Vec::new(), Vec::new());
     let returning = context.recorded.and_then(|columns| sql::returning(jobs, dialect, moved, columns));
     for ((wait, fail_code), keys) in &alike {
-        let clock = (context.now, context.now.plus(*wait));
-        for mut act in sql::acts(jobs, dialect, moved, keys, clock, (context.reason, *fail_code)) {
+        let occasion = sql::Occasion {
+            run_at: context.now.plus(*wait),
+            fail_code: *fail_code,
+            ..sql::Occasion::at(context.now, context.reason)
+        };
+        for mut act in sql::acts(jobs, dialect, moved, keys, occasion) {
             if context.recorded.is_some() {
                 sql::or_roll_back(jobs, dialect, moved, &mut act.statement);
             }

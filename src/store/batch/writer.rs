@@ -203,7 +203,14 @@ fn only_with_key_holders<S: Session>(
     let found = behind_savepoint(session, |session| {
         let context = ActionContext { now, reason: batch.reason, again: true, recorded: None };
         act_on(session, jobs, requeue, &before, &rows, &context)?;
-        key_holders(&mut |asked| session.query(asked), jobs, requeue, &keys, batch.instead, (now, batch.reason))
+        key_holders(
+            &mut |asked| session.query(asked),
+            jobs,
+            requeue,
+            &keys,
+            batch.instead,
+            sql::Occasion::at(now, batch.reason),
+        )
     })?;
     let (found, why) = match found {
         Ok(found) => (found, "no job that holds its key was seen".to_owned()),

@@ -14,16 +14,32 @@ pub struct Act {
     pub rows: Rows,
 }
 
-/// The statements of an action on these keys, with the transaction's now and the instant from which the jobs may run
-/// again, and why it is done.
+/// When an action is done, and why.
+#[derive(Debug, Clone, Copy)]
+pub struct Occasion<'a> {
+    /// The transaction's clock.
+    pub now: Timestamp,
+    /// The instant from which the jobs may run again.
+    pub run_at: Timestamp,
+    pub reason: &'a str,
+    pub fail_code: FailCode,
+}
+
+impl<'a> Occasion<'a> {
+    pub fn at(now: Timestamp, reason: &'a str) -> Occasion<'a> {
+        Occasion { now, run_at: now, reason, fail_code: FailCode::default() }
+    }
+}
+
+/// The statements of an action on these keys.
 pub fn acts(
     jobs: &Jobs,
     dialect: &dyn Dialect,
     action: &ActionSpec,
     keys: &[&Key],
-    (now, run_at): (Timestamp, Timestamp),
-    (reason, fail_code): (&str, FailCode),
+    occasion: Occasion<'_>,
 ) -> Vec<Act> {
+    let Occasion { now, run_at, reason, fail_code } = occasion;
     let values = || Values { keys, now: Some(now), run_at: Some(run_at), reason, fail_code, ..Values::default() };
     action
         .steps
@@ -54,8 +70,8 @@ pub fn acts(
 
 /// The statements of an action, then those that wake workers, with the names of their parameters.
 pub fn printed(jobs: &Jobs, action: Action) -> Vec<String> {
-    let (dialect, at) = (Named(jobs.queue.engine), Timestamp::EPOCH);
-    let acted = jobs.actions.get(&action).map(|of| acts(jobs, &dialect, of, &[], (at, at), ("", FailCode::default())));
+    let (dialect, occasion) = (Named(jobs.queue.engine), Occasion::at(Timestamp::EPOCH, ""));
+    let acted = jobs.actions.get(&action).map(|of| acts(jobs, &dialect, of, &[], occasion));
     let wakes = matches!(action, Action::Requeue | Action::Wake);
     let woken = if wakes { notifications(jobs, &dialect, None, 0) } else { Vec::new() };
     acted.into_iter().flatten().map(|act| act.statement).chain(woken).map(|statement| statement.sql).collect()

@@ -1,9 +1,10 @@
 //! Statements about which other row holds the unique key that an action would give to a row.
 
+use super::act::Occasion;
 use super::builder::{Param, Sql, Statement, column_sql};
-use super::dialect::Dialect;
+use super::dialect::{Dialect, dialect};
 use super::left::{after, assigned};
-use crate::model::{Cell, Engine, FailCode, Key, Timestamp};
+use crate::model::{Cell, Engine, Key};
 use crate::preset::ident::{literal, quoted};
 use crate::preset::{ActionSpec, Jobs};
 use regex_lite::Regex;
@@ -90,12 +91,12 @@ pub fn unique_key(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, row: 
 /// key.
 pub fn key_holders(
     jobs: &Jobs,
-    dialect: &dyn Dialect,
     action: &ActionSpec,
     index: &UniqueKey,
     keys: &[&Key],
-    (now, reason): (Timestamp, &str),
+    occasion: Occasion<'_>,
 ) -> Statement {
+    let dialect = dialect(jobs.queue.engine);
     let mut sql = Sql::new(dialect);
     let own: Vec<String> = (1..=jobs.claim.key.len()).map(|n| format!("jobdoctor_k{n}")).collect();
     // An index may name its columns with the table.
@@ -110,7 +111,7 @@ pub fn key_holders(
     keyed.for_each(|(column, own)| sql.push(&format!(", {} AS {own}", column_sql(column))));
     for column in &jobs.row {
         sql.push(", ");
-        after(&mut sql, jobs, action, column, (now, (reason, FailCode::default())));
+        after(&mut sql, jobs, action, column, occasion);
     }
     sql.push(" FROM ");
     let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (*key, "")).collect();

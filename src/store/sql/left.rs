@@ -1,9 +1,10 @@
 //! What an action would make of a row: whether it would be where the action says, and whether it would count as
 //! interrupted.
 
+use super::act::Occasion;
 use super::builder::{Sql, Statement, Values, column_sql};
-use super::dialect::Dialect;
-use crate::model::{Cell, Engine, FailCode, Key, Timestamp};
+use super::dialect::{Dialect, dialect};
+use crate::model::{Cell, Engine, Key, Timestamp};
 use crate::preset::ident::{literal, quoted};
 use crate::preset::{ActionSpec, Assignment, Column, Jobs, Marker, Piece, StateSource, StepSpec, Template};
 use regex_lite::Regex;
@@ -30,7 +31,7 @@ pub(super) fn astray(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, no
     sql.in_flight(jobs, None);
     sql.push(&format!(") OR {elsewhere} THEN 1 ELSE 0 END FROM (SELECT "));
     sql.joined(", ", &jobs.row, |sql, column| match is_asked(&column.name) {
-        true => after(sql, jobs, action, column, (now, ("", FailCode::default()))),
+        true => after(sql, jobs, action, column, Occasion::at(now, "")),
         false => sql.push(&format!("NULL AS {}", quoted(&column.name))),
     });
     sql.push(&format!(") AS {})", quoted(&jobs.claim.lock)));
@@ -159,14 +160,14 @@ impl Dialect for Literals<'_> {
 pub fn left_as_interrupted(
     jobs: &Jobs,
     interrupted: &Jobs,
-    dialect: &dyn Dialect,
     action: &ActionSpec,
-    why: (Timestamp, (&str, FailCode)),
+    occasion: Occasion<'_>,
 ) -> Vec<(Statement, bool)> {
+    let dialect = dialect(jobs.queue.engine);
     let one = |row: &str, is_selected: &str| {
         let mut sql = Sql::new(dialect);
         sql.push("WITH jobdoctor_left AS (SELECT ");
-        sql.joined(", ", &jobs.row, |sql, column| after(sql, jobs, action, column, why));
+        sql.joined(", ", &jobs.row, |sql, column| after(sql, jobs, action, column, occasion));
         sql.push(" FROM ");
         if row.is_empty() {
             sql.claim_from(jobs);
@@ -212,15 +213,9 @@ fn is_number(type_name: &str) -> bool {
 }
 
 /// Adds a column as it is after an action.
-pub(super) fn after(
-    sql: &mut Sql<'_>,
-    jobs: &Jobs,
-    action: &ActionSpec,
-    column: &Column,
-    why: (Timestamp, (&str, FailCode)),
-) {
+pub(super) fn after(sql: &mut Sql<'_>, jobs: &Jobs, action: &ActionSpec, column: &Column, occasion: Occasion<'_>) {
     match assigned(action).find(|assignment| assignment.column.name == column.name) {
-        Some(assignment) => cast(sql, jobs, assignment, &column.type_name, why),
+        Some(assignment) => cast(sql, jobs, assignment, &column.type_name, occasion),
         None => sql.push(&column_sql(column)),
     }
     sql.push(&format!(" AS {}", quoted(&column.name)));
@@ -232,7 +227,7 @@ fn cast(
     jobs: &Jobs,
     assignment: &Assignment,
     type_name: &str,
-    (now, (reason, fail_code)): (Timestamp, (&str, FailCode)),
+    Occasion { now, reason, fail_code, .. }: Occasion<'_>,
 ) {
     let values = Values {
         now: Some(now),

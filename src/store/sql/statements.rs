@@ -1,10 +1,10 @@
 //! Every statement about a queue, in one list, for the tests that compare them with snapshots.
 
 use super::{
-    Dialect, Statement, acts, count, count_by_owner, count_by_state, finished, guard, listing, notifications, question,
-    verify,
+    Dialect, Occasion, Statement, acts, count, count_by_owner, count_by_state, finished, guard, listing, notifications,
+    question, verify,
 };
-use crate::model::{Action, FailCode, Key, Timestamp};
+use crate::model::{Action, Key, Timestamp};
 use crate::preset::Jobs;
 use crate::store::{Cutoffs, Detail, Wanted, WantedRuns};
 use std::time::Duration;
@@ -36,9 +36,7 @@ pub fn statements(
         if let Some(asked) = &jobs.claim.guard {
             list.push((format!("guard for {action}"), guard(jobs, dialect, asked, &rows)));
         }
-        for (n, act) in
-            acts(jobs, dialect, moved, &keys, (now, now), ("reason", FailCode::default())).into_iter().enumerate()
-        {
+        for (n, act) in acts(jobs, dialect, moved, &keys, Occasion::at(now, "reason")).into_iter().enumerate() {
             list.push((format!("{action} {}", n + 1), act.statement));
         }
     }

@@ -3,9 +3,7 @@ use super::record::{image, key_of};
 use super::row::{Joined, joined};
 use jobdoctor::model::{Cell, Claim, Key, Owner, RowImage, Timestamp, WaitingSide};
 use jobdoctor::preset::{Column, Jobs, LiveSchema, Runs, WaitingSpec};
-use jobdoctor::store::{
-    At, Detail, FinishedRun, Found, Holders, Reader, RowCount, Statement, StoreError, Wanted, WantedRuns,
-};
+use jobdoctor::store::{At, FinishedRun, Found, Holders, Reader, RowCount, Scan, Statement, StoreError, WantedRuns};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
@@ -78,13 +76,10 @@ impl Reader for MemoryReader {
 
     fn scan_until(
         &mut self,
-        spec: &Jobs,
-        _wanted: &Wanted,
-        _detail: Detail,
-        _most: Option<u64>,
-        _waiting: Option<(&WaitingSpec, &mut WaitingSide)>,
+        scan: Scan<'_>,
         each: &mut dyn FnMut(Claim) -> ControlFlow<()>,
     ) -> Result<Holders, StoreError> {
+        let spec = scan.jobs;
         let (rows, mut holders) = (scrambled(joined(spec, &self.tables)), Holders::default());
         for claim in rows.iter().filter(|row| row.in_flight()).map(|row| row.claim()) {
             holders.add(&claim.owner);

@@ -12,13 +12,12 @@ use crate::cli::settings::Settings;
 use crate::cli::{CliError, Context, Exit};
 use crate::model::age;
 use crate::ops::{
-    self, ApplyOptions, Bound, Guard, LockOptions, Mode, OddList, OpsError, PlanSource, ReadyPlan, Reclaimed, Snapshot,
-    Spool,
+    self, ApplyOptions, Guard, LockOptions, Mode, OddList, OpsError, PlanSource, ReadyPlan, Reclaimed, Snapshot,
 };
 use crate::output::format::{Format, count, grouped};
 use crate::output::{Closing, WarnAbove};
 use crate::policy::{Policy, RestartScope, Rule};
-use crate::store::{Limits, Store, catalog, random};
+use crate::store::{Limits, Store, random};
 use ending::{FollowUp, Next, end, exit};
 pub(super) use options::Options;
 pub(super) use report::ReportFile;
@@ -71,20 +70,34 @@ impl<'a> Pass<'a> {
         Ok(Pass { context, settings, options, source, evidence, store, limits, format, is_format_said })
     }
 
+    /// The use case behind it.
+    fn of_queue<'s>(&'s self, on_pause: &'s dyn Fn(&ReadyPlan, Duration)) -> ops::Pass<'s> {
+        let Options { act, interrupted, max_stalls, delay, confirm_after, is_restart, .. } = &self.options;
+        ops::Pass {
+            session: self.settings.session(self.store.as_ref(), &self.limits),
+            source: &self.source,
+            mode: act.mode(),
+            of_interrupted: interrupted.is_some(),
+            counts_losses: max_stalls.is_some(),
+            delay: *delay,
+            confirm_after: *confirm_after,
+            is_whole: self.is_whole(),
+            progress: self.context.progress(*is_restart),
+            on_pause,
+        }
+    }
+
+    /// Says before the pause of a confirmation what is planned.
+    fn note_pause(&self, plan: &ReadyPlan, after: Duration) {
+        if self.context.ui.is_watched() {
+            let (jobs, after) = (count(plan.len() as u64, "job", "jobs"), age(after));
+            self.context.ui.note(&format!("{jobs} planned; a second snapshot in {after} shows which are unchanged"));
+        }
+    }
+
     /// Begins a snapshot; with a stall budget it counts losses.
     pub(super) fn snapshot(&self) -> Result<Snapshot, OpsError> {
-        let session = self.settings.session(self.store.as_ref(), &self.limits);
-        let mut snapshot = match self.options.interrupted {
-            Some(_) => session.snapshot_of_interrupted()?,
-            None => session.snapshot()?,
-        };
-        snapshot.progress = self.context.progress(self.options.is_restart);
-        snapshot.spool = self.is_whole().then(|| Spool::new(self.options.act.mode() == Mode::Plan));
-        snapshot.return_later(&self.options.delay)?;
-        match self.options.max_stalls {
-            Some(_) => snapshot.counting_losses(),
-            None => Ok(snapshot),
-        }
+        self.of_queue(&|_, _| {}).snapshot()
     }
 
     /// True if a program reads the list of what becomes of the steps.
@@ -126,29 +139,18 @@ impl<'a> Pass<'a> {
 
     /// Plans in a snapshot, which ends.
     pub(super) fn plan(&self, mut snapshot: Snapshot, policy: &Policy, list: &OddList) -> Result<ReadyPlan, CliError> {
-        if let Some(reason) = &self.options.act.reason.reason {
-            can_be_stored(&mut snapshot, reason)?;
-        }
-        let mut plan = self.source.plan(&mut snapshot, policy)?;
+        let on_pause = |plan: &ReadyPlan, after| self.note_pause(plan, after);
+        let pass = self.of_queue(&on_pause);
+        let mut plan = pass.plan(&mut snapshot, policy, self.options.act.reason.reason.as_deref())?;
         if !matches!(self.source, PlanSource::Run(..)) {
             self.add_caveats(&mut snapshot, (policy, list), &mut plan)?;
-        }
-        if self.options.act.mode() == Mode::ServerDryRun {
-            snapshot.beyond_rollback().into_iter().for_each(|warning| plan.warn(warning));
         }
         if let Some(why) = plan.refused_interrupted.take() {
             // A plan that is shown prints its own warnings.
             self.options.act.apply.then(|| self.context.ui.warn(&why));
             plan.warn(why);
         }
-        Ok(self.confirmed(plan.ready(snapshot), &self.source, policy)?)
-    }
-
-    /// The plan of a later pass, from a snapshot that ends.
-    fn later(&self, source: &PlanSource, policy: &Policy) -> Result<ReadyPlan, OpsError> {
-        let mut snapshot = self.snapshot()?;
-        let plan = source.plan(&mut snapshot, policy)?;
-        self.confirmed(plan.ready(snapshot), source, policy)
+        Ok(pass.confirmed(plan, snapshot, policy)?)
     }
 
     /// Adds to the plan what its rows do not say. A filter without a match is searched for where someone would read of
@@ -183,17 +185,6 @@ impl<'a> Pass<'a> {
         }
         caveats.into_iter().for_each(|caveat| plan.warn(caveat));
         Ok(())
-    }
-
-    /// The steps of a plan that a second snapshot confirms; all of them without `--confirm-after`.
-    fn confirmed(&self, plan: ReadyPlan, source: &PlanSource, policy: &Policy) -> Result<ReadyPlan, OpsError> {
-        let Some(after) = self.options.confirm_after.filter(|_| !plan.is_empty()) else { return Ok(plan) };
-        if self.context.ui.is_watched() {
-            let jobs = count(plan.len() as u64, "job", "jobs");
-            let after = age(after);
-            self.context.ui.note(&format!("{jobs} planned; a second snapshot in {after} shows which are unchanged"));
-        }
-        ops::confirm(&|| self.snapshot(), &self.limits, plan, source, policy, after)
     }
 
     /// How the plan is applied, and the guards that may refuse it.
@@ -252,11 +243,8 @@ impl<'a> Pass<'a> {
             self.context.ui.detail(&format!("each batch of {action} runs:{}", lines.collect::<String>()));
         }
         let follow_up = FollowUp::of(self, &plan, policy);
-        let next = |bound: Bound| self.later(&self.source.within(bound), policy);
-        // A dry run on the server would meet the same jobs again.
-        let goes_on = apply.mode == Mode::Apply;
-        let apply = ApplyOptions { next: goes_on.then_some(&next), ..apply };
-        let done = ops::reclaim(self.store.as_ref(), &self.limits, plan, &apply)?;
+        let on_pause = |plan: &ReadyPlan, after| self.note_pause(plan, after);
+        let done = self.of_queue(&on_pause).carry_out(plan, policy, apply)?;
         Ok(Carried { done, follow_up })
     }
 
@@ -331,18 +319,6 @@ fn unknown_owners(are_hosts: bool, named: &[String], others: &[String]) -> Strin
         _ => format!("hosts in flight: {shown}"),
     };
     format!("{who} {} holds a job in flight; {others}", named.join(" or "))
-}
-
-/// Refuses a reason that the database's encoding cannot store.
-fn can_be_stored(snapshot: &mut Snapshot, reason: &str) -> Result<(), CliError> {
-    let asked = snapshot.reader.sample(&catalog::echo(reason), Duration::from_secs(5));
-    match asked.err().filter(|error| error.code.as_deref() == Some(catalog::UNSTORABLE)) {
-        None => Ok(()),
-        Some(error) => {
-            let message = format!("--reason cannot be written to this database: {error}");
-            Err(CliError::usage(message).hint("word it in characters that the encoding of the database has"))
-        }
-    }
 }
 
 #[cfg(test)]
