@@ -194,11 +194,11 @@ const BUDGETS: [(&str, usize, usize); 8] = [
     ("cli", 11_450, 71),
     ("history", 915, 5),
     ("model", 1_625, 11),
-    ("ops", 12_000, 65),
+    ("ops", 12_000, 66),
     ("output", 8_000, 44),
     ("policy", 4_475, 23),
-    ("preset", 8_200, 34),
-    ("store", 13_300, 66),
+    ("preset", 8_200, 36),
+    ("store", 13_300, 68),
 ];
 
 /// How a layer of so many lines and files exceeds its budget.

@@ -61,6 +61,11 @@ impl Engine {
         self == Engine::Sqlite
     }
 
+    /// True if `[a b]` and `` `a b` `` are names too. Elsewhere comments nest, and texts may be `E'..'` or `$tag$..$tag$`.
+    pub fn quotes_in_brackets(self) -> bool {
+        self == Engine::Sqlite
+    }
+
     /// True if a row has a number besides its columns.
     pub fn has_rowids(self) -> bool {
         self == Engine::Sqlite
@@ -148,10 +153,8 @@ impl Target {
 
     /// Whether both are one database: by identity where both know it, else by name, of which the user is no part.
     pub fn is_on_database_of(&self, other: &Target) -> bool {
-        match (&self.identity, &other.identity) {
-            (Some(one), Some(other)) => one == other,
-            _ => without_user(&self.database) == without_user(&other.database),
-        }
+        let known = self.identity.as_ref().zip(other.identity.as_ref());
+        known.map_or_else(|| without_user(&self.database) == without_user(&other.database), |(one, other)| one == other)
     }
 
     /// Whether the database at this place is another file by now.
@@ -169,10 +172,7 @@ impl Target {
     /// name in different directories are different databases.
     pub fn difference(&self, other: &Target) -> Option<Difference> {
         let path = |target: &Target| target.identity.clone().filter(|path| path.starts_with('/'));
-        let names = match (path(self), path(other)) {
-            (Some(one), Some(other)) => (one, other),
-            _ => (self.database.clone(), other.database.clone()),
-        };
+        let names = path(self).zip(path(other)).unwrap_or_else(|| (self.database.clone(), other.database.clone()));
         let differing = |what, one: &str, other: &str| (one != other).then(|| (what, one.to_owned(), other.to_owned()));
         (!self.is_on_database_of(other))
             .then_some(("database", names.0, names.1))

@@ -1,5 +1,6 @@
 //! Compiles SQL that runs with the queue's schema on the search path, so that Postgres looks no name up there.
 
+use super::lex::{Kind, Token, lex, tokens};
 use super::template::{Piece, Template};
 
 /// Words that are no column's name: an operand may follow each of them.
@@ -17,30 +18,9 @@ const CALLS: &str = " by coalesce conflict exists extract filter greatest least 
 /// a stranger makes in the queue's schema: so all are qualified.
 const TYPES: &str = " bigint bit boolean char character dec decimal double float int integer interval national nchar numeric precision real \
     smallint time timestamp varchar varying zone ";
-const OPERATORS: &str = "+-*/<>=~!@#%^&|`?";
 
 fn is_in(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|known| known == word)
-}
-
-struct Token {
-    /// The blanks before it.
-    gap: String,
-    kind: Kind,
-    text: String,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    Word,
-    Quoted,
-    Literal,
-    Number,
-    Operator,
-    /// `::`, and single characters that are no operator.
-    Mark,
-    /// By its number in the template.
-    Piece(usize),
 }
 
 /// An open bracket, or a `CASE`.
@@ -60,70 +40,25 @@ struct Frame {
 /// for all.
 /// The error says what cannot be compiled, and how to write it instead.
 pub fn qualified(sql: &Template) -> Result<Template, String> {
-    let tokens = tokens(sql)?;
+    let text = sql.numbered();
+    let tokens: Vec<Token<'_>> = tokens(&text, false).collect();
     let mut compiler = Compiler { tokens: &tokens, at: 0, frames: vec![Frame::default()], text: String::new() };
     let mut pieces = Vec::new();
-    for (at, token) in tokens.iter().enumerate() {
-        compiler.at = at;
-        compiler.text.push_str(&token.gap);
-        match token.kind {
-            Kind::Word | Kind::Quoted => compiler.name(token)?,
-            Kind::Literal | Kind::Number => compiler.text.push_str(&token.text),
-            Kind::Operator => compiler.operator(&token.text)?,
-            Kind::Mark => compiler.mark(&token.text)?,
-            Kind::Piece(n) => {
-                pieces.push(Piece::Text(std::mem::take(&mut compiler.text)));
-                pieces.extend(sql.0.get(n).cloned());
-            }
+    for token in lex(text.trim_end(), false) {
+        match (token.kind, sql.piece(token.text)) {
+            (Kind::Comment, _) => return Err("holds a comment: write it outside of the SQL".to_owned()),
+            (_, Some(piece)) => pieces.extend([Piece::Text(std::mem::take(&mut compiler.text)), piece.clone()]),
+            (Kind::Word | Kind::Quoted, None) => compiler.name(&token)?,
+            (Kind::Space | Kind::Number, _) => compiler.text.push_str(token.text),
+            (Kind::Text, _) if token.text.starts_with('\'') => compiler.text.push_str(token.text),
+            (Kind::Operator, _) => compiler.operator(token.text)?,
+            (Kind::Mark, _) if is_in("( ) [ ] , . : :: :=", token.text) => compiler.mark(token.text)?,
+            _ => return Err(format!("holds `{:.1}` where an action on Postgres understands none", token.text)),
         }
+        compiler.at += usize::from(token.kind != Kind::Space);
     }
     pieces.push(Piece::Text(compiler.text));
     Ok(Template(pieces.into_iter().filter(|piece| *piece != Piece::Text(String::new())).collect()))
-}
-
-fn tokens(sql: &Template) -> Result<Vec<Token>, String> {
-    let (mut tokens, mut gap) = (Vec::new(), String::new());
-    for (n, piece) in sql.0.iter().enumerate() {
-        let Piece::Text(text) = piece else {
-            tokens.push(Token { gap: std::mem::take(&mut gap), kind: Kind::Piece(n), text: String::new() });
-            continue;
-        };
-        let mut rest = text.as_str();
-        while let Some(first) = rest.chars().next() {
-            let run = |is_part: &dyn Fn(char) -> bool| rest.find(|c| !is_part(c)).unwrap_or(rest.len());
-            let quoted = || 2 + rest.get(1..).and_then(|inner| inner.find(first)).unwrap_or_default();
-            let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
-            let (kind, length) = match first {
-                c if c.is_whitespace() => (None, run(&char::is_whitespace)),
-                '"' => (Some(Kind::Quoted), quoted()),
-                '\'' => (Some(Kind::Literal), quoted()),
-                'O' if rest.starts_with("OPERATOR(") => (Some(Kind::Operator), rest.find(')').map_or(1, |end| end + 1)),
-                c if c.is_ascii_digit() => (Some(Kind::Number), run(&|c| is_of_word(c) || c == '.')),
-                c if is_of_word(c) && rest.get(1..2) != Some("'") => (Some(Kind::Word), run(&is_of_word)),
-                c if OPERATORS.contains(c) => (Some(Kind::Operator), operator(rest)?),
-                ':' if rest.starts_with("::") || rest.starts_with(":=") => (Some(Kind::Mark), 2),
-                '(' | ')' | '[' | ']' | ',' | '.' | ':' => (Some(Kind::Mark), 1),
-                other => return Err(format!("holds `{other}` where an action on Postgres understands none")),
-            };
-            let (token, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
-            rest = after;
-            match kind {
-                None => gap.push_str(token),
-                Some(kind) => tokens.push(Token { gap: std::mem::take(&mut gap), kind, text: token.to_owned() }),
-            }
-        }
-    }
-    Ok(tokens)
-}
-
-/// The length of the operator at the beginning, as Postgres cuts it: `=-1` is `=` and `-`.
-fn operator(rest: &str) -> Result<usize, String> {
-    let run = rest.get(..rest.find(|c| !OPERATORS.contains(c)).unwrap_or(rest.len())).unwrap_or_default();
-    if run.contains("--") || run.contains("/*") {
-        return Err("holds a comment: write it outside of the SQL".to_owned());
-    }
-    let trimmed = if run.contains(|c| "~!@#%^&|`?".contains(c)) { run } else { run.trim_end_matches(['+', '-']) };
-    Ok(trimmed.len().max(1))
 }
 
 /// How tightly Postgres binds an operator; equal ones from the left, except comparisons.
@@ -138,14 +73,14 @@ fn precedence(operator: &str) -> u8 {
 }
 
 struct Compiler<'t> {
-    tokens: &'t [Token],
+    tokens: &'t [Token<'t>],
     at: usize,
     frames: Vec<Frame>,
     text: String,
 }
 
 impl Compiler<'_> {
-    fn token(&self, ahead: isize) -> Option<&Token> {
+    fn token(&self, ahead: isize) -> Option<&Token<'_>> {
         self.tokens.get(self.at.checked_add_signed(ahead)?)
     }
 
@@ -163,7 +98,7 @@ impl Compiler<'_> {
     fn expects_operand(&self) -> bool {
         self.token(-1).is_none_or(|before| match before.kind {
             Kind::Operator => true,
-            Kind::Mark => !is_in(") ]", &before.text),
+            Kind::Mark => !is_in(") ]", before.text),
             _ => is_in(RESERVED, &self.word(-1)),
         })
     }
@@ -214,7 +149,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    fn name(&mut self, token: &Token) -> Result<(), String> {
+    fn name(&mut self, token: &Token<'_>) -> Result<(), String> {
         let (word, next, before) = (self.word(0), self.word(1), self.word(-1));
         let opener = self.frames.last().map(|frame| frame.opener.clone()).unwrap_or_default();
         let (is_dotted, is_infix) = (self.is_mark(-1, ".") || self.is_mark(1, "."), !self.expects_operand());
@@ -226,7 +161,7 @@ impl Compiler<'_> {
         }
         let is_query = self.is_mark(1, "(") && is_in("select values with", &self.word(2));
         let is_operator = self.token(1).is_some_and(|token| token.kind == Kind::Operator);
-        let is_ids = self.token(1).is_some_and(|token| matches!(token.kind, Kind::Piece(_)));
+        let is_ids = self.token(1).is_some_and(|token| token.text.starts_with('{'));
         let instead = match word.as_str() {
             "like" if is_infix => return self.qualify("LIKE", "pg_catalog", "~~", false),
             "ilike" if is_infix => return self.qualify("ILIKE", "pg_catalog", "~~*", false),
@@ -252,21 +187,21 @@ impl Compiler<'_> {
             self.is_mark(1, "(") && is_in("cross full inner isnull left natural notnull outer right", &word);
         let is_reserved = is_in(RESERVED, &word) && !is_function;
         if self.is_bare_table(token, &before) {
-            return Err(looked_up("table", &token.text));
+            return Err(looked_up("table", token.text));
         }
         if self.is_mark(1, "(") && !is_reserved && !is_in(CALLS, &word) {
-            return Err(looked_up("function", &token.text));
+            return Err(looked_up("function", token.text));
         }
-        if self.token(1).is_some_and(|token| token.kind == Kind::Literal) && !is_reserved && !is_in(TYPES, &word) {
+        if self.token(1).is_some_and(|token| token.kind == Kind::Text) && !is_reserved && !is_in(TYPES, &word) {
             self.text.push_str("pg_catalog.");
         }
-        self.text.push_str(&token.text);
+        self.text.push_str(token.text);
         self.begin(&word);
         Ok(())
     }
 
     /// True for a table that is none of the statement's own WITH: another role's may come first on the search path.
-    fn is_bare_table(&self, token: &Token, before: &str) -> bool {
+    fn is_bare_table(&self, token: &Token<'_>, before: &str) -> bool {
         let names_tables = self.frames.last().is_some_and(|frame| {
             is_in("from using", &frame.clause) && !is_in("extract overlay substring trim", &frame.opener)
         });
@@ -277,7 +212,8 @@ impl Compiler<'_> {
             _ => names_tables && self.is_mark(-1, ","),
         };
         let with = ["(", "materialized", "not"].map(|what| format!("{} as {what}", token.text.to_lowercase()));
-        let said = |three: &[Token]| three.iter().map(|token| token.text.to_lowercase()).collect::<Vec<_>>().join(" ");
+        let said =
+            |three: &[Token<'_>]| three.iter().map(|token| token.text.to_lowercase()).collect::<Vec<_>>().join(" ");
         is_due && !is_in(RESERVED, &self.word(0)) && !self.tokens.windows(3).any(|three| with.contains(&said(three)))
     }
 

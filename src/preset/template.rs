@@ -1,10 +1,10 @@
 //! SQL fragments of a preset, cut at their markers, and what a statement does to which tables.
 //!
-//! The scanner skips quoted strings, quoted names, comments and casts, so that `'{}'`, `'$.x'`, `::text` and slices
+//! Quoted strings, quoted names, comments and casts hold no markers, so that `'{}'`, `'$.x'`, `::text` and slices
 //! stay what they are. Anything that looks like a marker and is not one of the closed set is an error.
 
+use super::lex::{Kind, Token, lex, tokens};
 use crate::model::{Cell, Engine};
-use regex_lite::{Captures, Regex};
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -56,6 +56,39 @@ pub enum Piece {
     Literal(Cell),
     /// A value that is bound as a parameter.
     Marker(Marker),
+}
+
+impl Piece {
+    fn parse(token: Token<'_>) -> Result<Piece, String> {
+        let inner = token.text.get(1..).unwrap_or_default();
+        match (token.kind, token.text.chars().next()) {
+            (Kind::Quoted, Some('{')) => {
+                let name = inner.trim_end_matches('}');
+                match name.strip_prefix("sql.") {
+                    Some(fragment) if is_name(fragment) => Ok(Piece::Fragment(fragment.to_owned())),
+                    None if is_name(name) => Ok(Piece::Name(name.to_owned())),
+                    _ => Err(format!("`{{{name}}}` is neither a {{name}} nor a {{sql.name}}")),
+                }
+            }
+            (Kind::Mark, Some(':')) if inner.starts_with(|c: char| c.is_alphabetic() || c == '_') => {
+                Marker::parse(inner).map(Piece::Marker).ok_or_else(|| {
+                    format!(
+                        "`:{inner}` is not a marker; known are :ids, :now, :now.column, :now.rfc3339, :run_at, \
+                         :run_at.column, :reason, :fail_code, :schema, :queue, :moved"
+                    )
+                })
+            }
+            (Kind::Mark, Some('}')) => Err("has a `}` without a `{`".to_owned()),
+            (Kind::Mark, Some(';')) => Err("holds a `;`: one statement each".to_owned()),
+            (Kind::Text | Kind::Unclosed, Some('$')) => {
+                Err("holds a `$$` string, which is not understood here".to_owned())
+            }
+            (Kind::Unclosed, _) => {
+                Err(format!("has an unclosed `{:.1}`", token.text.trim_start_matches(char::is_alphabetic)))
+            }
+            _ => Ok(Piece::Text(token.text.to_owned())),
+        }
+    }
 }
 
 /// The values that a fragment may ask for.
@@ -150,7 +183,37 @@ impl Template {
 
     /// Cuts a fragment at its markers. The error is the end of a sentence.
     pub fn parse(text: &str) -> Result<Template, String> {
-        Scanner { text, at: 0, plain: String::new(), pieces: Vec::new() }.run()
+        let mut pieces = Vec::new();
+        // The engine is not known yet: brackets may be those of an array.
+        for token in lex(text, false) {
+            match (Piece::parse(token)?, pieces.last_mut()) {
+                (Piece::Text(more), Some(Piece::Text(text))) => text.push_str(&more),
+                (piece, _) => pieces.push(piece),
+            }
+        }
+        Ok(Template(pieces))
+    }
+
+    /// Returns its SQL, in which `spell` writes each piece that is no text, by its number.
+    pub fn spelled(&self, spell: impl Fn(usize, &Piece) -> String) -> String {
+        let text =
+            |(n, piece): (usize, &Piece)| if let Piece::Text(text) = piece { text.clone() } else { spell(n, piece) };
+        self.0.iter().enumerate().map(text).collect()
+    }
+
+    /// Returns its SQL with `{n}` for the n-th piece, if that is no text.
+    pub(super) fn numbered(&self) -> String {
+        self.spelled(|n, _| format!("{{{n}}}"))
+    }
+
+    /// Returns the piece for which [`Template::numbered`] writes that.
+    pub(super) fn piece(&self, numbered: &str) -> Option<&Piece> {
+        self.0.get(numbered.strip_prefix('{')?.strip_suffix('}')?.parse::<usize>().ok()?)
+    }
+
+    /// Returns the logical name for which [`Template::numbered`] writes that.
+    pub(super) fn name(&self, numbered: &str) -> Option<&str> {
+        self.piece(numbered).and_then(|piece| if let Piece::Name(name) = piece { Some(name.as_str()) } else { None })
     }
 
     pub fn asks(&self, wanted: &Marker) -> bool {
@@ -177,107 +240,6 @@ impl Template {
     }
 }
 
-struct Scanner<'a> {
-    text: &'a str,
-    at: usize,
-    plain: String,
-    pieces: Vec<Piece>,
-}
-
-impl Scanner<'_> {
-    fn run(mut self) -> Result<Template, String> {
-        while let Some(c) = self.rest().chars().next() {
-            match c {
-                '\'' | '"' => self.quoted(c)?,
-                '-' if self.rest().starts_with("--") => self.until("\n"),
-                '/' if self.rest().starts_with("/*") => self.until("*/"),
-                ':' if self.rest().starts_with("::") => self.keep(2),
-                ':' => self.marker()?,
-                '{' => self.braces()?,
-                '}' => return Err("has a `}` without a `{`".to_owned()),
-                ';' => return Err("holds a `;`: one statement each".to_owned()),
-                '$' if self.rest().starts_with("$$") => {
-                    return Err("holds a `$$` string, which is not understood here".to_owned());
-                }
-                _ => self.keep(c.len_utf8()),
-            }
-        }
-        self.flush();
-        Ok(Template(self.pieces))
-    }
-
-    fn rest(&self) -> &str {
-        self.text.get(self.at..).unwrap_or_default()
-    }
-
-    fn keep(&mut self, bytes: usize) {
-        let kept = self.rest().get(..bytes).unwrap_or_default().to_owned();
-        self.plain.push_str(&kept);
-        self.at += bytes;
-    }
-
-    fn flush(&mut self) {
-        if !self.plain.is_empty() {
-            self.pieces.push(Piece::Text(std::mem::take(&mut self.plain)));
-        }
-    }
-
-    fn push(&mut self, piece: Piece, bytes: usize) {
-        self.flush();
-        self.pieces.push(piece);
-        self.at += bytes;
-    }
-
-    /// A doubled quote inside is two quoted texts in a row to this scanner, which comes to the same.
-    fn quoted(&mut self, quote: char) -> Result<(), String> {
-        match self.rest().get(1..).and_then(|inner| inner.find(quote)) {
-            Some(end) => {
-                self.keep(end + 2);
-                Ok(())
-            }
-            None => Err(format!("has an unclosed {quote}")),
-        }
-    }
-
-    fn until(&mut self, end: &str) {
-        let length = self.rest().find(end).map_or(self.rest().len(), |at| at + end.len());
-        self.keep(length);
-    }
-
-    fn braces(&mut self) -> Result<(), String> {
-        let Some(end) = self.rest().find('}') else { return Err("has an unclosed `{`".to_owned()) };
-        let name = self.rest().get(1..end).unwrap_or_default().to_owned();
-        let piece = match name.strip_prefix("sql.") {
-            Some(fragment) if is_name(fragment) => Piece::Fragment(fragment.to_owned()),
-            None if is_name(&name) => Piece::Name(name),
-            _ => return Err(format!("`{{{name}}}` is neither a {{name}} nor a {{sql.name}}")),
-        };
-        self.push(piece, end + 1);
-        Ok(())
-    }
-
-    fn marker(&mut self) -> Result<(), String> {
-        let after = self.rest().get(1..).unwrap_or_default();
-        let length = after.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')).unwrap_or(after.len());
-        let name = after.get(..length).unwrap_or_default().trim_end_matches('.').to_owned();
-        if !name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
-            // A slice such as a[1:2], or an operator.
-            self.keep(1);
-            return Ok(());
-        }
-        match Marker::parse(&name) {
-            Some(marker) => {
-                self.push(Piece::Marker(marker), name.len() + 1);
-                Ok(())
-            }
-            None => Err(format!(
-                "`:{name}` is not a marker; known are :ids, :now, :now.column, :now.rfc3339, :run_at, :run_at.column, \
-                 :reason, :fail_code, :schema, :queue, :moved"
-            )),
-        }
-    }
-}
-
 /// What is done to a table; each is a right of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Touch {
@@ -301,43 +263,31 @@ impl Touch {
 impl Template {
     /// The tables that it names, by their logical names, and what it does to each. Fragments must have been put in.
     pub fn touches(&self) -> BTreeSet<(Touch, &str)> {
-        let mut touches = BTreeSet::new();
-        let mut inserted = None;
-        let (mut before, mut last) = ("", None);
-        for piece in &self.0 {
-            match piece {
-                Piece::Text(text) => {
-                    let upper = text.to_uppercase();
-                    if let Some(table) = inserted.filter(|_| upper.contains("ON CONFLICT")) {
-                        // Postgres looks for the row in the way, and may change it.
-                        touches.insert((Touch::Select, table));
-                        touches.extend(upper.contains("DO UPDATE").then_some((Touch::Update, table)));
-                    }
-                    if let Some(table) = last.filter(|_| upper.contains("FOR UPDATE") || upper.contains("FOR SHARE")) {
-                        // Postgres lets only those lock a row who may change it.
-                        touches.insert((Touch::Update, table));
-                    }
-                    before = text;
-                }
-                Piece::Name(table) => {
-                    last = Some(table.as_str());
-                    let before = before.to_uppercase();
-                    let touch = match statement_words(&before).as_slice() {
+        let (mut touches, mut inserted, mut last) = (BTreeSet::new(), None, None);
+        let upper = self.numbered().to_uppercase();
+        let words: Vec<&str> = tokens(&upper, false).map(|token| token.text).collect();
+        for n in 0..words.len() {
+            match words.get(..=n).unwrap_or_default() {
+                // Postgres looks for the row in the way, and may change it.
+                [.., "ON", "CONFLICT"] => touches.extend(inserted.map(|table| (Touch::Select, table))),
+                [.., "DO", "UPDATE"] => touches.extend(inserted.map(|table| (Touch::Update, table))),
+                // Postgres lets only those lock a row who may change it.
+                [.., "FOR", "UPDATE" | "SHARE"] => touches.extend(last.map(|table| (Touch::Update, table))),
+                [before @ .., name] => {
+                    let Some(table) = self.name(name) else { continue };
+                    let touch = match before {
                         [.., "INSERT", "INTO"] => Touch::Insert,
                         [.., "UPDATE"] => Touch::Update,
                         [.., "DELETE", "FROM"] => Touch::Delete,
                         _ => Touch::Select,
                     };
-                    if touch == Touch::Insert {
-                        inserted = Some(table.as_str());
-                    }
-                    if matches!(touch, Touch::Update | Touch::Delete) {
-                        // Its condition reads the rows.
-                        touches.insert((Touch::Select, table.as_str()));
-                    }
-                    touches.insert((touch, table.as_str()));
+                    last = Some(table);
+                    inserted = last.filter(|_| touch == Touch::Insert).or(inserted);
+                    // The condition of an UPDATE or a DELETE reads the rows.
+                    touches.extend((touch != Touch::Insert).then_some((Touch::Select, table)));
+                    touches.insert((touch, table));
                 }
-                _ => {}
+                [] => {}
             }
         }
         touches
@@ -346,41 +296,35 @@ impl Template {
     /// Fails where a name in braces that stands for a table is none of the preset's `tables`, and on SQLite unless each
     /// table that it writes to is named so, right behind the words that write: only then can they be changed to say
     /// what becomes of a conflict.
-    pub(super) fn names_tables(&self, engine: Engine, is_table: &dyn Fn(&str) -> bool) -> Result<(), String> {
-        let mut sql = String::new();
-        for piece in &self.0 {
-            match piece {
-                Piece::Text(text) => sql.push_str(text),
-                Piece::Name(name) if is_table(name) => sql.push_str(" {} "),
-                Piece::Name(name) => sql.push_str(&format!(" {{{name}}} ")),
-                _ => sql.push_str(" ? "),
-            }
-        }
-        // Literals are left out, and of quoted names only a quote stays.
-        let quoted = Regex::new(r#"'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]"#).map_err(|error| error.to_string())?;
-        let quote = |found: &Captures<'_>| if found[0].starts_with('\'') { " ? " } else { " \" " }.to_owned();
-        let bare = quoted.replace_all(&sql, quote);
-        if engine.has_conflict_clauses() && (bare.contains("--") || bare.contains("/*")) {
+    pub fn names_tables(&self, engine: Engine, is_table: &dyn Fn(&str) -> bool) -> Result<(), String> {
+        let sql = self.spelled(|_, piece| match piece {
+            Piece::Name(name) if is_table(name) => "{}".to_owned(),
+            Piece::Name(name) => format!("{{{name}}}"),
+            _ => " 0 ".to_owned(),
+        });
+        let quotes = engine.quotes_in_brackets();
+        if engine.has_conflict_clauses() && lex(&sql, quotes).any(|token| token.kind == Kind::Comment) {
             return Err("holds a comment: write it outside of the SQL".to_owned());
         }
-        let words = statement_words(&bare);
+        let words = tokens(&sql, quotes)
+            .filter(|token| !matches!(token.kind, Kind::Operator | Kind::Mark) || token.text == ".");
+        let words: Vec<&str> = words.map(|token| token.text).collect();
         let is = |n: usize, word: &str| words.get(n).is_some_and(|found| found.eq_ignore_ascii_case(word));
         for n in 0..words.len() {
-            let writes = is(n, "INTO") || is(n, "UPDATE") && !(n > 0 && is(n - 1, "DO"));
-            let behind = words.get(if is(n + 1, "OR") { n + 3 } else { n + 1 }).copied().unwrap_or("{}");
-            if (writes || is(n, "FROM") || is(n, "JOIN")) && behind.starts_with('{') && behind != "{}" {
+            let is_behind = |word| n > 0 && is(n - 1, word);
+            let writes = is(n, "INTO") || is(n, "UPDATE") && !is_behind("DO");
+            let behind = words.get(if is(n + 1, "OR") { n + 3 } else { n + 1 }..).unwrap_or_default();
+            let behind: String = behind.iter().take(if behind.get(1) == Some(&".") { 3 } else { 1 }).copied().collect();
+            if is_behind(".") || ["", "{}"].contains(&behind.as_str()) {
+                continue;
+            }
+            if (writes || is(n, "FROM") || is(n, "JOIN")) && behind.starts_with('{') {
                 return Err(format!("names {behind}, which is none of `tables`"));
             }
-            if writes && engine.has_conflict_clauses() && behind != "{}" {
+            if writes && engine.has_conflict_clauses() {
                 return Err(format!("writes to {behind}: name the table in braces, as in {{jobs}}"));
             }
         }
         Ok(())
     }
-}
-
-/// The words of a statement; names in braces and quotes stay what they are.
-pub fn statement_words(sql: &str) -> Vec<&str> {
-    let is_of_word = |c: char| c.is_alphanumeric() || ['_', '$', '{', '}', '"', '?', '.'].contains(&c);
-    sql.split(|c: char| !is_of_word(c)).filter(|word| !word.is_empty()).collect()
 }

@@ -19,6 +19,7 @@ fn what_is_looked_up_by_name_is_qualified() {
         ("a=b", "a O(=)b"),
         ("a = -1", "a O(=) -1"),
         ("a - -1.5e3", "a O(-) -1.5e3"),
+        ("a > 1e-5 ", "a O(>) 1e-5"),
         ("-a", "O(-)a"),
         ("-1::numeric", "O(-)1::numeric"),
         ("a=-1", "a O(=)-1"),
@@ -91,6 +92,8 @@ fn what_cannot_be_qualified_is_refused_with_a_way_to_write_it() {
         ("INSERT INTO audit (a) VALUES (1)", "{audit}"),
         ("(SELECT x.a FROM pg_catalog.json_to_record(j) AS x(a mine))", "pg_catalog.x(...)"),
         ("E'a'", "holds `E`"),
+        ("E'\\'' || b", "holds `E`"),
+        ("a = $1", "holds `$`"),
         ("a -- b", "comment"),
         ("a \\ b", "holds `\\`"),
     ] {

@@ -27,6 +27,7 @@ fn each_table_is_touched_as_the_words_before_it_say() {
             "EXISTS (SELECT 1 FROM {locks} AS l WHERE l.name = j.name FOR UPDATE SKIP LOCKED)",
             &[(Select, "locks"), (Update, "locks")],
         ),
+        ("EXISTS (SELECT 1 FROM {locks} AS l WHERE l.name = 'x FOR UPDATE')", &[(Select, "locks")]),
     ] {
         let found = Template::parse(sql).unwrap();
         assert_eq!(found.touches().into_iter().collect::<Vec<_>>(), touches, "{sql}");

@@ -18,6 +18,7 @@ mod inert;
 mod instants;
 mod judge;
 mod layout;
+mod lex;
 mod live_owners;
 mod plan;
 mod prefilter;

@@ -8,8 +8,7 @@ use super::rows::Rows;
 use super::table::{Sampler, Subject, SubjectColumn};
 use super::times::newest_in;
 use crate::model::{Cell, Engine, Timestamp};
-use crate::preset::ident::quoted;
-use crate::preset::statement_words;
+use crate::preset::lex::{Kind, tokens};
 use std::collections::BTreeSet;
 
 /// Whether a condition leaves rows out that are no jobs any more, and tells nothing of a claim.
@@ -21,12 +20,10 @@ pub(super) fn is_of_ends(subject: &Subject, condition: &str) -> bool {
 
 /// The columns that a condition names.
 pub(super) fn named_in<'s>(subject: &'s Subject, condition: &str) -> impl Iterator<Item = &'s SubjectColumn> {
-    let bare = |word: &str| word.rsplit('.').next().unwrap_or(word).trim_matches('"').to_owned();
-    let words: Vec<String> = statement_words(condition).into_iter().map(bare).collect();
-    subject
-        .columns
-        .iter()
-        .filter(move |column| words.contains(&column.name) || condition.contains(&quoted(&column.name)))
+    // If brackets are no quotes, a plain name in them is still found.
+    let names = tokens(condition, false).filter(|token| matches!(token.kind, Kind::Word | Kind::Quoted));
+    let names: Vec<String> = names.map(|token| token.value()).collect();
+    subject.columns.iter().filter(move |column| names.contains(&column.name))
 }
 
 pub(super) fn ends(subject: &Subject) -> impl Iterator<Item = &SubjectColumn> {

@@ -11,6 +11,7 @@ use crate::model::{Cell, Engine, Timestamp};
 use crate::ops::OpsError;
 use crate::ops::session::suggestion;
 use crate::preset::ident::{qualified, quoted};
+use crate::preset::lex::Kind;
 use crate::preset::{LiveColumn, LiveSchema, LiveTable, SpecError, meanings};
 use crate::store::{Reader, StoreError, StoreErrorKind, catalog, parts};
 use std::collections::{BTreeMap, BTreeSet};
@@ -97,12 +98,12 @@ impl Subject {
                 "parent" => return Err(by_hand(&subject.written, &format!("is a partition of {a}: adopt that, or"))),
                 "default" => drop(subject.defaults.insert(a.clone(), b.clone())),
                 "generated" => drop(subject.generated.insert(a.clone())),
-                "check" => subject.checks.push((a.clone(), pieces(b))),
-                "sql" => subject.checks.extend(checks(b).into_iter().filter_map(|check| {
+                "check" => subject.checks.push((a.clone(), pieces(b, engine))),
+                "sql" => subject.checks.extend(checks(b, engine).into_iter().filter_map(|check| {
                     let is_in = |column: &&LiveColumn| {
-                        check
-                            .iter()
-                            .any(|piece| matches!(piece, Piece::Word(word) if word.eq_ignore_ascii_case(&column.name)))
+                        let is_it =
+                            |(kind, text): &Piece| *kind != Kind::Text && text.eq_ignore_ascii_case(&column.name);
+                        check.iter().any(is_it)
                     };
                     let mut named = live.columns.iter().filter(is_in);
                     let column = named.next().filter(|_| named.next().is_none())?.name.clone();

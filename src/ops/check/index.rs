@@ -1,12 +1,12 @@
 //! Checks that an index serves the listing, and proposes one.
 
 use super::{Findings, name};
-use crate::model::Cell;
+use crate::model::{Cell, Engine};
 use crate::ops::OpsError;
 use crate::ops::session::Snapshot;
 use crate::preset::ident::{literal, qualified, quoted};
-use crate::preset::{Column, Expr, Jobs, LiveIndex, LiveTable, Piece, StateValue, Template};
-use regex_lite::Regex;
+use crate::preset::lex::{Kind, Token, tokens};
+use crate::preset::{Column, Expr, Jobs, LiveIndex, LiveTable, StateValue};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -68,7 +68,7 @@ pub(super) fn index(
 /// goes through an index that a large table has no use for, such as one on the heartbeats that finished jobs keep.
 fn leads_to(jobs: &Jobs, index: &LiveIndex, listing: &BTreeSet<Condition>) -> bool {
     if let Some(condition) = &index.condition {
-        return is_implied(condition, listing);
+        return is_implied(condition, listing, jobs.queue.engine);
     }
     let Some(first) = index.columns.first().map(|column| column.to_lowercase()) else { return false };
     let is_sign = signs(jobs).any(|sign| sign.name.to_lowercase() == first);
@@ -84,7 +84,7 @@ fn leads_to(jobs: &Jobs, index: &LiveIndex, listing: &BTreeSet<Condition>) -> bo
 /// True if the condition is a bound of that column.
 fn bounds(condition: &Condition, column: &str) -> bool {
     let words = words(condition);
-    matches!(words[..], [of, "<" | ">", next, ..] if of == column && next != ">") && !words.contains(&"or")
+    matches!(words[..], [of, "<" | ">" | "<=" | ">=", _, ..] if of == column) && !words.contains(&"or")
 }
 
 fn words(condition: &Condition) -> Vec<&str> {
@@ -100,19 +100,16 @@ fn signs(jobs: &Jobs) -> impl Iterator<Item = &Column> {
 /// The conditions of each listing, one for each in-flight state. Empty if every row of the table is in flight. Where rows
 /// lie in the order of the key, they are looked for by their state alone.
 fn listings(jobs: &Jobs) -> Vec<BTreeSet<Condition>> {
-    let text = |piece: &Piece| match piece {
-        Piece::Text(text) => text.clone(),
-        _ => "?".to_owned(),
-    };
-    let filter: String = jobs.claim.filter.iter().flat_map(|Template(pieces)| pieces).map(text).collect();
+    let filter: String = jobs.claim.filter.iter().map(|sql| sql.spelled(|_, _| " ? ".to_owned())).collect();
     let alias = format!("{}.", jobs.claim.lock.to_lowercase());
-    let mut filter = conditions(&filter);
+    let mut filter = conditions(&filter, jobs.queue.engine);
     filter.iter_mut().for_each(|condition| condition.retain(|word| *word != alias));
     let by_state = jobs.claim.own_state().is_some() && jobs.claim.rowid.is_some();
     filter.retain(|condition| !by_state && !condition.is_empty() && *condition != ["true"]);
     let states = match jobs.claim.own_state() {
         Some(column) => {
-            let is = |state: &StateValue| conditions(&format!("{} = {}", quoted(&column.name), stored(state)));
+            let name = quoted(&column.name);
+            let is = |state: &StateValue| conditions(&format!("{name} = {}", stored(state)), jobs.queue.engine);
             jobs.states.iter().map(is).collect()
         }
         None => vec![Vec::new()],
@@ -137,33 +134,48 @@ fn stored(state: &StateValue) -> String {
 }
 
 /// The conditions that AND joins, in one spelling.
-fn conditions(sql: &str) -> Vec<Condition> {
-    const CAST: &str = r#"::("[^"]*"|\w+)(\.("[^"]*"|\w+))?( varying| precision)?(\(\d+\))?( with(out)? time zone)?"#;
-    // A word with a dot is the alias of a table.
-    const WORD: &str = r#"'([^']|'')*'|"[^"]*"|-?\d+|\w+\.?|[^\s\w()\[\],]"#;
-    let (Ok(cast), Ok(word)) = (Regex::new(CAST), Regex::new(WORD)) else { return Vec::new() };
-    let sql = cast.replace_all(sql, "");
-    let words: Vec<String> = word.find_iter(&sql).map(|word| bare(word.as_str())).collect();
+fn conditions(sql: &str, engine: Engine) -> Vec<Condition> {
+    const BEHIND_TYPE: [&str; 9] = [".", "(", ")", "precision", "time", "varying", "with", "without", "zone"];
+    let is_number = |token: &Token<'_>| token.kind == Kind::Number;
+    let mut tokens = tokens(sql, engine.quotes_in_brackets()).peekable();
+    let mut words: Vec<String> = Vec::new();
+    while let Some(token) = tokens.next() {
+        match (token.text, words.last_mut()) {
+            ("::", _) => {
+                tokens.next();
+                while let Some(token) = tokens.next_if(|token| BEHIND_TYPE.contains(&token.text)) {
+                    // A type of a schema, or a length.
+                    tokens.next_if(|_| matches!(token.text, "." | "("));
+                }
+            }
+            ("(" | ")" | "[" | "]" | ",", _) => {}
+            // A word with a dot is the alias of a table.
+            (".", Some(alias)) => alias.push('.'),
+            ("-", _) => words.push(format!("-{}", tokens.next_if(is_number).map_or("", |number| number.text))),
+            _ => words.push(bare(token)),
+        }
+    }
     words.split(|word| word == "and").map(<[String]>::to_vec).collect()
 }
 
 /// A word without the quotes of a name, a number or a truth value; all but texts in lower case.
-fn bare(word: &str) -> String {
-    match word.strip_prefix('\'').and_then(|word| word.strip_suffix('\'')) {
-        Some(text) if text.parse::<i64>().is_ok() || text == "true" || text == "false" => text.to_owned(),
-        Some(_) => word.to_owned(),
-        None => word.trim_matches('"').to_lowercase(),
+fn bare(token: Token<'_>) -> String {
+    let value = token.value();
+    match token.kind {
+        Kind::Text if value.parse::<i64>().is_ok() || value == "true" || value == "false" => value,
+        Kind::Text => token.text.to_owned(),
+        _ => value.to_lowercase(),
     }
 }
 
 /// True if an index with that condition holds every row of the listing.
-fn is_implied(condition: &str, listing: &BTreeSet<Condition>) -> bool {
+fn is_implied(condition: &str, listing: &BTreeSet<Condition>, engine: Engine) -> bool {
     let equals = |column: &str, value: &str| listing.contains(&[column, "=", value].map(str::to_owned).to_vec());
     let is_among = |condition: &Condition| match words(condition)[..] {
         [column, "=", "any", "array", ref list @ ..] => list.iter().any(|value| equals(column, value)),
         _ => false,
     };
-    conditions(condition).iter().all(|condition| listing.contains(condition) || is_among(condition))
+    conditions(condition, engine).iter().all(|condition| listing.contains(condition) || is_among(condition))
 }
 
 /// What makes an index that leads there and stays small, because finished jobs are not in it.
@@ -256,9 +268,9 @@ mod tests {
         ];
         let listing = "status = 'doing' AND locked_at IS NOT NULL AND n = 1 AND m = -1 AND running = 'true'
             AND \"State\" = 'Run and go'";
-        let listing = conditions(listing).into_iter().collect();
+        let listing = conditions(listing, Engine::Postgres).into_iter().collect();
         for (condition, expected) in cases {
-            assert_eq!(is_implied(condition, &listing), expected, "{condition}");
+            assert_eq!(is_implied(condition, &listing, Engine::Postgres), expected, "{condition}");
         }
     }
 }

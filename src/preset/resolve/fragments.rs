@@ -4,6 +4,7 @@ use super::Binder;
 use crate::preset::SpecError;
 use crate::preset::document::Document;
 use crate::preset::field::{Fragment, Written};
+use crate::preset::lex::tokens;
 use crate::preset::template::{Marker, Piece, Template, is_name};
 
 /// Where a fragment stands, which decides what it may ask for.
@@ -66,8 +67,9 @@ impl Binder<'_> {
 
     /// A table and a column that a statement names there and that it lacks.
     fn lacking(&self, sql: &Template) -> Option<(String, String)> {
-        let (text, tables) = text_and_tables(sql);
-        let mut columns = of_aliases(&text, &tables).chain(of_inserts(&text, &tables));
+        let text = sql.numbered();
+        let words: Vec<&str> = tokens(&text, false).map(|token| token.text).collect();
+        let mut columns = of_aliases(sql, &words).chain(of_inserts(sql, &words));
         columns.find_map(|(table, column)| {
             let live = self.tables.get(table).filter(|live| live.column(column).is_none())?;
             Some((live.name.clone(), column.to_owned()))
@@ -112,89 +114,43 @@ impl Document {
     }
 }
 
-/// Where a table stands in a statement: its logical name, and where the text behind it begins.
-type Place<'t> = (&'t str, usize);
-
-/// The statement's own words, quoted ones left out, and its tables.
-fn text_and_tables(sql: &Template) -> (String, Vec<Place<'_>>) {
-    let (mut text, mut tables, mut is_quoted) = (String::new(), Vec::new(), false);
-    for piece in &sql.0 {
-        match piece {
-            Piece::Name(name) => {
-                text.push_str("{}");
-                tables.push((name.as_str(), text.len()));
-            }
-            Piece::Text(plain) => {
-                for c in plain.chars() {
-                    is_quoted ^= c == '\'';
-                    text.push(if is_quoted || c == '\'' { '\'' } else { c });
-                }
-            }
-            _ => text.push('?'),
-        }
-    }
-    (text, tables)
-}
-
-fn is_part_of_a_name(c: char) -> bool {
-    c.is_alphanumeric() || c == '_' || c == '.'
-}
-
 /// The columns behind aliases of tables.
-fn of_aliases<'t>(text: &'t str, tables: &[Place<'t>]) -> impl Iterator<Item = (&'t str, &'t str)> {
-    let alias = |&(table, at): &Place<'t>| {
-        let mut words = text.get(at..)?.split(|c: char| !is_part_of_a_name(c)).filter(|word| !word.is_empty());
-        let is_next = text.get(at..)?.trim_start().get(..3).is_some_and(|next| next.eq_ignore_ascii_case("as "));
-        words.next()?;
-        words.next().filter(|_| is_next).map(|alias| (alias, table))
+fn of_aliases<'t>(sql: &'t Template, words: &'t [&'t str]) -> impl Iterator<Item = (&'t str, &'t str)> {
+    let alias = |three: &'t [&'t str]| {
+        let [name, between, alias] = three else { return None };
+        Some((*alias, sql.name(name).filter(|_| between.eq_ignore_ascii_case("as"))?))
     };
-    let aliases: Vec<(&str, &str)> = tables.iter().filter_map(alias).collect();
-    let column = move |word: &'t str| {
-        let (alias, column) = word.split_once('.').filter(|(_, column)| is_name(column))?;
-        let (_, table) = aliases.iter().find(|(known, _)| *known == alias)?;
-        Some((*table, column))
+    let aliases: Vec<(&str, &str)> = words.windows(3).filter_map(alias).collect();
+    let column = move |three: &'t [&'t str]| {
+        let [alias, ".", column] = three else { return None };
+        let (_, table) = aliases.iter().find(|(known, _)| known == alias).filter(|_| is_name(column))?;
+        Some((*table, *column))
     };
-    text.split(|c: char| !is_part_of_a_name(c)).filter_map(column)
+    words.windows(3).filter_map(column)
 }
 
 /// The columns that rows are inserted with.
-fn of_inserts<'t>(text: &'t str, tables: &[Place<'t>]) -> Vec<(&'t str, &'t str)> {
-    let list = |&(table, at): &Place<'t>| {
-        let is_insert = text.get(..at)?.trim_end_matches("{}").trim_end().to_uppercase().ends_with("INSERT INTO");
-        let (columns, _) = text.get(at..).filter(|_| is_insert)?.trim_start().strip_prefix('(')?.split_once(')')?;
-        Some(columns.split(',').map(str::trim).filter(|column| is_name(column)).map(move |column| (table, column)))
+fn of_inserts<'t>(sql: &'t Template, words: &'t [&'t str]) -> impl Iterator<Item = (&'t str, &'t str)> {
+    let list = move |(n, four): (usize, &'t [&'t str])| {
+        let [insert, into, name, "("] = four else { return None };
+        let is_insert = insert.eq_ignore_ascii_case("insert") && into.eq_ignore_ascii_case("into");
+        let (table, columns) = (sql.name(name).filter(|_| is_insert)?, words.iter().skip(n + 4));
+        Some(columns.take_while(|word| **word != ")").filter(|word| is_name(word)).map(move |column| (table, *column)))
     };
-    tables.iter().filter_map(list).flatten().collect()
-}
-
-/// The words of a text, each with what is behind it: 1 for a bracket that opens, -1 for one that closes.
-fn words_and_brackets(text: &str) -> impl Iterator<Item = (&str, i32)> {
-    let ends_word = |c: char| c.is_whitespace() || c == '(' || c == ')';
-    text.split_inclusive(ends_word).map(move |word| {
-        let step = i32::from(word.ends_with('(')) - i32::from(word.ends_with(')'));
-        (word.trim_end_matches(ends_word), step)
-    })
+    words.windows(4).enumerate().filter_map(list).flatten()
 }
 
 /// The aliases of a FROM clause in order: `{table} AS alias` with their table, and `) AS alias` of sub-selects without.
 pub(in crate::preset) fn aliases_of(from: &Template) -> Vec<(String, Option<String>)> {
-    let (mut aliases, mut depth, mut table) = (Vec::new(), 0, None);
-    for piece in &from.0 {
-        match piece {
-            Piece::Name(name) => table = Some(name.clone()).filter(|_| depth == 0),
-            Piece::Text(text) => {
-                let mut after_close = false;
-                for (word, step) in words_and_brackets(text) {
-                    let may_be_alias = depth == 0 && (table.is_some() || after_close) && !word.is_empty();
-                    if may_be_alias && !word.eq_ignore_ascii_case("as") {
-                        aliases.push((word.to_owned(), table.take()));
-                        after_close = false;
-                    }
-                    depth += step;
-                    if step < 0 {
-                        after_close = depth == 0;
-                    }
-                }
+    // What an alias may follow: a table, or a bracket.
+    let (mut aliases, mut depth, mut before) = (Vec::new(), 0, None);
+    for token in tokens(&from.numbered(), false) {
+        match (token.text, from.name(token.text)) {
+            ("(", _) => depth += 1,
+            (")", _) => (depth, before) = (depth - 1, before.or((depth == 1).then_some(None))),
+            (_, Some(table)) => before = (depth == 0).then(|| Some(table.to_owned())),
+            (word, None) if depth == 0 && !word.eq_ignore_ascii_case("as") && !word.starts_with('{') => {
+                aliases.extend(before.take().map(|table| (word.to_owned(), table)));
             }
             _ => {}
         }
@@ -206,17 +162,10 @@ pub(in crate::preset) fn aliases_of(from: &Template) -> Vec<(String, Option<Stri
 /// sub-select reads any table.
 pub(super) fn sub_selects_read(from: &Template) -> Option<Vec<&str>> {
     let (mut depth, mut reads, mut names) = (0, false, Vec::new());
-    for piece in &from.0 {
-        match piece {
-            Piece::Name(name) if depth > 0 => names.push(name.as_str()),
-            Piece::Text(text) => {
-                for (word, step) in words_and_brackets(text) {
-                    reads |= depth > 0 && word.eq_ignore_ascii_case("from");
-                    depth += step;
-                }
-            }
-            _ => {}
-        }
+    for token in tokens(&from.numbered(), false) {
+        depth += i32::from(token.text == "(") - i32::from(token.text == ")");
+        reads |= depth > 0 && token.text.eq_ignore_ascii_case("from");
+        names.extend(from.name(token.text).filter(|_| depth > 0));
     }
     (reads || !names.is_empty()).then_some(names)
 }

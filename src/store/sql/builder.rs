@@ -4,9 +4,8 @@ use super::dialect::Dialect;
 use crate::model::{Cell, Engine, FailCode, Key, Timestamp};
 use crate::preset::encoding::Encodings;
 use crate::preset::ident::{literal, qualified, quoted};
-use crate::preset::{
-    Column, Expr, Jobs, JoinOn, Marker, OwnerRowSpec, Piece, StateSource, Table, Template, statement_words,
-};
+use crate::preset::lex::{Kind, lex};
+use crate::preset::{Column, Expr, Jobs, JoinOn, Marker, OwnerRowSpec, Piece, StateSource, Table, Template};
 use std::sync::Arc;
 
 /// A statement, whose clone shares what is large.
@@ -121,7 +120,8 @@ impl<'d> Sql<'d> {
     pub fn table(&mut self, table: &Table) {
         if table.declares_conflict {
             let (before, end) = (self.text.to_ascii_uppercase(), self.text.trim_end().len());
-            match statement_words(&before).as_slice() {
+            let words = lex(&before, true).filter(|token| token.kind != Kind::Space).map(|token| token.text);
+            match words.collect::<Vec<_>>().as_slice() {
                 [.., "INSERT", "INTO"] => self.text.insert_str(end - "INTO".len(), "OR ABORT "),
                 [.., "UPDATE"] => self.text.insert_str(end, " OR ABORT"),
                 _ => {}

@@ -6,8 +6,8 @@ use super::dialect::{Dialect, dialect};
 use super::left::{after, assigned};
 use crate::model::{Cell, Engine, Key};
 use crate::preset::ident::{literal, quoted};
+use crate::preset::lex::lex;
 use crate::preset::{ActionSpec, Jobs};
-use regex_lite::Regex;
 
 /// A unique index of the jobs' table, or of one of its partitions.
 pub struct UniqueKey {
@@ -67,8 +67,8 @@ pub fn unique_key(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, row: 
     let text = |n: usize| row.get(n).filter(|cell| !cell.is_null()).and_then(Cell::to_text);
     let condition = match (text(4), dialect.engine()) {
         (Some(declared), Engine::Sqlite) => {
-            let behind_columns = Regex::new(r"(?is)\)\s*WHERE\b(.*)").ok()?;
-            Some(behind_columns.captures(&declared)?.get(1)?.as_str().to_owned())
+            let condition = lex(&declared, true).skip_while(|token| !token.text.eq_ignore_ascii_case("where")).skip(1);
+            Some(condition.map(|token| token.text).collect())
         }
         (condition, _) => condition,
     };

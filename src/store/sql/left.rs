@@ -6,8 +6,8 @@ use super::builder::{Sql, Statement, Values, column_sql};
 use super::dialect::{Dialect, dialect};
 use crate::model::{Cell, Engine, Key, Timestamp};
 use crate::preset::ident::{literal, quoted};
+use crate::preset::lex::{Kind, tokens};
 use crate::preset::{ActionSpec, Assignment, Column, Jobs, Marker, Piece, StateSource, StepSpec, Template};
-use regex_lite::Regex;
 
 /// 1 where an action, now, would leave a row of the claims elsewhere than it says: in flight, a requeued job not
 /// waiting, another not ended; else 0. `None` where that is not known before: a state column says where the row is, or the action is more
@@ -98,9 +98,8 @@ pub fn led_astray(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, now: 
 /// A FROM item of rows whose columns that a text names hold each of its values in turn.
 fn made_up(jobs: &Jobs, asked: &str) -> String {
     let (mut columns, mut values) = (Vec::new(), Vec::new());
-    let literals = Regex::new(r"'(?:[^']|'')*'").ok();
-    let texts: std::collections::BTreeSet<&str> =
-        literals.iter().flat_map(|literals| literals.find_iter(asked)).map(|found| found.as_str()).collect();
+    let texts = tokens(asked, jobs.queue.engine.quotes_in_brackets()).filter(|token| token.kind == Kind::Text);
+    let texts: std::collections::BTreeSet<&str> = texts.map(|token| token.text).collect();
     for (column, n) in jobs.row.iter().zip(1..) {
         let (type_name, name) = (column.type_name.as_str(), quoted(&column.name));
         let cast = if jobs.queue.engine == Engine::Postgres { format!("::{type_name}") } else { String::new() };

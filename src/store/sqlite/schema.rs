@@ -2,12 +2,11 @@
 
 use super::session::SqliteSession;
 use crate::model::{Cell, Engine};
+use crate::preset::lex::{Kind, lex, tokens};
 use crate::preset::{LiveColumn, LiveIndex, LiveSchema, LiveTable};
 use crate::store::session::Session;
 use crate::store::sql::{Param, Statement, text};
 use crate::store::{StoreError, StoreErrorKind};
-use regex_lite::Regex;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -92,11 +91,8 @@ pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Resu
             let declared = "SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = ?1";
             let declared =
                 ask(session, declared, &text(&index, 0))?.first().map(|row| text(row, 0)).unwrap_or_default();
-            // The condition follows the first WHERE. If a name contains that word, the misread condition serves no
-            // query.
-            let words = declared.to_ascii_uppercase();
-            let condition = words.split_once("WHERE").and_then(|(before, _)| declared.get(before.len() + 5..));
-            let condition = partial.then(|| condition.unwrap_or_default().to_owned());
+            let condition = lex(&declared, true).skip_while(|token| !token.text.eq_ignore_ascii_case("where")).skip(1);
+            let condition = partial.then(|| condition.map(|token| token.text).collect());
             table.indexes.push(LiveIndex { columns, condition });
         }
         tables.push(table);
@@ -172,11 +168,8 @@ fn decides_conflicts(three: &[String]) -> bool {
 
 /// The words of a definition in capitals, without what is quoted or a comment.
 fn words(sql: &str) -> Vec<String> {
-    // A doubled quote inside is two quoted texts in a row here, which comes to the same.
-    const LEFT_OUT: &str = r#"(?s)'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?(?:\*/|$)"#;
-    let bare = Regex::new(LEFT_OUT).map_or(Cow::Borrowed(sql), |left_out| left_out.replace_all(sql, " "));
-    let words = bare.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
-    words.map(str::to_ascii_uppercase).collect()
+    let words = tokens(sql, true).filter(|token| token.kind == Kind::Word);
+    words.map(|token| token.text.to_ascii_uppercase()).collect()
 }
 
 /// The tables as a store's last snapshot saw them, for its writers to compare.

@@ -1,8 +1,8 @@
 use super::database::{Database, Row, now};
 use super::record::{image, key_of};
 use super::row::{Joined, joined};
-use jobdoctor::model::{Cell, Claim, Key, Owner, RowImage, Timestamp, WaitingSide};
-use jobdoctor::preset::{Column, Jobs, LiveSchema, Runs, WaitingSpec};
+use jobdoctor::model::{Cell, Claim, Key, Owner, RowImage, Timestamp};
+use jobdoctor::preset::{Column, Jobs, LiveSchema, Runs};
 use jobdoctor::store::{At, FinishedRun, Found, Holders, Reader, RowCount, Scan, Statement, StoreError, WantedRuns};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
