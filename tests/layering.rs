@@ -189,16 +189,17 @@ fn an_upward_arrow_is_caught() {
     assert!(violations("report", "use crate::output::Job; use crate::model::Timestamp;").is_empty());
 }
 
-/// The most lines and files of each layer, unit tests included. A change that needs more raises the figure and says why.
+/// The most lines and files of each layer, unit tests included. What it has, rounded up to 50: a change that
+/// needs more says in its commit why, and what it removed instead.
 const BUDGETS: [(&str, usize, usize); 8] = [
-    ("cli", 11_450, 71),
-    ("history", 915, 5),
-    ("model", 1_625, 11),
-    ("ops", 12_000, 66),
+    ("cli", 11_350, 71),
+    ("history", 950, 5),
+    ("model", 1_650, 11),
+    ("ops", 12_200, 67),
     ("output", 8_000, 44),
-    ("policy", 4_475, 23),
-    ("preset", 8_200, 36),
-    ("store", 13_300, 68),
+    ("policy", 4_500, 23),
+    ("preset", 8_250, 36),
+    ("store", 13_350, 68),
 ];
 
 /// How a layer of so many lines and files exceeds its budget.

@@ -25,6 +25,7 @@ mod forgotten;
 mod generated;
 mod health;
 mod help;
+mod house;
 mod incident;
 mod indexes;
 mod interrupted;
