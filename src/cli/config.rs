@@ -50,7 +50,7 @@ impl Config {
         let config = Config::parse(&format!("config file {}", path.display()), text)?;
         let holds_password = config.targets.values().filter_map(|target| target.db.as_deref()).any(may_hold_password);
         if holds_password {
-            must_be_private(path)?;
+            require_private(path)?;
         }
         Ok(config)
     }
@@ -112,7 +112,7 @@ fn unreadable(path: &Path) -> String {
 
 /// Refuses a password that other users can read. The rule is libpq's for keys: ours alone; or root's, and then its
 /// group may read.
-fn must_be_private(path: &Path) -> Result<(), CliError> {
+fn require_private(path: &Path) -> Result<(), CliError> {
     let metadata = std::fs::metadata(path).with_context(|| unreadable(path)).or_end(Exit::Config)?;
     let (mode, open) = (metadata.mode() & 0o777, if metadata.uid() == 0 { 0o037 } else { 0o077 });
     if mode & open == 0 {
@@ -209,7 +209,7 @@ fn stranger(place: &Path, metadata: &Metadata) -> anyhow::Result<Option<Stranger
     let (kind, mode) = (metadata.file_type(), metadata.mode());
     let (owner, gid) = (Uid::from_raw(metadata.uid()), Gid::from_raw(metadata.gid()));
     let (who, fix) = if kind.is_char_device() || kind.is_block_device() || kind.is_socket() {
-        // The reader refuses it.
+        // Reading it fails with an error of its own.
         return Ok(None);
     } else if !owner.is_root() && owner != geteuid() {
         let name = User::from_uid(owner)?.map_or_else(|| owner.to_string(), |user| user.name);

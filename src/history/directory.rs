@@ -55,7 +55,7 @@ impl Directory {
         let directory = sys::open(&self.0, flags, Mode::empty());
         let directory = directory.map_err(|error| JournalError::io("open the directory", &self.0, error))?;
         let file = File::from(directory);
-        is_private(&file, &self.0, for_writing)?;
+        require_private(&file, &self.0, for_writing)?;
         Ok(file.into())
     }
 
@@ -98,7 +98,7 @@ impl Directory {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = sys::openat(&directory, name, flags, Mode::RUSR | Mode::WUSR);
         let file = File::from(file.map_err(|error| JournalError::io("open", &path, error))?);
-        is_private(&file, &path, true)?;
+        require_private(&file, &path, true)?;
         Ok((file, path))
     }
 
@@ -119,7 +119,7 @@ impl Directory {
         match sys::openat(&directory, format!("{run_id}.jsonl"), flags, Mode::empty()) {
             Ok(file) => {
                 let file = File::from(file);
-                is_private(&file, &path, access != OFlags::RDONLY)?;
+                require_private(&file, &path, access != OFlags::RDONLY)?;
                 Ok(Some(file))
             }
             Err(rustix::io::Errno::NOENT) => Ok(None),
@@ -144,7 +144,7 @@ impl Directory {
 }
 
 /// Makes sure that no other user could have written it; and for writing, that no other user can read it.
-fn is_private(file: &File, path: &Path, for_writing: bool) -> Result<(), JournalError> {
+fn require_private(file: &File, path: &Path, for_writing: bool) -> Result<(), JournalError> {
     let metadata = file.metadata().map_err(|error| JournalError::io("read", path, error))?;
     let (owner, mode) = (metadata.uid(), metadata.mode() & 0o777);
     let us = rustix::process::geteuid().as_raw();

@@ -3,14 +3,14 @@
 use super::OpsError;
 use super::batches::{BatchRunner, Ended, Planned};
 use super::passes::Bound;
-use super::plan::{Plan, ReadyPlan};
+use super::plan::{Part, Plan, ReadyPlan};
 use super::progress::{UnderWay, Work};
 use super::reclaim::{ApplyOptions, Cause};
 use super::sweep_lock::apply_with_lock;
 use crate::history::Recording;
 use crate::model::{Action, Batch, Cell, End, EvidenceRow, FailCode, Key, Outcome, RowError, Step, Write};
 use crate::output::StepJob;
-use crate::policy::{Delay, Policy};
+use crate::policy::Delay;
 use crate::preset::Jobs;
 use crate::store::{Limits, Store, SweepLock, chance};
 use std::collections::BTreeMap;
@@ -135,8 +135,7 @@ impl Applying<'_> {
     /// Executes the steps of a plan, and returns how many jobs of each part it had no room for.
     fn pass(&mut self, plan: &mut Plan) -> Vec<u64> {
         let mut first = self.runner.begin_pass(plan);
-        let Plan { parts, policy, .. } = plan;
-        for part in &mut *parts {
+        for part in &mut plan.parts {
             // Steps that wait until there is a batch of their kind.
             let mut begun: BTreeMap<BatchKind, Vec<Planned>> = BTreeMap::new();
             let mut steps: Vec<(usize, (Step, StepJob))> = (first..).zip(std::mem::take(&mut part.steps)).collect();
@@ -152,17 +151,18 @@ impl Applying<'_> {
                 if batch.len() >= self.runner.rows()
                     && let Some(batch) = begun.remove(&kind)
                 {
-                    self.batch((&part.jobs, policy), &kind, batch, &[]);
+                    self.batch(part, &kind, batch, &[]);
                 }
             }
-            begun.into_iter().for_each(|(kind, batch)| self.batch((&part.jobs, policy), &kind, batch, &[]));
+            begun.into_iter().for_each(|(kind, batch)| self.batch(part, &kind, batch, &[]));
         }
-        parts.iter().map(|part| part.later).collect()
+        plan.parts.iter().map(|part| part.later).collect()
     }
 
     /// Executes a batch, then fails what a unique key refused to requeue, if that was asked for: `instead` has the
     /// refusals of such a second batch.
-    fn batch(&mut self, (jobs, policy): (&Jobs, &Policy), kind: &BatchKind, batch: Vec<Planned>, instead: &[RowError]) {
+    fn batch(&mut self, part: &Part, kind: &BatchKind, batch: Vec<Planned>, instead: &[RowError]) {
+        let Part { jobs, policy, .. } = part;
         let action = kind.action;
         // Jobs that were waiting get no delay or jitter.
         let waits = if jobs.waited() { Vec::new() } else { self.waits.next(action, batch.len()) };
@@ -201,6 +201,6 @@ impl Applying<'_> {
             batch.push((step, (place, job)));
             instead.push(error);
         }
-        self.batch((jobs, policy), &BatchKind { action: Action::Fail, ..kind.clone() }, batch, &instead);
+        self.batch(part, &BatchKind { action: Action::Fail, ..kind.clone() }, batch, &instead);
     }
 }

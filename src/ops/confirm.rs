@@ -1,6 +1,7 @@
 //! Confirms a plan by a second snapshot: only what is unchanged in both is acted on.
 
 use super::OpsError;
+use super::pass::Pass;
 use super::plan::{Part, Plan, PlanSource, ReadyPlan, SkippedJobs, Spool};
 use super::session::Snapshot;
 use crate::model::{Claim, Key, Step};
@@ -15,64 +16,61 @@ const BLINK: Duration = Duration::from_millis(20);
 /// Changed jobs that one query reads, to report how they changed.
 const LOOKUP: usize = 500;
 
-/// Waits, takes a second snapshot, and keeps of a plan the steps that are equal in both: the same precondition,
-/// evidence row and action. A step that changed in between is skipped. A step of the second snapshot alone is left to
-/// the next run.
-///
-/// The two snapshots are `after` apart by the database's clock. No connection stays open during the wait.
-pub fn confirm(
-    next_snapshot: &dyn Fn() -> Result<Snapshot, OpsError>,
-    limits: &Limits,
-    first: ReadyPlan,
-    asked: &PlanSource,
-    policy: &Policy,
-    after: Duration,
-) -> Result<ReadyPlan, OpsError> {
-    let first = first.into_plan();
-    let (mut snapshot, apart) = second_snapshot(next_snapshot, limits, &first, after)?;
-    let mut second = asked.only(&first).plan(&mut snapshot, policy)?;
-    let before = second.len();
-    for (part, then) in second.parts.iter_mut().zip(first.parts) {
-        let mut changed: BTreeMap<String, (Step, StepJob)> =
-            then.steps.into_iter().map(|(step, job)| (step.key.exact(), (step, job))).collect();
-        part.steps.retain(|(step, _)| {
-            let key = step.key.exact();
-            let is_in_both = changed.get(&key).is_some_and(|(then, _)| then == step);
-            is_in_both && changed.remove(&key).is_some()
-        });
-        part.beyond = then.beyond;
-        add_changed(&mut snapshot, &mut second.skipped, part, changed.into_values().collect(), apart)?;
-    }
-    if second.diagnosed.count > 0 && second.len() != before {
-        // Rare: an evidence row or the action changed, and the claim's own row did not.
-        second.diagnosed = asked.only(&second).plan(&mut snapshot, policy)?.diagnosed;
-    }
-    second.warnings = if second.is_empty() { Vec::new() } else { first.warnings };
-    (second.filter, second.not_found, second.measured) = (first.filter, first.not_found, first.measured);
-    // The pause is for one plan: what it has no room for is left to the next run.
-    second.alone();
-    second.spool = first.spool.map(Spool::emptied);
-    second.confirmed_after = Some(apart);
-    Ok(second.ready(snapshot))
-}
-
-/// The second snapshot, and how long after the first one it is.
-fn second_snapshot(
-    next_snapshot: &dyn Fn() -> Result<Snapshot, OpsError>,
-    limits: &Limits,
-    first: &Plan,
-    after: Duration,
-) -> Result<(Snapshot, Duration), OpsError> {
-    let mut wait = after;
-    loop {
-        sleep(limits, wait)?;
-        let snapshot = next_snapshot()?;
-        let apart = snapshot.now().since(first.store_time);
-        if apart >= after {
-            return Ok((snapshot, apart));
+impl Pass<'_> {
+    /// Waits, takes a second snapshot, and keeps of a plan the steps that are equal in both: the same precondition,
+    /// evidence row and action. A step that changed in between is skipped. A step of the second snapshot alone is left to
+    /// the next run.
+    ///
+    /// The two snapshots are `after` apart by the database's clock. No connection stays open during the wait.
+    pub(super) fn confirm(
+        &self,
+        first: ReadyPlan,
+        asked: &PlanSource,
+        policy: &Policy,
+        after: Duration,
+    ) -> Result<ReadyPlan, OpsError> {
+        let first = first.into_plan();
+        let (mut snapshot, apart) = self.second_snapshot(&first, after)?;
+        let mut second = asked.only(&first).plan(&mut snapshot, policy)?;
+        let before = second.len();
+        for (part, then) in second.parts.iter_mut().zip(first.parts) {
+            let mut changed: BTreeMap<String, (Step, StepJob)> =
+                then.steps.into_iter().map(|(step, job)| (step.key.exact(), (step, job))).collect();
+            part.steps.retain(|(step, _)| {
+                let key = step.key.exact();
+                let is_in_both = changed.get(&key).is_some_and(|(then, _)| then == step);
+                is_in_both && changed.remove(&key).is_some()
+            });
+            part.beyond = then.beyond;
+            add_changed(&mut snapshot, &mut second.skipped, part, changed.into_values().collect(), apart)?;
         }
-        // The database's clock is slower than ours, or was set back.
-        wait = (after - apart).max(BLINK);
+        if second.diagnosed.count > 0 && second.len() != before {
+            // Rare: an evidence row or the action changed, and the claim's own row did not.
+            second.diagnosed = asked.only(&second).plan(&mut snapshot, policy)?.diagnosed;
+        }
+        second.warnings = if second.is_empty() { Vec::new() } else { first.warnings };
+        second.refused_interrupted = second.refused_interrupted.or(first.refused_interrupted);
+        (second.filter, second.not_found, second.measured) = (first.filter, first.not_found, first.measured);
+        // The pause is for one plan: what it has no room for is left to the next run.
+        second.alone();
+        second.spool = first.spool.map(Spool::emptied);
+        second.confirmed_after = Some(apart);
+        Ok(second.ready(snapshot))
+    }
+
+    /// The second snapshot, and how long after the first one it is.
+    fn second_snapshot(&self, first: &Plan, after: Duration) -> Result<(Snapshot, Duration), OpsError> {
+        let mut wait = after;
+        loop {
+            sleep(self.session.limits, wait)?;
+            let snapshot = self.snapshot()?;
+            let apart = snapshot.now().since(first.store_time);
+            if apart >= after {
+                return Ok((snapshot, apart));
+            }
+            // The database's clock is slower than ours, or was set back.
+            wait = (after - apart).max(BLINK);
+        }
     }
 }
 

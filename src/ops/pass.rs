@@ -1,7 +1,6 @@
 //! One pass over a queue: its snapshot, its plan, what confirms it, and its execution with the passes behind it.
 
 use super::OpsError;
-use super::confirm::confirm;
 use super::passes::Bound;
 use super::plan::{Plan, PlanSource, ReadyPlan, Spool};
 use super::progress::Progress;
@@ -66,7 +65,7 @@ impl Pass<'_> {
     fn confirmed_from(&self, source: &PlanSource, plan: ReadyPlan, policy: &Policy) -> Result<ReadyPlan, OpsError> {
         let Some(after) = self.confirm_after.filter(|_| !plan.is_empty()) else { return Ok(plan) };
         (self.on_pause)(&plan, after);
-        confirm(&|| self.snapshot(), self.session.limits, plan, source, policy, after)
+        self.confirm(plan, source, policy, after)
     }
 
     /// Carries the plan out, or only reports it, as the mode says, and goes on with the jobs that it had no room for. An

@@ -99,7 +99,7 @@ impl Selection {
             }
         }
         if !self.hosts.is_empty() {
-            hosts_are_named(jobs)?;
+            require_hosts(jobs)?;
         }
         self.globs_fit(jobs)?;
         if policy.restart.is_none() { thresholds::fit(jobs, policy) } else { Ok(()) }
@@ -150,7 +150,7 @@ impl Selection {
 }
 
 /// Refuses `--host` where owners do not name their host.
-pub(super) fn hosts_are_named(jobs: &Jobs) -> Result<(), OpsError> {
+pub(super) fn require_hosts(jobs: &Jobs) -> Result<(), OpsError> {
     if jobs.owner.host.is_some() {
         return Ok(());
     }

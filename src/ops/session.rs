@@ -123,7 +123,7 @@ impl Session<'_> {
         };
         let jobs = &views.claims;
         if named.is_none() {
-            states_are_known(reader.as_mut(), &live, jobs)?;
+            require_known_states(reader.as_mut(), &live, jobs)?;
         }
         // What is wrong with interrupted jobs otherwise is said where they are asked for.
         if let (true, true, Ok(interrupted)) =
@@ -246,7 +246,7 @@ const MOST_ROWS: u64 = 100_000;
 
 /// Refuses a table that resembles a known one but has states that the preset does not have. An enum of known states
 /// needs no check; else the rows are read, by an index on the state or if they are few.
-fn states_are_known(reader: &mut dyn Reader, live: &LiveSchema, jobs: &Jobs) -> Result<(), OpsError> {
+fn require_known_states(reader: &mut dyn Reader, live: &LiveSchema, jobs: &Jobs) -> Result<(), OpsError> {
     if let (Some((_, column)), Some(table)) = (state_column(live, jobs), jobs.queue.tables.get(&jobs.claim.lock_table))
         && !finds_states(reader, live, jobs)?
     {

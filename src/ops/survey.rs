@@ -15,10 +15,11 @@ use crate::policy::{Counted, Diagnoses, Draft, Flows, Judgement, PlannedActions,
 use crate::preset::{Jobs, What};
 use crate::store::{Detail, Holders, Scan, Wanted};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// What is asked of the jobs of a view.
 pub(super) struct Survey<'a> {
-    pub(super) jobs: &'a Jobs,
+    pub(super) jobs: &'a Arc<Jobs>,
     pub(super) selection: &'a Selection,
     pub(super) policy: &'a Policy,
     pub(super) detail: Detail,
@@ -55,7 +56,7 @@ pub(super) struct Seen<'a> {
 
 impl<'a> Survey<'a> {
     /// Of the jobs that are stuck or unknown, as a list of them needs it.
-    pub(super) fn of(jobs: &'a Jobs, selection: &'a Selection, policy: &'a Policy) -> Survey<'a> {
+    pub(super) fn of(jobs: &'a Arc<Jobs>, selection: &'a Selection, policy: &'a Policy) -> Survey<'a> {
         // An earlier snapshot is compared with the exact values.
         let detail = if policy.earlier.is_some() { Detail::ForAction } else { Detail::ForListing };
         Survey { jobs, selection, policy, detail, with_healthy: false, with_waiting: false, most: None }

@@ -28,7 +28,7 @@ fn entry_fits(jobs: &Jobs, entry: &StateLimit, all: &TooLong) -> Result<(), Spec
         StateSource::Place(_) => Vec::new(),
     };
     if in_flight.contains(state) {
-        fits_in_flight(jobs, entry)?;
+        require_in_flight(jobs, entry)?;
         return ends(jobs, entry, all);
     }
     if waiting.contains(&state.as_str()) {
@@ -36,7 +36,7 @@ fn entry_fits(jobs: &Jobs, entry: &StateLimit, all: &TooLong) -> Result<(), Spec
             let why = format!("jobs in {state} wait without a claim: name the column in `since` that says how long");
             return Err(entry.state.error(why));
         }
-        is_offered(jobs, entry)?;
+        require_offered(jobs, entry)?;
         return ends(jobs, entry, all);
     }
     let known: Vec<&str> = in_flight.iter().map(String::as_str).chain(waiting).collect();
@@ -74,7 +74,7 @@ pub fn unfit(session: &Session<'_>, jobs: &Jobs, too_long: &TooLong) -> Result<V
     Ok(unfit)
 }
 
-fn fits_in_flight(jobs: &Jobs, entry: &StateLimit) -> Result<(), SpecError> {
+fn require_in_flight(jobs: &Jobs, entry: &StateLimit) -> Result<(), SpecError> {
     if let Some(since) = &entry.since {
         let why = format!("jobs in {} are in flight since their claim: leave `since` out", entry.state.text);
         return Err(since.error(why));
@@ -87,14 +87,14 @@ fn fits_in_flight(jobs: &Jobs, entry: &StateLimit) -> Result<(), SpecError> {
     if entry.action == Action::Wake {
         return Err(entry.state.error(format!("a worker holds a job in {}: it cannot be woken", entry.state.text)));
     }
-    is_offered(jobs, entry)
+    require_offered(jobs, entry)
 }
 
 /// Refuses what the preset cannot do to such a job.
-fn is_offered(jobs: &Jobs, entry: &StateLimit) -> Result<(), SpecError> {
+fn require_offered(jobs: &Jobs, entry: &StateLimit) -> Result<(), SpecError> {
     let action = entry.action;
     let (section, actions) =
-        if entry.since.is_some() { ("waiting.action", &jobs.queue.waiting_actions) } else { ("action", &jobs.actions) };
+        if entry.since.is_some() { ("waiting.action", &jobs.queue.waited_actions) } else { ("action", &jobs.actions) };
     if action == Action::Wake && !jobs.queue.notify.is_empty() {
         return Ok(());
     }
@@ -173,7 +173,7 @@ fn ends(jobs: &Jobs, entry: &StateLimit, all: &TooLong) -> Result<(), SpecError>
 
 /// Whether a job that `one` has moved is late by `next` at once.
 fn leads_to(jobs: &Jobs, one: &StateLimit, next: &StateLimit) -> bool {
-    let actions = if one.since.is_some() { &jobs.queue.waiting_actions } else { &jobs.actions };
+    let actions = if one.since.is_some() { &jobs.queue.waited_actions } else { &jobs.actions };
     let Some(moved) = actions.get(&one.action).filter(|_| one.action != Action::Wake) else { return false };
     let Some(since) = since(jobs, next).filter(|_| moved.to.name == next.state.text) else { return false };
     let sets = |step: &StepSpec| match step {

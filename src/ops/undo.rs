@@ -132,7 +132,7 @@ impl<'a> Drafts<'a> {
                 self.skip(job, SkipReason::Unrecorded, finding);
                 continue;
             };
-            self.must_be_written_here(step, &snapshot.jobs)?;
+            self.require_written_here(step, &snapshot.jobs)?;
             match (now.row, now.state) {
                 (RowNow::Untouched, _) => {
                     let job = StepJob::of(&undo, job);
@@ -156,7 +156,7 @@ impl<'a> Drafts<'a> {
     }
 
     /// Refuses a record that names columns which the action does not write: it was altered.
-    fn must_be_written_here(&self, step: &Step<End>, jobs: &Jobs) -> Result<(), OpsError> {
+    fn require_written_here(&self, step: &Step<End>, jobs: &Jobs) -> Result<(), OpsError> {
         let known = jobs.revertible(step.action).unwrap_or_default();
         let mut values = step.stage.row.iter().flat_map(|row| &row.values);
         let is_known = |name: &str| known.iter().any(|column| column.name == name);

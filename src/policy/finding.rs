@@ -80,7 +80,7 @@ pub enum Finding {
     ClaimedLater(Option<Timestamp>, Timestamp),
     LockHeldInSweep,
 
-    // Trouble.
+    // What limits a job whose owner lives.
     NoDeadline,
     DeadlineAhead,
     DeadlinePassed(Duration),

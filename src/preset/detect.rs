@@ -76,7 +76,7 @@ fn fits(preset: &Preset, live: &LiveSchema, place: &Place) -> bool {
     differences(preset, live, place).is_some_and(|(differences, _)| differences.is_empty())
 }
 
-/// The preset's document and the tables it names that are here, whatever the engine.
+/// The preset's document, and which of its tables this database has, on any engine.
 fn found<'a>(preset: &Preset, live: &'a LiveSchema, place: &Place) -> Option<(Document, Tables<'a>)> {
     let document = preset.sketch(preset.engine_or_other(live.engine), &place.options).ok()?;
     let (_, tables) = physical_tables(&document, live, place).ok()?;
@@ -106,7 +106,7 @@ impl Preset {
 
     /// Refuses tables that lack a column which [detect] asks for and the document does not call optional: the preset
     /// fits none of them when it is named either.
-    pub(super) fn columns_are_there(&self, document: &Document, tables: &Tables<'_>) -> Result<(), SpecError> {
+    pub(super) fn require_columns(&self, document: &Document, tables: &Tables<'_>) -> Result<(), SpecError> {
         let is_optional = |either: &Vec<String>| either.iter().any(|name| document.claim.optional.contains(name));
         for wanted in &self.detect.tables {
             let Some(table) = tables.get(&wanted.table).copied().flatten() else { continue };

@@ -169,7 +169,7 @@ pub(super) fn ends_as_interrupted(
         |of: &Jobs| of.queue.tables.get(&of.claim.lock_table).map(|table| (table.schema.clone(), table.name.clone()));
     let (is_own, other) = (table(jobs) == table(interrupted), interrupted.claim.lock_table.as_str());
     let ends = |action: &Action| matches!(action, Action::Fail | Action::Cancel | Action::TimeOut);
-    for (action, moved) in jobs.actions.iter().chain(&jobs.queue.waiting_actions) {
+    for (action, moved) in jobs.actions.iter().chain(&jobs.queue.waited_actions) {
         let touches = |touch, table: &str| {
             let mut written = moved.steps.iter().filter_map(StepSpec::sql);
             written.any(|sql| sql.touches().contains(&(touch, table)))

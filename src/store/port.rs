@@ -286,7 +286,7 @@ pub struct ServerVersion {
 
 impl ServerVersion {
     /// Fails for a server on which nothing is written.
-    pub(super) fn may_be_written(&self) -> Result<(), StoreError> {
+    pub(super) fn require_postgres(&self) -> Result<(), StoreError> {
         if self.is_postgres {
             return Ok(());
         }

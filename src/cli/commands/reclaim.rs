@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         selection.from_list = true;
     }
     selection.with_due = !have_ended && !args.interrupted.interrupted;
-    fits_interrupted(args)?;
+    require_fit_for_interrupted(args)?;
     let mut interrupted = args.interrupted.within();
     let source = match &args.plan.plan {
         Some(path) => {
@@ -95,7 +95,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
 }
 
 /// Refuses options about claims where interrupted jobs are selected: these come back, or stay.
-fn fits_interrupted(args: &Args) -> Result<(), CliError> {
+fn require_fit_for_interrupted(args: &Args) -> Result<(), CliError> {
     let Args { act, plan, .. } = args;
     let of_claims = [
         ("--to", act.to.is_some()),

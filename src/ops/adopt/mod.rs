@@ -85,7 +85,7 @@ pub fn adopt(adoption: &Adoption<'_>) -> Result<Adopt, OpsError> {
             let of_owners =
                 facts.owners.as_ref().is_some_and(|owners| column.trim_start_matches("o.") == owners.heartbeat.name);
             if column != "default" && !of_owners {
-                must_be_there(&subject, key, column)?;
+                require_there(&subject, key, column)?;
             }
         } else if !keys.iter().any(|known| known.key == key) {
             keys.push(draft::answered(key, answer));
@@ -242,13 +242,13 @@ fn answers_fit(subject: &Subject, answers: &Answers) -> Result<(), OpsError> {
             return Err(OpsError::usage(message, "words in capitals stand for what no row shows"));
         }
         match key {
-            "claim.state" | "claim.claimed_at" | "attempts.column" => must_be_there(subject, key, answer)?,
+            "claim.state" | "claim.claimed_at" | "attempts.column" => require_there(subject, key, answer)?,
             "claim.liveness" => {
                 let source = Source::parse(answer).ok_or_else(|| {
                     let message = format!("the answer to claim.liveness: `{answer}` is not a source of life");
                     OpsError::usage(message, "say heartbeat COLUMN 2m, lease COLUMN, age COLUMN 30m, owner 2m, or none")
                 })?;
-                source.column.iter().try_for_each(|column| must_be_there(subject, key, column))?;
+                source.column.iter().try_for_each(|column| require_there(subject, key, column))?;
             }
             "attempts.max" | "attempts.counted"
                 if facts::attempts(subject, answers).is_none() && answers.get("attempts.max") != Some("none") =>
@@ -259,7 +259,7 @@ fn answers_fit(subject: &Subject, answers: &Answers) -> Result<(), OpsError> {
             "action.requeue.clear" | "action.fail.clear" | "action.requeue.stamp" | "action.fail.stamp" => {
                 let (taken, counter) = (subject.key().unwrap_or_default(), facts::attempts(subject, answers));
                 for column in answer.split(',').map(str::trim) {
-                    must_be_there(subject, key, column)?;
+                    require_there(subject, key, column)?;
                     if taken.iter().any(|taken| taken == column)
                         || counter == Some(column)
                         || answers.get("claim.state") == Some(column)
@@ -275,7 +275,7 @@ fn answers_fit(subject: &Subject, answers: &Answers) -> Result<(), OpsError> {
     Ok(())
 }
 
-fn must_be_there(subject: &Subject, key: &str, column: &str) -> Result<(), OpsError> {
+fn require_there(subject: &Subject, key: &str, column: &str) -> Result<(), OpsError> {
     if subject.live.column(column).is_some() || subject.column(column).is_some() {
         return Ok(());
     }

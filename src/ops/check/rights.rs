@@ -100,7 +100,7 @@ fn assignments(moved: &ActionSpec) -> impl Iterator<Item = &Assignment> {
 }
 
 fn written_columns(spec: &Jobs, with_waiting: bool) -> BTreeSet<&str> {
-    let waiting = spec.queue.waiting_actions.values().filter(|_| with_waiting);
+    let waiting = spec.queue.waited_actions.values().filter(|_| with_waiting);
     let all = spec.actions.values().chain(waiting).flat_map(assignments);
     all.map(|assignment| assignment.column.name.as_str()).collect()
 }

@@ -2,11 +2,12 @@
 
 use super::steps::{SkippedJobs, Spool, Tally};
 use super::thresholds_used::ThresholdsUsed;
-use crate::model::{Claim, Step};
+use crate::model::Step;
 use crate::ops::passes::Bound;
 use crate::ops::selection::Selection;
+use crate::ops::survey::Surveyed;
 use crate::output::{First, Job, StepJob, order};
-use crate::policy::{Counted, Draft, Judgement, Policy};
+use crate::policy::{Draft, Policy};
 use crate::preset::{Jobs, SpecError};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -47,16 +48,11 @@ impl Drafts<'_> {
         }
     }
 
-    /// Takes in a draft; true for a step that may be among those of the plan.
-    pub(super) fn add(
-        &mut self,
-        claim: &Claim,
-        (judgement, counted): (&Judgement, Counted),
-        policy: &Policy,
-        draft: Draft,
-    ) -> bool {
+    /// Takes in a job with what is drafted about it; true for a step that may be among those of the plan.
+    pub(super) fn add(&mut self, surveyed: Surveyed<'_>, policy: &Policy) -> bool {
+        let Surveyed { claim, judgement, draft: Some(draft), counted, .. } = surveyed else { return false };
         let (jobs, place) = (self.jobs.clone(), order(judgement.last_seen_at));
-        let job = |step: Option<&Step>| Job { counted, ..Job::of(&jobs, claim, policy, judgement, step) };
+        let job = |step: Option<&Step>| Job { counted, ..Job::of(&jobs, claim, policy, &judgement, step) };
         match draft {
             Draft::Skipped(_) if self.bound.is_confirmed(&jobs, &claim.key) => {}
             Draft::Skipped(why) => self.skipped.add(place, why, || job(None)),
@@ -65,7 +61,7 @@ impl Drafts<'_> {
                     self.astray.get_or_insert_with(|| action.at.error(action.astray(Some(&step.id))));
                 }
                 self.tally.iter_mut().for_each(|tally| tally.add(place, &step));
-                self.thresholds_used.add(claim, judgement);
+                self.thresholds_used.add(claim, &judgement);
                 self.troubled |= !judgement.verdict.is_death();
                 let host = claim.owner.as_ref().and_then(|owner| owner.host.as_ref());
                 self.living_hosts.extend(host.filter(|_| judgement.is_declared_dead).cloned());

@@ -301,12 +301,12 @@ impl Plan {
                 most: asked_for,
                 ..Survey::of(&jobs, selection, &policy)
             };
-            let seen = survey.run(snapshot, &mut |Surveyed { claim, judgement, draft, counted, .. }| {
-                let is_step = draft.is_some_and(|draft| drafts.add(claim, (&judgement, counted), &policy, draft));
-                // Of a later pass nothing is counted but what it does.
+            let seen = survey.run(snapshot, &mut |surveyed| {
+                // The brake is asked once in a run.
                 if is_first {
-                    gauge.note(claim, &judgement, &policy);
+                    gauge.note(surveyed.claim, &surveyed.judgement, &policy);
                 }
+                let is_step = drafts.add(surveyed, &policy);
                 room -= usize::from(is_step && is_any);
                 if room == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             })?;
@@ -390,6 +390,7 @@ fn named(
 ) {
     for (claim, in_flight) in found.iter().filter(|(claim, _)| selection.admits(claim)) {
         let (judgement, draft) = snapshot.drafted(&drafts.jobs, claim, *in_flight, policy);
-        drafts.add(claim, (&judgement, Counted::Alone), policy, last_word(&claim.key, draft));
+        let (draft, counted) = (Some(last_word(&claim.key, draft)), Counted::Alone);
+        drafts.add(Surveyed { claim, judgement, draft, counted, is_selected: true }, policy);
     }
 }

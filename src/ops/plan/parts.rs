@@ -12,10 +12,8 @@ use crate::ops::survey::{Seen, Survey, Surveyed};
 use crate::ops::thresholds::{self, Group};
 use crate::output::advice;
 use crate::policy::Policy;
-use crate::preset::Jobs;
 use crate::store::Detail;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 /// Adds the steps on jobs that are not claims, as the selection asks for them. `--limit` counts claims first.
 pub(super) fn add_others(plan: &mut Plan, snapshot: &mut Snapshot, selection: &Selection) -> Result<(), OpsError> {
@@ -40,7 +38,7 @@ fn add_waited(plan: &mut Plan, snapshot: &mut Snapshot, selection: &Selection) -
         let jobs = snapshot.waited(&waits)?;
         // The operator's policy is about claims.
         let policy = Policy { too_long, ..Policy::default() };
-        let (part, tally, _) = draft_part(plan, snapshot, (&jobs, &policy), selection, &mut |surveyed| {
+        let (part, tally, _) = draft_part(plan, snapshot, Survey::of(&jobs, selection, &policy), &mut |surveyed| {
             let is_here = policy.too_long.limit(surveyed.claim).is_some_and(|entry| numbers.contains(&entry.number));
             let is_step = surveyed.draft.as_ref().is_some_and(|draft| draft.step().is_some());
             is_here && (!is_step || seen.insert(surveyed.claim.key.exact()))
@@ -58,7 +56,7 @@ fn add_interrupted(plan: &mut Plan, snapshot: &mut Snapshot, selection: &Selecti
     let jobs = snapshot.views.interrupted.clone()?;
     let policy = plan.policy.clone().on_interrupted(also.within);
     let spooled = plan.spooled();
-    let (part, tally, mut seen) = draft_part(plan, snapshot, (&jobs, &policy), selection, &mut |_| true)?;
+    let (part, tally, mut seen) = draft_part(plan, snapshot, Survey::of(&jobs, selection, &policy), &mut |_| true)?;
     let is_first = selection.bound.passes == 0;
     // All of them, and not those for which this pass has room; a later pass brings back none that the first held back.
     let interrupted = compared(snapshot, &jobs, seen.claims(), also.within)?;
@@ -80,10 +78,10 @@ fn add_interrupted(plan: &mut Plan, snapshot: &mut Snapshot, selection: &Selecti
 fn draft_part<'a>(
     plan: &mut Plan,
     snapshot: &mut Snapshot,
-    (jobs, policy): (&'a Arc<Jobs>, &'a Policy),
-    selection: &'a Selection,
+    survey: Survey<'a>,
     is_due: &mut dyn FnMut(&Surveyed<'_>) -> bool,
 ) -> Result<(Part, Tally, Seen<'a>), OpsError> {
+    let Survey { jobs, selection, policy, .. } = survey;
     let of_limit = selection.limit.map_or(u64::MAX, |limit| (limit as u64).saturating_sub(plan.total()));
     let room = selection.bound.left(plan.parts.len()).map_or(of_limit, |left| of_limit.min(left));
     let most = STEPS.saturating_sub(plan.len()).min(usize::try_from(room).unwrap_or(usize::MAX));
@@ -92,12 +90,9 @@ fn draft_part<'a>(
     let mut drafts = Drafts::on(jobs, most, &limited);
     let spooled = plan.spooled();
     drafts.spool = plan.spool.take();
-    let survey = Survey { detail: Detail::ForAction, ..Survey::of(jobs, selection, policy) };
-    let seen = survey.run(snapshot, &mut |surveyed| {
-        if is_due(&surveyed)
-            && let Surveyed { claim, judgement, draft: Some(draft), counted, .. } = surveyed
-        {
-            drafts.add(claim, (&judgement, counted), policy, draft);
+    let seen = Survey { detail: Detail::ForAction, ..survey }.run(snapshot, &mut |surveyed| {
+        if is_due(&surveyed) {
+            drafts.add(surveyed, policy);
         }
         ControlFlow::Continue(())
     })?;

@@ -3,7 +3,7 @@
 
 use crate::model::Action;
 use crate::ops::OpsError;
-use crate::ops::selection::hosts_are_named;
+use crate::ops::selection::require_hosts;
 use crate::ops::session::Snapshot;
 use crate::ops::sweep_lock::ignored_ledger;
 use crate::output::Request;
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Refuses an action that the preset does not have, and tables on which no statement does just what it says.
-fn action_is_offered(jobs: &Jobs, policy: &Policy) -> Result<(), OpsError> {
+fn require_offered_action(jobs: &Jobs, policy: &Policy) -> Result<(), OpsError> {
     require_writable(jobs)?;
     let is_offered = |action| jobs.actions.get(&action).is_some_and(|action| action.refused.is_none());
     let asked = match policy.to {
@@ -56,7 +56,7 @@ fn can_return_later(jobs: &Jobs, later: &Delay) -> Result<Option<ActionSpec>, Op
 }
 
 /// Refuses a stall budget where nothing counts stalls: it would never be spent.
-fn must_be_counted(snapshot: &Snapshot, max_stalls: Option<u32>) -> Result<(), OpsError> {
+fn require_counted_losses(snapshot: &Snapshot, max_stalls: Option<u32>) -> Result<(), OpsError> {
     match (max_stalls, ignored_ledger(snapshot)) {
         (Some(_), Some(error)) if snapshot.jobs.attempts.stalls.is_none() => Err(error.into()),
         (Some(_), _) if !snapshot.counts_stalls(&snapshot.jobs) => {
@@ -69,22 +69,23 @@ fn must_be_counted(snapshot: &Snapshot, max_stalls: Option<u32>) -> Result<(), O
 /// Refuses a plan that these jobs cannot serve, whatever is selected.
 pub(super) fn require_sound_scope(snapshot: &mut Snapshot, policy: &Policy) -> Result<(), OpsError> {
     if let Some(restart) = &policy.restart {
-        scope_is_sound(snapshot, &restart.scope)?;
-        claims_have_times(&snapshot.jobs, restart)?;
+        require_sound_restart(snapshot, &restart.scope)?;
+        require_claim_times(&snapshot.jobs, restart)?;
     }
-    action_is_offered(&snapshot.jobs, policy)?;
-    must_be_counted(snapshot, policy.max_stalls)
+    require_offered_action(&snapshot.jobs, policy)?;
+    require_counted_losses(snapshot, policy.max_stalls)
 }
 
-/// What the target asks of every run and this queue cannot do: it would refuse each. With the finding's id.
+/// The settings of the target that this queue cannot serve, so that every run would be refused; each under the id that
+/// `check` gives the finding.
 pub fn unfit_for_target(snapshot: &Snapshot, max_stalls: Option<u32>, delay: &Delay) -> Vec<(&'static str, String)> {
-    let budget = must_be_counted(snapshot, max_stalls).err().map(|error| ("max_stalls", error.to_string()));
+    let budget = require_counted_losses(snapshot, max_stalls).err().map(|error| ("max_stalls", error.to_string()));
     let delay = can_return_later(&snapshot.jobs, delay).err().map(|error| ("delay", error.to_string()));
     budget.into_iter().chain(delay).collect()
 }
 
 /// Refuses an instant to compare claim times with, where claims have none.
-fn claims_have_times(jobs: &Jobs, restart: &Restart) -> Result<(), OpsError> {
+fn require_claim_times(jobs: &Jobs, restart: &Restart) -> Result<(), OpsError> {
     if restart.before.is_none() || jobs.claim.claimed_at.is_some() {
         return Ok(());
     }
@@ -92,12 +93,12 @@ fn claims_have_times(jobs: &Jobs, restart: &Restart) -> Result<(), OpsError> {
 }
 
 /// Refuses a scope that this queue cannot serve, or that probably matches more than it is meant to.
-fn scope_is_sound(snapshot: &mut Snapshot, scope: &RestartScope) -> Result<(), OpsError> {
+fn require_sound_restart(snapshot: &mut Snapshot, scope: &RestartScope) -> Result<(), OpsError> {
     match scope {
         RestartScope::AllOwners => Ok(()),
         RestartScope::Hosts(hosts) => {
-            hosts_are_named(&snapshot.jobs)?;
-            hosts_are_told_apart(&snapshot.jobs, hosts)
+            require_hosts(&snapshot.jobs)?;
+            require_distinct_hosts(&snapshot.jobs, hosts)
         }
         RestartScope::NotListed(_) => Ok(()),
         RestartScope::Owners(_) if snapshot.jobs.owner.id.is_none() => {
@@ -137,7 +138,7 @@ fn scope_is_sound(snapshot: &mut Snapshot, scope: &RestartScope) -> Result<(), O
 }
 
 /// Refuses a host whose name its owners cut: owners on another host with the same beginning would be declared dead too.
-fn hosts_are_told_apart(jobs: &Jobs, hosts: &[String]) -> Result<(), OpsError> {
+fn require_distinct_hosts(jobs: &Jobs, hosts: &[String]) -> Result<(), OpsError> {
     let spelling = jobs.owner.host_spelling;
     match hosts.iter().find(|host| spelling.cuts(host)) {
         None => Ok(()),

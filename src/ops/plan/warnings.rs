@@ -177,7 +177,7 @@ pub(in crate::ops) fn cascades<'a>(
 
 /// What an action changes; the tables by their logical names.
 fn changes_of(jobs: &Jobs, action: Action, of_both: bool) -> impl Iterator<Item = Change> {
-    let waiting = Some(&jobs.queue.waiting_actions).filter(|_| of_both);
+    let waiting = Some(&jobs.queue.waited_actions).filter(|_| of_both);
     let of_all = std::iter::once(&jobs.actions).chain(waiting).filter_map(move |actions| actions.get(&action));
     of_all.flat_map(|action| &action.steps).flat_map(|step| match step {
         StepSpec::Update(assignments) => {
@@ -195,7 +195,7 @@ fn changes_of(jobs: &Jobs, action: Action, of_both: bool) -> impl Iterator<Item 
 /// Steps that are asked about in one statement.
 const CHUNK: usize = 1000;
 
-/// Adds to each requeue the refusal that awaits it, where the row that holds its key is seen; and the warnings about
+/// Adds the expected refusal to each requeue whose key another row is seen to hold; gives the warnings about
 /// these.
 pub(super) fn forecast(snapshot: &mut Snapshot, policy: &Policy, part: &mut Part) -> Result<Vec<String>, OpsError> {
     let jobs = &part.jobs;

@@ -14,7 +14,7 @@ pub struct ActionSpec {
     pub to: StateValue,
     pub attempts: AttemptsChange,
     pub steps: Vec<StepSpec>,
-    /// Why it is never done, if so.
+    /// The reason why jobdoctor refuses it, if it does.
     pub refused: Option<String>,
     /// True if the row must be locked as for a delete: the action deletes rows, or changes a unique or partition
     /// column.
@@ -104,8 +104,8 @@ impl Jobs {
     /// The columns that an undo of that action may restore: those that it assigns to claims, to jobs that wait, or to
     /// interrupted ones, with a delay too; `None` where none of it can be undone.
     pub fn revertible(&self, action: Action) -> Option<Vec<&Column>> {
-        let Queue { waiting_actions, retry, .. } = &*self.queue;
-        let of_both = [&self.actions, waiting_actions].into_iter().filter_map(|actions| actions.get(&action));
+        let Queue { waited_actions, retry, .. } = &*self.queue;
+        let of_both = [&self.actions, waited_actions].into_iter().filter_map(|actions| actions.get(&action));
         let of_all = of_both.chain(retry.as_ref().filter(|_| action == Action::Requeue));
         let delayed = of_all.flat_map(|action| std::iter::once(action).chain(action.delayed.as_deref()));
         let written: Vec<Vec<&Column>> = delayed.filter_map(|action| self.written_by(action)).collect();

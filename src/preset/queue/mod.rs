@@ -38,7 +38,7 @@ pub struct Queue {
     pub tables: BTreeMap<String, Table>,
     pub states: States,
     /// What is done to jobs that waited too long.
-    pub waiting_actions: BTreeMap<Action, ActionSpec>,
+    pub waited_actions: BTreeMap<Action, ActionSpec>,
     /// How an interrupted job comes back that is a row of the claims' own table.
     pub retry: Option<ActionSpec>,
     /// The tables that only say what waits, by their logical names.

@@ -37,7 +37,7 @@ impl Binder<'_> {
                 live.name
             ));
         }
-        let steps = actions.values().chain(queue.waiting_actions.values()).flat_map(|action| &action.steps);
+        let steps = actions.values().chain(queue.waited_actions.values()).flat_map(|action| &action.steps);
         let wakes = queue.notify.iter().map(|notify| &notify.sql);
         let touches = steps.filter_map(StepSpec::sql).chain(wakes).flat_map(Template::touches);
         let written =
@@ -84,7 +84,7 @@ impl Binder<'_> {
         for step in &doc.steps {
             if let (Some(Fragment { written, sql }), Some(rows)) = (&step.sql, step.rows) {
                 let sql = self.expand(written, sql, Within::Step)?;
-                self.columns_are_there(written, &sql)?;
+                self.require_columns(written, &sql)?;
                 // Whatever it does to the locked row, the stronger lock is enough.
                 locks_for_update = true;
                 let encodings = self.now_encodings(written, &sql)?;
@@ -193,7 +193,7 @@ impl Binder<'_> {
         if self.live.engine.has_schemas() {
             // Of a column that is not there, Postgres would make a call of a function by that name.
             let table = [Piece::Name(self.lock_table.clone()), Piece::Text(format!(" AS {} ", self.lock))];
-            self.columns_are_there(written, &Template(table.into_iter().chain(value.0.clone()).collect()))?;
+            self.require_columns(written, &Template(table.into_iter().chain(value.0.clone()).collect()))?;
         }
         let timed = value.markers().any(|marker| matches!(marker, Marker::Now(None) | Marker::RunAt(None)));
         let encodings = if timed { Some(self.encodings(written, &bound)?) } else { None };

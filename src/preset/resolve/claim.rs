@@ -22,7 +22,7 @@ impl Binder<'_> {
                 None => {
                     let column = self.column(state, &self.lock)?;
                     let column = column.ok_or_else(|| state.error("the state column cannot be optional"))?;
-                    self.holds_the_states(state, &column)?;
+                    self.require_states(state, &column)?;
                     StateSource::Column(column)
                 }
             },
@@ -76,7 +76,7 @@ impl Binder<'_> {
     }
 
     /// Refuses a type that cannot hold a state in flight: no comparison with such a state is valid.
-    fn holds_the_states(&self, written: &Written, column: &Column) -> Result<(), SpecError> {
+    fn require_states(&self, written: &Written, column: &Column) -> Result<(), SpecError> {
         let live = self.table_of(&column.alias).and_then(|table| table.column(&column.name));
         match live.and_then(|live| self.live.type_without(live, &self.view.states)) {
             Some(type_name) => Err(written.error(format!("`{}` is {type_name}", column.name))),

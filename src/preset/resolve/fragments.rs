@@ -58,7 +58,7 @@ impl Binder<'_> {
     }
 
     /// Refuses a statement that names a column which its table does not have. Its fragments must have been put in.
-    pub(super) fn columns_are_there(&self, written: &Written, sql: &Template) -> Result<(), SpecError> {
+    pub(super) fn require_columns(&self, written: &Written, sql: &Template) -> Result<(), SpecError> {
         match self.lacking(sql) {
             Some((table, column)) => Err(written.error(format!("table {table} has no column `{column}`"))),
             None => Ok(()),

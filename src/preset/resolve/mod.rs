@@ -103,9 +103,9 @@ impl Resolving<'_> {
         let mut claims = binder.bind(&queue, What::InFlight)?;
         let mut waiting = binder.waiting(&queue, &claims).map(Arc::new);
         if preset.says_all_itself() {
-            claims.needs_what_waits(&mut waiting)?;
+            claims.require_what_waits(&mut waiting)?;
         }
-        preset.columns_are_there(&document, &tables)?;
+        preset.require_columns(&document, &tables)?;
         let placed = |found: Result<Jobs, SpecError>| found.map(Arc::new).map_err(|error| preset.placed(error));
         let waited = self.waits.iter().map(|waits| (waits.clone(), placed(binder.waited(&queue, waits))));
         Ok(Views {
@@ -140,7 +140,7 @@ impl Views {
 
 impl Jobs {
     /// Of a mapping: without a state column, nothing but its own condition says which rows wait.
-    fn needs_what_waits(&mut self, waiting: &mut Result<Arc<WaitingSpec>, String>) -> Result<(), SpecError> {
+    fn require_what_waits(&mut self, waiting: &mut Result<Arc<WaitingSpec>, String>) -> Result<(), SpecError> {
         if matches!(self.claim.state, StateSource::Column(_)) || self.conditions.waiting.is_some() {
             return Ok(());
         }
@@ -270,7 +270,7 @@ impl<'a> Binder<'a> {
             schema: self.schema.clone(),
             tables: self.tables.iter().map(|(logical, table)| (logical.clone(), table.place())).collect(),
             states: document.states.clone(),
-            waiting_actions: self.actions(&document.waiting.actions, &claim, &attempts)?,
+            waited_actions: self.actions(&document.waiting.actions, &claim, &attempts)?,
             retry: retry.and_then(|mut retry| retry.remove(&Action::Requeue)),
             beside: self.beside(),
             checks: self.checks()?,

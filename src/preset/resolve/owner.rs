@@ -189,7 +189,7 @@ impl Binder<'_> {
         let place = &self.view.claim.from.written;
         let mut unlocked = None;
         if let (Some(table), Some(live)) = (&self.view.owner.table, self.table_of("o")) {
-            is_current(table, live)?;
+            require_current(table, live)?;
             unlocked = match self.view.owner.rows {
                 OwnerRows::Newest => Some(format!("the newest row of table {}", live.name)),
                 OwnerRows::One => live.is_view.then(|| format!("view {}", live.name)),
@@ -215,7 +215,7 @@ impl Binder<'_> {
                     None => continue,
                 },
             };
-            read.into_iter().try_for_each(|live| is_current(place, live))?;
+            read.into_iter().try_for_each(|live| require_current(place, live))?;
             unlocked.get_or_insert_with(|| format!("{}.{}", column.alias, column.name));
         }
         Ok(unlocked.filter(|_| !self.live.engine.has_one_writer()))
@@ -230,7 +230,7 @@ impl Binder<'_> {
 }
 
 /// Refuses a materialized view where signs of life are read.
-fn is_current(written: &Written, live: &LiveTable) -> Result<(), SpecError> {
+fn require_current(written: &Written, live: &LiveTable) -> Result<(), SpecError> {
     if !live.is_materialized {
         return Ok(());
     }

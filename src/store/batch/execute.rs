@@ -67,12 +67,12 @@ pub(super) fn act_on<S: Session>(
     };
     let (mut acted, looked) = session.act(acts, look, context.again).map_err(|error| placed(error, moved))?;
     for (acted, (rows, each)) in acted.iter().zip(fits) {
-        must_fit(acted.touched, rows, each)?;
+        require_rows(acted.touched, rows, each)?;
     }
     let Some(Answered { rows: mut looked, .. }) = looked else { return Ok(BTreeMap::new()) };
     let first = looked.first().map(Vec::as_slice);
     let Some(columns) = context.recorded else {
-        return nothing_is_left(first, &moved.to.name, keys.len()).map(|()| BTreeMap::new());
+        return require_nothing_left(first, &moved.to.name, keys.len()).map(|()| BTreeMap::new());
     };
     if returning.is_none() {
         return effect(jobs, moved, columns, &mut looked, keys.len());
@@ -129,11 +129,11 @@ fn effect(
     // A requeued row that is gone waits nowhere.
     let gone = if moved.requeues { each as i64 - found_rows as i64 } else { 0 };
     let counts = [Cell::Integer(in_flight), Cell::Integer(elsewhere + gone)];
-    nothing_is_left(Some(&counts), &moved.to.name, each).map(|()| found)
+    require_nothing_left(Some(&counts), &moved.to.name, each).map(|()| found)
 }
 
 /// Fails if rows are not in the state that is about to be reported; `counts` is the row of [`sql::left_behind`].
-fn nothing_is_left(counts: Option<&[Cell]>, state: &str, each: usize) -> Result<(), StoreError> {
+fn require_nothing_left(counts: Option<&[Cell]>, state: &str, each: usize) -> Result<(), StoreError> {
     let message = match counts {
         Some([Cell::Integer(0), Cell::Integer(0)]) => return Ok(()),
         Some([Cell::Integer(0), elsewhere]) => format!(
@@ -158,7 +158,7 @@ fn placed(error: StoreError, moved: &ActionSpec) -> StoreError {
 }
 
 /// Fails if a statement on so many keys touched another number of rows than it must.
-fn must_fit(touched: u64, rows: Rows, each: u64) -> Result<(), StoreError> {
+fn require_rows(touched: u64, rows: Rows, each: u64) -> Result<(), StoreError> {
     let fits = match rows {
         Rows::Each => touched == each,
         Rows::AtMostEach => touched <= each,
@@ -259,7 +259,7 @@ pub(super) fn set_back<S: Session>(
     }
     let (restores, each): (Vec<_>, Vec<_>) = sql::restores(jobs, session.dialect(), columns, &rows).into_iter().unzip();
     let (restored, _) = session.act(restores, None, again)?;
-    restored.iter().zip(each).try_for_each(|(restored, each)| must_fit(restored.touched, Rows::Each, each))?;
+    restored.iter().zip(each).try_for_each(|(restored, each)| require_rows(restored.touched, Rows::Each, each))?;
     let keys: Vec<&Key> = rows.iter().map(|(_, key, _)| *key).collect();
     let now = images(session, jobs, columns, &keys, None)?;
     let is_restored = |(n, (_, _, row)): (usize, &(usize, &Key, &RowChange))| {

@@ -186,7 +186,7 @@ impl PostgresSession {
         self.timeline.get_or_insert_with(|| timeline.unwrap_or_default());
         let begun = begun.map_err(|error| self.error(&error))?;
         self.now = Some(self.remember(begun, Some(&schema))?.0);
-        self.server_version.may_be_written()?;
+        self.server_version.require_postgres()?;
         worked.map_err(|error| self.error(&error))
     }
 

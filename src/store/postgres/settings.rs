@@ -58,7 +58,7 @@ pub(super) const PROCESS: (usize, usize) = (3, 1);
 pub(super) const BEGAN: (usize, usize) = (3, 2);
 
 impl PostgresSession {
-    /// What begins a transaction in that mode, makes its settings, reads its clock and runs further statements, all in
+    /// The text that begins a transaction in that mode, sets it up, reads its clock and runs further statements, all in
     /// one round trip. [`PostgresSession::remember`] reads the answers.
     ///
     /// The search path holds the system's names only: a role that may create objects in another schema could otherwise

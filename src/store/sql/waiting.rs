@@ -95,7 +95,7 @@ fn rows_due(sql: &mut Sql<'static>, due: &DueSpec, now: Timestamp) {
         if due.at_may_be_null {
             sql.push(&format!(" OR {column} IS NULL"));
         }
-        // On SQLite what is no number comes behind all numbers. It is due, at a time that cannot be read.
+        // SQLite sorts texts behind numbers. A job with a text there is due, at a time that cannot be read.
         if sql.dialect.engine() == Engine::Sqlite && !at.encodings.is_text() {
             sql.push(&format!(" OR {column} >= ''"));
         }

@@ -1,6 +1,6 @@
 //! Units of a host like this one: for systemd and cron.
 
-use super::{Sweep, SweepArgs, accepted, must_be_printable};
+use super::{Sweep, SweepArgs, accepted, require_printable};
 use crate::cli::atomic_file::{AtomicFile, FileKind};
 use crate::cli::next_command;
 use crate::cli::{CliError, Context, Exit, OrEnd};
@@ -48,7 +48,7 @@ impl Sweep {
             let absolute = std::path::absolute(path).unwrap_or_else(|_| path.clone());
             words.extend(["--config".to_owned(), absolute.display().to_string()]);
         }
-        must_be_printable(&words)?;
+        require_printable(&words)?;
         Ok(words)
     }
 
@@ -160,7 +160,7 @@ fn database_directory(address: &Address) -> Result<String, CliError> {
     let Address::Sqlite { path, .. } = address else { return Ok(String::new()) };
     let directory = path.parent().unwrap_or(Path::new("/")).display().to_string();
     let line = format!("ReadWritePaths={}\n", quoted(&directory));
-    must_be_printable(&[directory])?;
+    require_printable(&[directory])?;
     Ok(line)
 }
 

@@ -1,4 +1,4 @@
-use super::{Sweep, SweepArgs, must_be_printable};
+use super::{Sweep, SweepArgs, require_printable};
 use crate::cli::{CliError, Context, Exit};
 use clap::builder::NonEmptyStringValueParser;
 use serde_json::json;
@@ -46,8 +46,8 @@ const LIST: &str = "kubectl get pods --selector \"$1\" \
 /// A ConfigMap with the target, and a CronJob or the part of a pod that has the init container.
 pub(super) fn text(args: &Args, sweep: &Sweep, context: &Context) -> Result<String, CliError> {
     let words = [vec![args.program.clone()], sweep.words.clone()].concat();
-    must_be_printable(&words)?;
-    must_be_printable(std::slice::from_ref(&args.image))?;
+    require_printable(&words)?;
+    require_printable(std::slice::from_ref(&args.image))?;
     let words = words.iter().map(|word| literal(word));
     let restart: &[&str] = match (args.restart, &args.live_pods) {
         (true, _) => &["--restart", "--host", "$(POD_NAME)", "--best-effort"],
@@ -89,7 +89,7 @@ pub(super) fn text(args: &Args, sweep: &Sweep, context: &Context) -> Result<Stri
 /// The init container that lists the live pods for the sweep; empty where none is asked for.
 fn list_of_live_pods(args: &Args) -> Result<String, CliError> {
     let (Some(selector), Some(image)) = (&args.live_pods, &args.kubectl_image) else { return Ok(String::new()) };
-    must_be_printable(&[selector.clone(), image.clone()])?;
+    require_printable(&[selector.clone(), image.clone()])?;
     let command = json!(["sh", "-c", LIST, "sh", literal(selector)]);
     Ok(format!(include_str!("templates/list.yaml"), image = json!(image), command = command))
 }
@@ -113,6 +113,6 @@ fn config_without_database(text: Option<&String>, target: &str) -> Result<String
     }
     let text = toml::to_string(&file).map_err(|_| unreadable())?;
     let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    must_be_printable(&lines)?;
+    require_printable(&lines)?;
     Ok(lines.join("\n    "))
 }

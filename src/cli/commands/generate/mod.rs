@@ -162,7 +162,7 @@ impl Every {
 }
 
 /// Refuses a character that ends a line, which not every format can quote, and what looks like a password.
-fn must_be_printable(texts: &[String]) -> Result<(), CliError> {
+fn require_printable(texts: &[String]) -> Result<(), CliError> {
     let ends_line = |c: char| c != '\t' && c.is_control() || "\u{2028}\u{2029}".contains(c);
     if let Some(text) = texts.iter().find(|text| text.contains(ends_line)) {
         let message = format!("a unit cannot hold a control character: \"{}\"", masked(text).escape_debug());

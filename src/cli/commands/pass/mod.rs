@@ -145,12 +145,13 @@ impl<'a> Pass<'a> {
         if !matches!(self.source, PlanSource::Run(..)) {
             self.add_caveats(&mut snapshot, (policy, list), &mut plan)?;
         }
+        let mut plan = pass.confirmed(plan, snapshot, policy)?;
         if let Some(why) = plan.refused_interrupted.take() {
             // A plan that is shown prints its own warnings.
             self.options.act.apply.then(|| self.context.ui.warn(&why));
             plan.warn(why);
         }
-        Ok(pass.confirmed(plan, snapshot, policy)?)
+        Ok(plan)
     }
 
     /// Adds to the plan what its rows do not say. A filter without a match is searched for where someone would read of
