@@ -235,8 +235,8 @@ const OF_INTERRUPTED: [Mutant; 13] = [
     (
         "a sweep fails them",
         "ops/plan/parts.rs",
-        "(&selection.with_interrupted, plan.policy.to)",
-        "(&selection.with_interrupted, plan.policy.to.filter(|_| false))",
+        "(selection.with_interrupted, plan.policy.to)",
+        "(selection.with_interrupted, plan.policy.to.filter(|_| false))",
     ),
     (
         "a loss is not counted",

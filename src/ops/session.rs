@@ -96,6 +96,13 @@ impl Snapshot {
     }
 }
 
+impl<'a> Session<'a> {
+    /// Of a queue that is detected in a database that no target names.
+    pub fn of(store: &'a dyn Store, catalog: &'a Catalog, place: &'a Place, limits: &'a Limits) -> Session<'a> {
+        Session { store, catalog, preset: None, place, limits, target: None, waits: Vec::new() }
+    }
+}
+
 impl Session<'_> {
     /// Begins a snapshot of the interrupted jobs. Its target is that of the queue.
     pub fn snapshot_of_interrupted(&self) -> Result<Snapshot, OpsError> {

@@ -23,7 +23,7 @@ pub(super) struct Survey<'a> {
     pub(super) selection: &'a Selection,
     pub(super) policy: &'a Policy,
     pub(super) detail: Detail,
-    /// True if the healthy ones are handed over too.
+    /// True if all are handed over, healthy ones too, only judged: nothing is drafted, and no cause counted.
     pub(super) with_healthy: bool,
     /// True if the waiting side is read with them.
     pub(super) with_waiting: bool,
@@ -35,7 +35,7 @@ pub(super) struct Survey<'a> {
 pub(super) struct Surveyed<'a> {
     pub(super) claim: &'a Claim,
     pub(super) judgement: Judgement,
-    /// What would be done to it; `None` for one that is healthy, or not selected.
+    /// What would be done to it; `None` for one that is not selected, or only judged.
     pub(super) draft: Option<Draft>,
     /// Where its cause counts it.
     pub(super) counted: Counted,
@@ -74,26 +74,23 @@ impl<'a> Survey<'a> {
         let under_way = UnderWay::begin(&*progress, Work::Reading);
         let (mut causes, mut stuck, mut side) = (Diagnoses::new(jobs), StuckByQueue::new(), WaitingSide::default());
         // Named jobs alone tell nothing about their owners' other jobs.
-        let counts = !(jobs.waited() || selection.is_by_name());
+        let counts = !(self.with_healthy || jobs.waited() || selection.is_by_name());
         let mut consider = |claim: &Claim| {
             under_way.one();
             let judgement = judge(jobs, claim, policy, now);
-            let is_healthy = judgement.verdict == Verdict::Healthy;
-            if is_healthy && !self.with_healthy {
+            if judgement.verdict == Verdict::Healthy && !self.with_healthy {
                 return ControlFlow::Continue(());
             }
             let is_selected = selection.admits(claim);
-            let (mut drafted, mut counted) = (None, Counted::Alone);
-            if !is_healthy {
-                waiting::count(&mut stuck, claim, &judgement);
-                drafted = is_selected.then(|| draft(jobs, claim, &judgement, policy));
-                let action = drafted.as_ref().and_then(Draft::step).map(|step| step.action);
+            waiting::count(&mut stuck, claim, &judgement);
+            let draft = (is_selected && !self.with_healthy).then(|| draft(jobs, claim, &judgement, policy));
+            let mut counted = Counted::Alone;
+            if counts {
+                let action = draft.as_ref().and_then(Draft::step).map(|step| step.action);
                 let would = if is_selected { PlannedActions::of(action) } else { PlannedActions::default() };
-                if counts {
-                    counted = causes.add(claim, &judgement, is_selected, would);
-                }
+                counted = causes.add(claim, &judgement, is_selected, would);
             }
-            each(Surveyed { claim, judgement, draft: drafted, counted, is_selected })
+            each(Surveyed { claim, judgement, draft, counted, is_selected })
         };
         let (mut not_found, mut holders) = (Vec::new(), None);
         if selection.is_by_name() {

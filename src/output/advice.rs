@@ -160,7 +160,7 @@ pub fn unstorable_reason(error: &str) -> (String, &'static str) {
     (message, "word it in characters that the encoding of the database has")
 }
 
-/// Why a sweep that is told an action leaves interrupted jobs alone.
+/// Why a sweep with `--to` leaves interrupted jobs alone.
 pub const TO_IS_ABOUT_CLAIMS: &str = "--to is about claims: no interrupted job is brought back in this run";
 
 /// What is left to do for jobs whose requeue a unique key refuses; empty where they are failed instead.

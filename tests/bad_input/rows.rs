@@ -102,15 +102,7 @@ fn told<D: Document>(document: &D) -> Value {
 
 fn through_the_library(path: &Path) {
     let (store, limits, place) = (open(&Address::file(path)), limits(), Place::default());
-    let session = Session {
-        store: &*store,
-        catalog: &CATALOG,
-        preset: Some("lease"),
-        place: &place,
-        limits: &limits,
-        target: None,
-        waits: Vec::new(),
-    };
+    let session = Session { preset: Some("lease"), ..Session::of(&*store, &CATALOG, &place, &limits) };
     let policy = Policy::default();
     let mut look = session.snapshot().unwrap();
     let stale = told(

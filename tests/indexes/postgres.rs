@@ -179,15 +179,8 @@ impl<'a> Stage<'a> {
     }
 
     fn snapshot(&self) -> Snapshot {
-        let session = Session {
-            store: &*self.store,
-            catalog: &CATALOG,
-            preset: Some(self.queue),
-            place: &self.place,
-            limits: &self.limits,
-            target: None,
-            waits: Vec::new(),
-        };
+        let session =
+            Session { preset: Some(self.queue), ..Session::of(&*self.store, &CATALOG, &self.place, &self.limits) };
         session.snapshot().unwrap_or_else(|error| panic!("{}: {error}", self.queue))
     }
 

@@ -90,15 +90,7 @@ fn without_its_index_the_listing_reads_the_whole_table() {
 fn snapshot(doctor: &Doctor, tables: &Tables) -> Snapshot {
     let address = Address::parse(doctor.path("queue.db").to_str().unwrap(), &Surroundings::default()).unwrap();
     let (store, place, limits, preset) = (open(&address), place(tables), limits(), &tables.queue);
-    let session = Session {
-        store: &*store,
-        catalog: &CATALOG,
-        preset: Some(preset),
-        place: &place,
-        limits: &limits,
-        target: None,
-        waits: Vec::new(),
-    };
+    let session = Session { preset: Some(preset), ..Session::of(&*store, &CATALOG, &place, &limits) };
     session.snapshot().unwrap_or_else(|error| panic!("{preset}: {error}"))
 }
 

@@ -103,15 +103,7 @@ fn a_preset_without_what_tells_it_from_its_kin_is_noticed_on_postgres() {
 /// What is wrong with how the tables of these sets are recognised.
 fn mistaken(lab: &dyn SqlLab, catalog: &Catalog, sets: &[&Set]) -> Option<String> {
     let (place, limits, store) = (Place::default(), limits(), lab.store());
-    let session = Session {
-        store: &*store,
-        catalog,
-        preset: None,
-        place: &place,
-        limits: &limits,
-        target: None,
-        waits: Vec::new(),
-    };
+    let session = Session::of(&*store, catalog, &place, &limits);
     let recognised = session.snapshot().map(|look| look.jobs.queue.preset.clone()).map_err(|error| error.to_string());
     let presets: Vec<&str> = sets.iter().filter_map(|set| set.preset.as_deref()).collect();
     let is_right = match (&recognised, presets.as_slice()) {

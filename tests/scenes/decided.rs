@@ -85,15 +85,8 @@ fn what_is_ended_by_decision_is_interrupted_in_no_preset() {
 }
 
 fn interrupted(store: &dyn Store, stage: &Stage, place: &Place) -> BTreeSet<String> {
-    let session = Session {
-        store,
-        catalog: catalog(&stage.queue),
-        preset: None,
-        place,
-        limits: &limits(),
-        target: None,
-        waits: Vec::new(),
-    };
+    let limits = limits();
+    let session = Session::of(store, catalog(&stage.queue), place, &limits);
     let mut look = session.snapshot_of_interrupted().unwrap_or_else(|error| panic!("{stage}: {error}"));
     let (spec, mut keys) = (look.jobs.clone(), BTreeSet::new());
     let mut each = |claim: jobdoctor::model::Claim| _ = keys.insert(claim.key.to_string());

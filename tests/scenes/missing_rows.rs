@@ -69,15 +69,7 @@ fn played(
         let store = open(&database.address());
         let place = Place { options: scene.options.iter().cloned().collect(), ..Place::default() };
         let limits = limits();
-        let session = Session {
-            store: &*store,
-            catalog,
-            preset: None,
-            place: &place,
-            limits: &limits,
-            target: None,
-            waits: Vec::new(),
-        };
+        let session = Session::of(&*store, catalog, &place, &limits);
         let mut snapshot = session.snapshot().unwrap_or_else(|error| panic!("{stage}, {}: {error}", scene.name));
         let names = tables.get_or_insert_with(|| named(&snapshot.jobs));
         let Some(table) = names.get(nth / 2) else { break };

@@ -32,15 +32,7 @@ pub fn play(databases: &mut Databases, catalog: &Catalog, stage: &Stage, scene: 
 
     let store = open(&database.address());
     let (place, limits) = (Place { options: scene.options.iter().cloned().collect(), ..Place::default() }, limits());
-    let looking = Session {
-        store: &*store,
-        catalog,
-        preset: None,
-        place: &place,
-        limits: &limits,
-        target: None,
-        waits: Vec::new(),
-    };
+    let looking = Session::of(&*store, catalog, &place, &limits);
     let policy = Policy {
         older: scene.older.as_deref().map(|older| parse_duration(older).unwrap()),
         to: scene.to.as_deref().map(|to| Action::ALL.into_iter().find(|known| known.name() == to).unwrap()),

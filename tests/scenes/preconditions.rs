@@ -163,15 +163,7 @@ pub fn spec(databases: &mut Databases, stage: &Stage, scene: &Scene) -> Jobs {
     let store = open(&database.address());
     let (place, limits) = (Place { options: scene.options.iter().cloned().collect(), ..Place::default() }, limits());
     let as_it_is = play::catalog(&stage.queue);
-    let session = Session {
-        store: &*store,
-        catalog: as_it_is,
-        preset: None,
-        place: &place,
-        limits: &limits,
-        target: None,
-        waits: Vec::new(),
-    };
+    let session = Session::of(&*store, as_it_is, &place, &limits);
     let looked = if scene.interrupted.is_some() { session.snapshot_of_interrupted() } else { session.snapshot() };
     let looked = looked.unwrap_or_else(|error| panic!("{stage}: {error}"));
     Jobs::clone(&looked.jobs)

@@ -135,8 +135,7 @@ pub(super) fn snapshot<'a>(
     place: &'a Place,
     limits: &'a jobdoctor::store::Limits,
 ) -> Snapshot {
-    let session =
-        Session { store, catalog: catalog(&stage.queue), preset: None, place, limits, target: None, waits: Vec::new() };
+    let session = Session::of(store, catalog(&stage.queue), place, limits);
     session.snapshot().unwrap_or_else(|error| panic!("{stage}: {error}"))
 }
 

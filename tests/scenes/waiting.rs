@@ -64,15 +64,7 @@ fn found(databases: &mut Databases, stage: &Stage, catalog: &Catalog, scene: &st
     let options =
         options.filter_map(|line| line.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())));
     let (place, limits) = (Place { options: options.collect(), ..Place::default() }, limits());
-    let session = Session {
-        store: &*store,
-        catalog,
-        preset: None,
-        place: &place,
-        limits: &limits,
-        target: None,
-        waits: Vec::new(),
-    };
+    let session = Session::of(&*store, catalog, &place, &limits);
     let mut snapshot = session.snapshot().unwrap_or_else(|error| panic!("{stage}: {error}"));
     let older = told(scene, "-- older: ").first().map(|older| parse_duration(older).unwrap());
     let policy = Policy { older, ..Policy::default() };

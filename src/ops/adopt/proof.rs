@@ -36,15 +36,7 @@ pub fn prove(
     let mut catalog = Catalog::default();
     catalog.add(Preset::of(DOCUMENT, &draft.name, mapping)?)?;
     let place = Place::default();
-    let session = Session {
-        store,
-        catalog: &catalog,
-        preset: Some(&draft.name),
-        place: &place,
-        limits,
-        target: None,
-        waits: Vec::new(),
-    };
+    let session = Session { preset: Some(&draft.name), ..Session::of(store, &catalog, &place, limits) };
     let mut snapshot = session.snapshot()?;
     let found = stale(&mut snapshot, &Selection::default(), &Policy::default(), Collector::first(1), &mut |_| false)?;
     let mut findings = check(&mut snapshot, &[], &[], false)?.document.findings;

@@ -318,7 +318,7 @@ impl Plan {
         };
         let waiting = seen.waiting(snapshot);
         let diagnosed = match policy.restart {
-            // A restart sweep is told who is dead.
+            // The operator of a restart sweep says who is dead.
             None if is_first => seen.causes(snapshot)?,
             _ => Diagnosed::default(),
         };

@@ -6,7 +6,7 @@ use super::{Part, Plan, Spool, Tally};
 use crate::ops::OpsError;
 use crate::ops::interrupted::{compared, older, require_bounds};
 use crate::ops::passes::{Hashes, STEPS};
-use crate::ops::selection::Selection;
+use crate::ops::selection::{AlsoInterrupted, Selection};
 use crate::ops::session::Snapshot;
 use crate::ops::survey::{Seen, Survey, Surveyed};
 use crate::ops::thresholds::{self, Group};
@@ -20,9 +20,9 @@ pub(super) fn add_others(plan: &mut Plan, snapshot: &mut Snapshot, selection: &S
     if selection.with_waited {
         add_waited(plan, snapshot, selection)?;
     }
-    match (&selection.with_interrupted, plan.policy.to) {
+    match (selection.with_interrupted, plan.policy.to) {
         (Some(_), Some(_)) => plan.refused_interrupted = Some(advice::TO_IS_ABOUT_CLAIMS.to_owned()),
-        (Some(_), None) => add_interrupted(plan, snapshot, selection)?,
+        (Some(also), None) => add_interrupted(plan, snapshot, selection, also)?,
         (None, _) => {}
     }
     Ok(())
@@ -50,8 +50,12 @@ fn add_waited(plan: &mut Plan, snapshot: &mut Snapshot, selection: &Selection) -
 
 /// Adds the steps on interrupted jobs. Where they are so many that the brake would be pulled, they do not hold back the
 /// claims of the plan: then none is added, and the plan says why.
-fn add_interrupted(plan: &mut Plan, snapshot: &mut Snapshot, selection: &Selection) -> Result<(), OpsError> {
-    let Some(also) = selection.with_interrupted else { return Ok(()) };
+fn add_interrupted(
+    plan: &mut Plan,
+    snapshot: &mut Snapshot,
+    selection: &Selection,
+    also: AlsoInterrupted,
+) -> Result<(), OpsError> {
     require_bounds(snapshot, plan.policy.max_stalls)?;
     let jobs = snapshot.views.interrupted.clone()?;
     let policy = plan.policy.clone().on_interrupted(also.within);

@@ -2,17 +2,17 @@
 
 use super::record::images;
 use super::verify::set;
-use crate::model::{Batch, Cell, End, Key, Outcome, RowChange, RowError, RowImage, Timestamp};
+use crate::model::{Batch, Cell, End, Key, Outcome, RowChange, RowError, RowImage};
 use crate::preset::{ActionSpec, Column, Jobs, Rows};
 use crate::store::session::{Answered, Session};
+use crate::store::sql::Occasion;
 use crate::store::{StoreError, StoreErrorKind, sql};
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 /// What the statements of an action write besides their own values.
 pub(super) struct ActionContext<'a> {
-    pub(super) now: Timestamp,
-    pub(super) reason: &'a str,
+    pub(super) occasion: Occasion<'a>,
     /// True if the action was tried with more rows before.
     pub(super) again: bool,
     /// The columns to record, where one look at the rows serves the check and the record.
@@ -46,11 +46,8 @@ pub(super) fn act_on<S: Session>(
     let (mut acts, mut fits) = (Vec::new(), Vec::new());
     let returning = context.recorded.and_then(|columns| sql::returning(jobs, dialect, moved, columns));
     for ((wait, fail_code), keys) in &alike {
-        let occasion = sql::Occasion {
-            run_at: context.now.plus(*wait),
-            fail_code: *fail_code,
-            ..sql::Occasion::at(context.now, context.reason)
-        };
+        let (run_at, fail_code) = (context.occasion.now.plus(*wait), *fail_code);
+        let occasion = Occasion { run_at, fail_code, ..context.occasion };
         for mut act in sql::acts(jobs, dialect, moved, keys, occasion) {
             if context.recorded.is_some() {
                 sql::or_roll_back(jobs, dialect, moved, &mut act.statement);

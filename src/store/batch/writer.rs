@@ -130,7 +130,7 @@ fn work<S: Session>(
     only_with_key_holders(session, jobs, batch, rolled_back, now, &mut results)?;
     let act = |session: &mut S, rows: &[usize], again: bool, recorded: Option<&[&Column]>| match writing {
         Writing::Act(action) => {
-            let context = ActionContext { now, reason: batch.reason, again, recorded };
+            let context = ActionContext { occasion: sql::Occasion::at(now, batch.reason), again, recorded };
             act_on(session, jobs, action, batch, rows, &context)
         }
         Writing::Restore(columns) => set_back(session, jobs, columns, batch, rows, again).map(|()| BTreeMap::new()),
@@ -200,8 +200,9 @@ fn only_with_key_holders<S: Session>(
     let keys: Vec<&Key> = batch.steps.iter().map(|step| &step.key).collect();
     let before = Batch { action: Action::Requeue, steps: rolled_back, waits: &[], instead: &[], ..*batch };
     let rows: Vec<usize> = (0..rolled_back.len()).collect();
+    let occasion = sql::Occasion::at(now, batch.reason);
     let found = behind_savepoint(session, |session| {
-        let context = ActionContext { now, reason: batch.reason, again: true, recorded: None };
+        let context = ActionContext { occasion, again: true, recorded: None };
         act_on(session, jobs, requeue, &before, &rows, &context)?;
         key_holders(
             &mut |asked| session.query(asked),

@@ -2,6 +2,7 @@
 
 use crate::model::Engine;
 use crate::preset::ident::{literal, qualified};
+use crate::preset::lex::lex;
 use crate::preset::{LiveTable, QUEUE_WORDS, Table, Touch};
 use std::collections::BTreeSet;
 
@@ -35,6 +36,12 @@ impl Asked {
             Asked::SeesSessions => "SELECT pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE')",
         }
     }
+}
+
+/// The condition of a partial index of SQLite, by the statement that made it.
+pub fn condition_of_index(declared: &str) -> String {
+    let behind = lex(declared, true).skip_while(|token| !token.text.eq_ignore_ascii_case("where")).skip(1);
+    behind.map(|token| token.text).collect()
 }
 
 /// Asks whether a table has more than so many rows; it counts no further.

@@ -2,11 +2,11 @@
 
 use super::act::Occasion;
 use super::builder::{Param, Sql, Statement, column_sql};
+use super::catalog::condition_of_index;
 use super::dialect::{Dialect, dialect};
 use super::left::{after, assigned};
 use crate::model::{Cell, Engine, Key};
 use crate::preset::ident::{literal, quoted};
-use crate::preset::lex::lex;
 use crate::preset::{ActionSpec, Jobs};
 
 /// A unique index of the jobs' table, or of one of its partitions.
@@ -66,10 +66,7 @@ pub fn unique_keys(jobs: &Jobs, dialect: &dyn Dialect) -> Option<Statement> {
 pub fn unique_key(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, row: &[Cell]) -> Option<UniqueKey> {
     let text = |n: usize| row.get(n).filter(|cell| !cell.is_null()).and_then(Cell::to_text);
     let condition = match (text(4), dialect.engine()) {
-        (Some(declared), Engine::Sqlite) => {
-            let condition = lex(&declared, true).skip_while(|token| !token.text.eq_ignore_ascii_case("where")).skip(1);
-            Some(condition.map(|token| token.text).collect())
-        }
+        (Some(declared), Engine::Sqlite) => Some(condition_of_index(&declared)),
         (condition, _) => condition,
     };
     let values = text(3)?;

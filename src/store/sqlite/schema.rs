@@ -2,10 +2,10 @@
 
 use super::session::SqliteSession;
 use crate::model::{Cell, Engine};
-use crate::preset::lex::{Kind, lex, tokens};
+use crate::preset::lex::{Kind, tokens};
 use crate::preset::{LiveColumn, LiveIndex, LiveSchema, LiveTable};
 use crate::store::session::Session;
-use crate::store::sql::{Param, Statement, text};
+use crate::store::sql::{Param, Statement, catalog, text};
 use crate::store::{StoreError, StoreErrorKind};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -91,8 +91,7 @@ pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Resu
             let declared = "SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = ?1";
             let declared =
                 ask(session, declared, &text(&index, 0))?.first().map(|row| text(row, 0)).unwrap_or_default();
-            let condition = lex(&declared, true).skip_while(|token| !token.text.eq_ignore_ascii_case("where")).skip(1);
-            let condition = partial.then(|| condition.map(|token| token.text).collect());
+            let condition = partial.then(|| catalog::condition_of_index(&declared));
             table.indexes.push(LiveIndex { columns, condition });
         }
         tables.push(table);

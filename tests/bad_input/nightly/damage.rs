@@ -62,15 +62,7 @@ impl<'n> Trial<'n> {
 
     fn planned(&self, store: &dyn Store) -> Result<(Told, ops::ReadyPlan), OpsError> {
         let (limits, place) = (limits(), Place::default());
-        let session = Session {
-            store,
-            catalog: &CATALOG,
-            preset: Some("lease"),
-            place: &place,
-            limits: &limits,
-            target: None,
-            waits: Vec::new(),
-        };
+        let session = Session { preset: Some("lease"), ..Session::of(store, &CATALOG, &place, &limits) };
         let mut look = session.snapshot()?;
         let all = Collector::first(usize::MAX);
         let stale = ops::stale(&mut look, &Selection::default(), &Policy::default(), all, &mut |_| false)?;
