@@ -196,8 +196,8 @@ const BUDGETS: [(&str, usize, usize); 8] = [
     ("history", 950, 5),
     ("model", 1_650, 11),
     ("ops", 12_200, 67),
-    ("output", 8_000, 44),
-    ("policy", 4_500, 23),
+    ("output", 7_950, 44),
+    ("policy", 4_550, 23),
     ("preset", 8_250, 36),
     ("store", 13_350, 68),
 ];

@@ -301,7 +301,7 @@ const OF_CAUSES: [Mutant; 9] = [
         ".filter(|_| false)",
     ),
     ("a document tells what is executed", "model/lock.rs", "#[serde(skip)]", ""),
-    ("a job is lost again, and with its host", "policy/diagnosis/find.rs", "|part| !part.again", "|_| true"),
+    ("a job is lost again, and with its host", "policy/diagnosis/find.rs", "|part| part.again", "|_| false"),
     ("what examples say all say", "output/causes.rs", " && cause.is_none_or(is_known)", ""),
     ("a failed job is an example", "output/causes.rs", "const ODD: usize = 10;", "const ODD: usize = 1;"),
 ];

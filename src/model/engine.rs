@@ -4,10 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
+use strum::IntoStaticStr;
 
 /// A kind of database. A preset names the engines that it knows and spells some values differently on each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Engine {
     /// PostgreSQL 13 to 18.
     Postgres,
@@ -21,10 +23,7 @@ impl Engine {
 
     /// The name used in presets, in JSON and on the command line.
     pub fn name(self) -> &'static str {
-        match self {
-            Engine::Postgres => "postgres",
-            Engine::Sqlite => "sqlite",
-        }
+        self.into()
     }
 
     pub fn from_name(name: &str) -> Option<Engine> {

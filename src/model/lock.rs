@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::time::Duration;
 
 /// A transaction that holds locks, as Postgres shows it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
@@ -27,4 +28,11 @@ pub struct LockHolder {
     /// What it executes, or executed last.
     #[serde(skip)]
     pub query: Option<String>,
+}
+
+impl LockHolder {
+    /// For how long, if that can be told.
+    pub fn since(&self) -> Option<Duration> {
+        Duration::try_from_secs_f64(self.since_seconds?).ok()
+    }
 }

@@ -3,10 +3,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
+use strum::IntoStaticStr;
 
 /// Why jobdoctor fails a job, as the code that it leaves where the queue has room for one: only what its worker's death
 /// failed is ever brought back as interrupted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum FailCode {
     /// Its worker is dead, and it has no attempt left.
     WorkerLost,
@@ -25,18 +27,16 @@ impl FailCode {
 
     /// The text that `:fail_code` stands for in a preset.
     pub fn name(self) -> &'static str {
-        match self {
-            FailCode::WorkerLost => "WORKER_LOST",
-            FailCode::LimitExceeded => "LIMIT_EXCEEDED",
-            FailCode::ByOperator => "BY_OPERATOR",
-            FailCode::KeyTaken => "KEY_TAKEN",
-        }
+        self.into()
     }
 }
 
 /// What is done to a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema, IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Action {
     /// Back to the queue.
     Requeue,
@@ -56,13 +56,7 @@ impl Action {
 
     /// The name used in presets, in JSON and on the command line.
     pub fn name(self) -> &'static str {
-        match self {
-            Action::Requeue => "requeue",
-            Action::Fail => "fail",
-            Action::Cancel => "cancel",
-            Action::TimeOut => "time_out",
-            Action::Wake => "wake",
-        }
+        self.into()
     }
 
     /// What was done, for sentences: `requeued 3 jobs`.
@@ -267,8 +261,11 @@ pub struct Batch<'a> {
 }
 
 /// The end of a step in one word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema, IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Outcome {
     /// The database committed it.
     Moved,
@@ -287,27 +284,8 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Every outcome, in the order of the documents.
-    pub const ALL: [Outcome; 7] = [
-        Outcome::Moved,
-        Outcome::Changed,
-        Outcome::Gone,
-        Outcome::Locked,
-        Outcome::Refused,
-        Outcome::NotTried,
-        Outcome::Unknown,
-    ];
-
     pub fn name(self) -> &'static str {
-        match self {
-            Outcome::Moved => "moved",
-            Outcome::Changed => "changed",
-            Outcome::Gone => "gone",
-            Outcome::Locked => "locked",
-            Outcome::Refused => "refused",
-            Outcome::NotTried => "not_tried",
-            Outcome::Unknown => "unknown",
-        }
+        self.into()
     }
 }
 

@@ -30,14 +30,14 @@ impl Diagnosed {
     /// Adds those of other jobs.
     pub(super) fn add(&mut self, other: Diagnosed) {
         self.list.extend(other.list);
+        Diagnosis::sort(&mut self.list);
         (self.count, self.alone) = (self.count + other.count, self.alone + other.alone);
     }
 
-    /// These behind the causes of due jobs, but for a zone that is not known.
-    pub(super) fn behind(mut self, flows: Flows, now: Timestamp) -> Diagnosed {
-        self.count += flows.diagnoses.len() as u64;
-        let at = self.list.iter().take_while(|cause| cause.is_of_zone()).count();
-        self.list.splice(at..at, Diagnosis::list(flows.diagnoses, now));
+    pub(super) fn with_flows(mut self, flows: Flows, now: Timestamp) -> Diagnosed {
+        let count = flows.diagnoses.len() as u64;
+        let list = Diagnosis::list(flows.diagnoses, now);
+        self.add(Diagnosed { list, count, ..Diagnosed::default() });
         self
     }
 }

@@ -8,16 +8,16 @@ use super::session::Snapshot;
 use super::survey::{Survey, Surveyed};
 use super::waiting;
 use crate::model::age;
-use crate::output::advice::UnfamiliarStates;
 use crate::output::{
-    Diagnosis, Health, HealthCheck, HealthQueue, HealthReason, HealthSummary, Measured, MeasuredState, Target, Waiting,
+    Diagnosis, Health, HealthCheck, HealthQueue, HealthReason, HealthSummary, Measured, MeasuredState, Waiting,
 };
-use crate::policy::{Alerts, Measure, Policy, Proves, Rule, State, Verdict};
+use crate::policy::{Alerts, Measure, Policy, Proves, Rule, State, UnfamiliarStates, Verdict};
 use crate::preset::{EARLIEST_MICROS, Jobs, Liveness};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
+use strum::IntoEnumIterator;
 
 /// Compares what is in flight with the ranges of `alerts`.
 pub fn health(
@@ -50,7 +50,7 @@ pub fn health(
         checks: checks.into_iter().map(|(_, check)| check).collect(),
         reasons: reasons(&measured),
         queues: queues(&measured),
-        findings: findings(snapshot, selection, (&summary, unfamiliar), &measured)?,
+        findings: findings(snapshot, selection, unfamiliar, &measured)?,
         summary: Some(summary),
         error: None,
     };
@@ -146,7 +146,7 @@ fn reasons(measured: &Measured) -> Vec<HealthReason> {
         proves: rule.proves(),
         jobs: counts.get(rule.name()).copied().unwrap_or_default(),
     };
-    let mut reasons: Vec<HealthReason> = Rule::ALL.into_iter().map(reason).filter(|reason| reason.jobs > 0).collect();
+    let mut reasons: Vec<HealthReason> = Rule::iter().map(reason).filter(|reason| reason.jobs > 0).collect();
     reasons.sort_by_key(|reason| Reverse(reason.jobs));
     reasons
 }
@@ -169,16 +169,15 @@ fn queues(measured: &Measured) -> Vec<HealthQueue> {
 fn findings(
     snapshot: &mut Snapshot,
     selection: &Selection,
-    (summary, unfamiliar): (&HealthSummary, Option<UnfamiliarStates>),
+    unfamiliar: Option<UnfamiliarStates>,
     measured: &Measured,
 ) -> Result<Vec<String>, OpsError> {
     let mut findings: Vec<String> = measured.diagnoses.iter().map(|diagnosis| diagnosis.text.clone()).collect();
     if snapshot.target.standby.is_some() {
         findings.push("this is a standby: it shows the past, and silence is measured up to that moment".to_owned());
     }
-    let Target { table, preset, .. } = &snapshot.target;
-    findings.extend(unfamiliar.map(|found| found.sentence(table, preset)));
-    if summary.in_flight == 0 {
+    findings.extend(unfamiliar.map(|found| found.sentence()));
+    if measured.in_flight() == 0 {
         findings.extend(unmatched_filters(snapshot, selection)?);
     }
     Ok(findings)
@@ -230,7 +229,8 @@ pub fn measure(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) 
         counted.for_each(|(life, _)| *measured.owners.entry(life.status()).or_default() += 1);
     }
     if let Some((waiting, flows)) = seen.waiting(snapshot) {
-        (measured.state, measured.diagnoses) = (flows.state, Diagnosis::list(flows.diagnoses, now));
+        measured.state = flows.diagnoses.iter().map(|one| one.what.severity()).max().unwrap_or_default();
+        measured.diagnoses = Diagnosis::list(flows.diagnoses, now);
         if waiting.is_in_doubt() && measured.state == State::Ok {
             measured.state = State::Unknown;
         }

@@ -4,9 +4,8 @@ use super::passes::Bound;
 use super::session::Snapshot;
 use super::{OpsError, thresholds};
 use crate::model::{Claim, WaitingSide};
-use crate::output::advice::UnfamiliarStates;
 use crate::output::{self, Field, Request, advice};
-use crate::policy::{Globs, Policy};
+use crate::policy::{Globs, Policy, UnfamiliarStates};
 use crate::preset::{Jobs, did_you_mean};
 use crate::store::{Detail, Found, Scan, Wanted};
 use std::collections::BTreeSet;
@@ -170,11 +169,8 @@ pub fn caveats(
 ) -> Result<Vec<String>, OpsError> {
     if in_flight == 0 {
         let found = snapshot.unfamiliar_states()?.filter(|found| !found.are_unasked());
-        let (table, preset) = (&snapshot.target.table, &snapshot.jobs.queue.preset);
-        let say = |found: &UnfamiliarStates| {
-            let remedy = found.remedy(preset, snapshot.mapping.is_some());
-            format!("nothing is in flight, but {}; {remedy}", found.sentence(table, preset))
-        };
+        let say =
+            |found: &UnfamiliarStates| format!("nothing is in flight, but {}; {}", found.sentence(), found.remedy());
         return Ok(found.iter().map(say).collect());
     }
     let line = snapshot.jobs.missing_liveness().filter(|_| has_unknown);

@@ -4,7 +4,8 @@ use super::OpsError;
 use super::plan::Spool;
 use super::progress::{Progress, Silent};
 use crate::model::{Cell, Claim, Engine, Remedy, Standby, Target, Timestamp};
-use crate::output::advice::{self, UnfamiliarStates};
+use crate::output::advice;
+use crate::policy::UnfamiliarStates;
 use crate::preset::{
     Catalog, Expr, Jobs, LEDGER, LiveColumn, LiveIndex, LiveSchema, LiveTable, Place, Preset, ResolveError, Shown,
     SpecError, Table, TableInError, Views, Waits, WrittenAt, detect, did_you_mean, near_miss, resolve, telling_columns,
@@ -211,14 +212,19 @@ impl Snapshot {
     /// by an index on the state, or if the rows are few.
     pub fn unfamiliar_states(&mut self) -> Result<Option<UnfamiliarStates>, OpsError> {
         if !finds_states(self.reader.as_mut(), &self.live, &self.jobs)? {
-            return Ok(Some(UnfamiliarStates::default()));
+            return Ok(Some(self.unfamiliar(Vec::new(), 0)));
         }
         let states = unfamiliar_states(self.reader.as_mut(), &self.live, &self.jobs)?;
         if states.is_empty() && self.jobs.conditions.ended.is_none() {
             return Ok(None);
         }
         let rows = self.reader.count_in_states(&self.jobs, &states, UnfamiliarStates::MOST)?;
-        Ok((rows > 0 || !states.is_empty()).then_some(UnfamiliarStates { states, rows }))
+        Ok((rows > 0 || !states.is_empty()).then(|| self.unfamiliar(states, rows)))
+    }
+
+    fn unfamiliar(&self, states: Vec<String>, rows: u64) -> UnfamiliarStates {
+        let (table, preset) = (self.target.table.clone(), self.jobs.queue.preset.clone());
+        UnfamiliarStates { table, preset, is_mapping: self.mapping.is_some(), states, rows }
     }
 }
 

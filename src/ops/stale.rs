@@ -58,7 +58,7 @@ fn list(
     let with_waiting = waiting::is_asked_for(selection) && !are_interrupted;
     selection.check(&spec, policy)?;
     let survey = Survey { with_waiting, ..Survey::of(&spec, selection, policy) };
-    let mut seen = survey.run(snapshot, &mut |Surveyed { claim, judgement, draft, counted, .. }| {
+    let mut seen = survey.run(snapshot, &mut |Surveyed { claim, judgement, draft, group, .. }| {
         is_empty = false;
         let Some(draft) = draft else { return ControlFlow::Continue(()) };
         let is_first = is_first(claim);
@@ -84,7 +84,7 @@ fn list(
                 let why = skipped.findings.iter();
                 job.reasons.extend(why.map(|why| Reason { rule: "skipped", proves: None, finding: why.clone() }));
             }
-            Job { counted, ..job }
+            Job { group, ..job }
         };
         if is_unknown {
             unknown.add(place, job);
@@ -101,7 +101,7 @@ fn list(
     let found = match waiting {
         Some((waiting, flows)) => {
             summary.waiting = Some(waiting);
-            found.behind(flows, snapshot.now())
+            found.with_flows(flows, snapshot.now())
         }
         None => found,
     };

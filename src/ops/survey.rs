@@ -11,7 +11,7 @@ use super::thresholds::cutoffs;
 use super::waiting::{self, StuckByQueue};
 use crate::model::{Claim, WaitingSide};
 use crate::output;
-use crate::policy::{Counted, Diagnoses, Draft, Flows, Judgement, PlannedActions, Policy, Verdict, draft, judge};
+use crate::policy::{Diagnoses, Draft, Flows, Group, Judgement, PlannedActions, Policy, Verdict, draft, judge};
 use crate::preset::{Jobs, What};
 use crate::store::{Detail, Holders, Scan, Wanted};
 use std::ops::ControlFlow;
@@ -37,8 +37,8 @@ pub(super) struct Surveyed<'a> {
     pub(super) judgement: Judgement,
     /// What would be done to it; `None` for one that is not selected, or only judged.
     pub(super) draft: Option<Draft>,
-    /// Where its cause counts it.
-    pub(super) counted: Counted,
+    /// By which its cause is found.
+    pub(super) group: Option<Group>,
     pub(super) is_selected: bool,
 }
 
@@ -84,13 +84,13 @@ impl<'a> Survey<'a> {
             let is_selected = selection.admits(claim);
             waiting::count(&mut stuck, claim, &judgement);
             let draft = (is_selected && !self.with_healthy).then(|| draft(jobs, claim, &judgement, policy));
-            let mut counted = Counted::Alone;
+            let mut group = None;
             if counts {
                 let action = draft.as_ref().and_then(Draft::step).map(|step| step.action);
                 let would = if is_selected { PlannedActions::of(action) } else { PlannedActions::default() };
-                counted = causes.add(claim, &judgement, is_selected, would);
+                group = causes.add(claim, &judgement, is_selected, would);
             }
-            each(Surveyed { claim, judgement, draft, counted, is_selected })
+            each(Surveyed { claim, judgement, draft, group, is_selected })
         };
         let (mut not_found, mut holders) = (Vec::new(), None);
         if selection.is_by_name() {

@@ -3,7 +3,7 @@
 use super::Field;
 use super::format::{count, first_few, grouped};
 use crate::model::{Action, WaitingSide, age};
-use crate::policy::{Allowed, Policy, SetBy};
+use crate::policy::{Allowed, Policy, SetBy, UnfamiliarStates};
 use crate::preset::Jobs;
 
 pub const REPLACE_LEDGER: &str = "rename or drop that table, and create the ledger with `jobdoctor init --ledger`";
@@ -82,24 +82,8 @@ pub fn no_liveness(mapping: &str, line: &str) -> String {
     format!("mapping {mapping} declares no liveness, so that nothing tells a dead worker's job from a slow one; {add}")
 }
 
-/// Rows in states that neither preset nor mapping declares: no command ever looks at them.
-#[derive(Debug, Clone, Default)]
-pub struct UnfamiliarStates {
-    /// The states, as they are stored; none where the rows are too many to look at each.
-    pub states: Vec<String>,
-    /// How many rows are in them; 0 where that could not be counted, [`UnfamiliarStates::MOST`] for that many or more.
-    pub rows: u64,
-}
-
 impl UnfamiliarStates {
-    pub const MOST: u64 = 1000;
-
-    /// True if it is not known whether there are any.
-    pub fn are_unasked(&self) -> bool {
-        self.states.is_empty() && self.rows == 0
-    }
-
-    pub fn rows(&self) -> String {
+    fn rows(&self) -> String {
         match self.rows {
             0 => "rows".to_owned(),
             UnfamiliarStates::MOST => format!("{} rows or more", grouped(self.rows)),
@@ -108,7 +92,8 @@ impl UnfamiliarStates {
     }
 
     /// What there is, where: `12 rows are in states that preset river does not declare: paused`.
-    pub fn sentence(&self, table: &str, preset: &str) -> String {
+    pub fn sentence(&self) -> String {
+        let UnfamiliarStates { table, preset, .. } = self;
         if self.are_unasked() {
             return format!(
                 "rows of {table} that {preset} does not declare are not counted: no index leads to them, and there are many"
@@ -122,8 +107,9 @@ impl UnfamiliarStates {
     }
 
     /// How to declare them.
-    pub fn remedy(&self, preset: &str, is_mapping: bool) -> String {
-        match is_mapping {
+    pub fn remedy(&self) -> String {
+        let preset = &self.preset;
+        match self.is_mapping {
             true if self.states.is_empty() => {
                 format!("widen `is` in [mapping.{preset}.waiting], or `where` in [mapping.{preset}.ended]")
             }

@@ -4,7 +4,7 @@ use super::Job;
 use super::columns::{self, Columns};
 use super::diagnosis::{Diagnosis, MOST};
 use super::format::{Cell, Page, Screen, Table, Tone, count, grouped};
-use crate::policy::{Counted, PlannedActions, VerdictKind};
+use crate::policy::{PlannedActions, VerdictKind};
 use std::collections::BTreeMap;
 
 /// Jobs of a cause in its usual class, if there are more than a few.
@@ -58,7 +58,7 @@ impl Causes<'_> {
         // Of a long list of causes not all are here.
         let is_whole = self.count <= self.list.len() as u64;
         let rest = of.remove(&None).into_iter().flatten();
-        let rest = rest.filter(|row| is_whole || row.job.counted == Counted::Alone);
+        let rest = rest.filter(|row| is_whole || row.job.group.is_none());
         let (waiting, others): (Vec<Row<'_>>, _) = rest.partition(|row| row.job.has_waited());
         headed(columns::alone(self.alone.max(others.len() as u64)), others, page, screen);
         headed("Wait for too long:".into(), waiting, page, screen);

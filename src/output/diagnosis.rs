@@ -1,12 +1,12 @@
 //! Diagnoses: what is likely to have happened, a sentence each.
 
-use super::advice::UnfamiliarStates;
 use super::columns;
 use super::findings::sentence;
 use super::format::{Cell, Screen, Tone, count, first_few, grouped};
-use super::{Job, StaleSummary, Target};
+use super::locks::holds_locks;
+use super::{Job, StaleSummary};
 use crate::model::{Action, Cause, Timestamp, age};
-use crate::policy::{self, DiagnosisKind, Doubt, Flow, PlannedActions};
+use crate::policy::{self, DiagnosisKind, Doubt, Finding, Flow, PlannedActions, State};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
@@ -67,15 +67,13 @@ impl Diagnosis {
     pub fn recorded(&self, now: Timestamp) -> Cause {
         let [headline, _, rest] = words(&self.of, now);
         let text = if rest.is_empty() { headline } else { format!("{headline}: {rest}") };
-        Cause { diagnosis: self.of.what.to_string(), text, since_at: self.of.since, jobs: self.of.jobs }
+        Cause { diagnosis: self.of.what.name().to_owned(), text, since_at: self.of.since, jobs: self.of.jobs }
     }
 
-    /// The number of the diagnosis that explains a job: of several that fit, the one that says most of it.
+    /// The number of the diagnosis that explains a job.
     pub fn of_job(list: &[Diagnosis], job: &Job) -> Option<usize> {
-        let (host, owner, kind) = (job.host.as_deref(), job.owner.as_deref(), job.kind.as_deref());
-        let rank = |one: &Diagnosis| one.of.explains(job.counted, host, owner, kind);
-        let fits = list.iter().enumerate().filter_map(|(n, one)| Some((rank(one)?, n)));
-        fits.min().map(|(_, n)| n)
+        let group = job.group?;
+        list.iter().position(|one| one.of.groups.contains(&group))
     }
 
     pub(super) fn sentence(&self) -> Cell {
@@ -83,12 +81,10 @@ impl Diagnosis {
     }
 
     fn tone(&self) -> Tone {
-        match self.of.what {
-            DiagnosisKind::AllSilent | DiagnosisKind::Vanished | DiagnosisKind::OneByOne => Tone::Bad,
-            DiagnosisKind::StandsStill | DiagnosisKind::NotStaged => Tone::Bad,
-            DiagnosisKind::LostAgain | DiagnosisKind::Interrupted => Tone::Bad,
-            DiagnosisKind::Busy | DiagnosisKind::Paused => Tone::Plain,
-            _ => Tone::Warn,
+        match self.of.what.severity() {
+            State::Ok => Tone::Plain,
+            State::Warning | State::Unknown => Tone::Warn,
+            State::Critical => Tone::Bad,
         }
     }
 }
@@ -99,20 +95,15 @@ const AT_ONCE: Duration = Duration::from_secs(5 * 60);
 const LISTED: usize = 3;
 
 impl Diagnosis {
-    /// True if the zone of times is not known, which an operator is to say before anything else.
-    pub fn is_of_zone(&self) -> bool {
-        self.of.what == DiagnosisKind::Zone
-    }
-
-    /// The documents of these diagnoses as of `now`: a zone that is not known, then most jobs first, then the newest.
+    /// The documents of these diagnoses as of `now`, in order.
     pub fn list(all: Vec<policy::Diagnosis>, now: Timestamp) -> Vec<Diagnosis> {
         let mut list: Vec<Diagnosis> = all.into_iter().map(|one| Diagnosis::of(one, now)).collect();
-        let micros = |at: Option<Timestamp>| at.map(Timestamp::micros);
-        list.sort_by(|a, b| {
-            let by_size = b.of.jobs.cmp(&a.of.jobs).then(micros(b.of.until).cmp(&micros(a.of.until)));
-            b.is_of_zone().cmp(&a.is_of_zone()).then(by_size).then_with(|| a.text.cmp(&b.text))
-        });
+        Diagnosis::sort(&mut list);
         list
+    }
+
+    pub fn sort(list: &mut [Diagnosis]) {
+        list.sort_by(|a, b| a.of.order().cmp(&b.of.order()).then_with(|| a.text.cmp(&b.text)));
     }
 
     /// The document of a diagnosis, with its sentence as of `now`.
@@ -123,20 +114,11 @@ impl Diagnosis {
     }
 }
 
-/// Rows that no command looks at, since their states are not declared.
-pub fn not_understood(found: &UnfamiliarStates, target: &Target, is_mapping: bool, now: Timestamp) -> Diagnosis {
-    let (jobs, preset) = (found.rows, &target.preset);
-    let by = Some(format!("{}: {}", found.sentence(&target.table, preset), found.remedy(preset, is_mapping)));
-    Diagnosis::of(
-        policy::Diagnosis { what: DiagnosisKind::NotUnderstood, by, jobs, ..policy::Diagnosis::default() },
-        now,
-    )
-}
-
 /// What fell silent comes first, then for how long, and how many jobs it is about.
 fn words(of: &policy::Diagnosis, now: Timestamp) -> [String; 3] {
     let jobs = count(of.jobs, "job", "jobs");
-    match of.what {
+    let alone = |headline: String| [headline, String::new(), String::new()];
+    match &of.what {
         DiagnosisKind::AllSilent => {
             let (who, whom) = match (of.hosts, of.owners) {
                 (_, None) => ("everything in flight", String::new()),
@@ -156,8 +138,8 @@ fn words(of: &policy::Diagnosis, now: Timestamp) -> [String; 3] {
             let headline = format!("{} went silent one by one", gone(of));
             [headline, when, format!("{}{}{}", of_kind(of), queues(of), names(of))]
         }
-        DiagnosisKind::Silent => {
-            let (doubt, when) = (doubt(of.doubt), format!(" {}", silent_for(of.until, now)));
+        DiagnosisKind::Silent(why) => {
+            let (doubt, when) = (doubt(*why), format!(" {}", silent_for(of.until, now)));
             if of.names.is_empty() {
                 let verb = if of.jobs == 1 { "shows" } else { "show" };
                 let headline = format!("{}{} {verb} no life", of_kind(of), queues(of));
@@ -179,17 +161,18 @@ fn words(of: &policy::Diagnosis, now: Timestamp) -> [String; 3] {
             let rest = format!("{}{}{names} failed{}", of_kind(of), queues(of), when(of.since, of.until, now));
             [format!("{who} died"), String::new(), rest]
         }
-        DiagnosisKind::Hangs => hangs(of, now),
-        DiagnosisKind::LostAgain => lost_again(of),
-        DiagnosisKind::Clock | DiagnosisKind::Zone | DiagnosisKind::Unjudged => unknown_claims(of),
-        DiagnosisKind::Locks | DiagnosisKind::NotUnderstood => {
-            [of.by.clone().unwrap_or_default(), String::new(), String::new()]
+        DiagnosisKind::Hangs(doubt) => hangs(of, *doubt, now),
+        DiagnosisKind::LostAgain(losses) => lost_again(of, losses),
+        DiagnosisKind::Clock(lacks) | DiagnosisKind::Zone(lacks) | DiagnosisKind::Unjudged(lacks) => {
+            unknown_claims(of, lacks)
         }
+        DiagnosisKind::Locks(by) => alone(holds_locks(by)),
+        DiagnosisKind::NotUnderstood(found) => alone(format!("{}: {}", found.sentence(), found.remedy())),
         kind if kind.is_of_due_jobs() => {
             let (headline, rest) = of_due_jobs(of, now);
             [headline, String::new(), rest]
         }
-        inconsistency => [inconsistent(inconsistency, of), String::new(), String::new()],
+        _ => alone(inconsistent(of)),
     }
 }
 
@@ -217,7 +200,10 @@ fn of_due_jobs(of: &policy::Diagnosis, now: Timestamp) -> (String, String) {
             (still, format!("{due}{taken}; nothing shows when one was taken last"))
         }
         Some(Flow::StandsStill) => (still, format!("{due}{taken}")),
-        None => (format!("{} does not move on the due jobs of {who}", of.by.as_deref().unwrap_or_default()), due),
+        None => {
+            let by = if let DiagnosisKind::NotStaged(by) = &of.what { by.as_str() } else { "" };
+            (format!("{by} does not move on the due jobs of {who}"), due)
+        }
     }
 }
 
@@ -230,14 +216,14 @@ fn doubt(doubt: Option<Doubt>) -> &'static str {
     }
 }
 
-fn hangs(of: &policy::Diagnosis, now: Timestamp) -> [String; 3] {
+fn hangs(of: &policy::Diagnosis, why: Option<Doubt>, now: Timestamp) -> [String; 3] {
     let claimed = match of.since {
         Some(first) if of.jobs > 1 => format!(", the first claimed {}", ago(first, now)),
         Some(first) => format!(", claimed {}", ago(first, now)),
         None => String::new(),
     };
     let kind = of.kind.as_deref();
-    let lives = of.doubt.is_none();
+    let lives = why.is_none();
     let owners = of.owners.map(|owners| count(owners, "owner", "owners")).unwrap_or_default();
     let Some(owner) = &of.owner else {
         let whom = match (&of.host, of.hosts) {
@@ -268,12 +254,12 @@ fn hangs(of: &policy::Diagnosis, now: Timestamp) -> [String; 3] {
         true => format!("owner {owner} lives, but {share} {hang}{of_kind}"),
         false => format!("owner {owner}: {share} {hang}{of_kind}"),
     };
-    [headline, format!("{claimed}{}", doubt(of.doubt)), String::new()]
+    [headline, format!("{claimed}{}", doubt(why)), String::new()]
 }
 
 /// Names the jobs and how often each was lost, and what fails them.
-fn lost_again(of: &policy::Diagnosis) -> [String; 3] {
-    let least = of.losses.iter().min().copied().unwrap_or_default();
+fn lost_again(of: &policy::Diagnosis, losses: &[i64]) -> [String; 3] {
+    let least = losses.iter().min().copied().unwrap_or_default();
     let kind = of.kind.iter().map(|kind| format!("kind {kind}"));
     let them = if of.jobs == 1 { "it" } else { "them" };
     // A plan that fails them needs no advice.
@@ -283,19 +269,18 @@ fn lost_again(of: &policy::Diagnosis) -> [String; 3] {
         let headline = format!("job {id} was lost {least} times before, and again");
         return [headline, String::new(), kind.chain(advice).collect::<Vec<_>>().join("; ")];
     }
-    let named = of.ids.iter().zip(&of.losses).map(|(id, times)| format!("{id} ({times} times)"));
+    let named = of.ids.iter().zip(losses).map(|(id, times)| format!("{id} ({times} times)"));
     let named = first_few(&named.collect::<Vec<_>>(), LISTED, of.jobs);
     let jobs = count(of.jobs, "job was", "jobs were");
     let rest: Vec<String> = std::iter::once(named).chain(kind).chain(advice).collect();
     [format!("{jobs} lost again and again"), String::new(), rest.join("; ")]
 }
 
-fn unknown_claims(of: &policy::Diagnosis) -> [String; 3] {
-    let Some((_, lacks)) = &of.lacks else { return <[String; 3]>::default() };
+fn unknown_claims(of: &policy::Diagnosis, lacks: &Finding) -> [String; 3] {
     let none = String::new;
     let jobs = format!("{} cannot be judged", count(of.jobs, "job", "jobs"));
-    match (of.what, lacks) {
-        (DiagnosisKind::Clock, policy::Finding::Ahead(column, _, by, _)) => {
+    match (&of.what, lacks) {
+        (DiagnosisKind::Clock(_), Finding::Ahead(column, _, by, _)) => {
             let up_to = if of.jobs == 1 { "" } else { "up to " };
             let whose = match (&of.host, &of.owner) {
                 (Some(host), _) => format!("the clock of host {host}"),
@@ -304,7 +289,7 @@ fn unknown_claims(of: &policy::Diagnosis) -> [String; 3] {
             };
             [format!("{whose} is ahead"), format!(" of the database's by {up_to}{}", age(*by)), jobs]
         }
-        (DiagnosisKind::Zone, policy::Finding::IfUtc(_, column) | policy::Finding::Ahead(column, ..)) => {
+        (DiagnosisKind::Zone(_), Finding::IfUtc(_, column) | Finding::Ahead(column, ..)) => {
             let why = format!("{jobs} until `time_zone` names its zone");
             [format!("the zone of {column} is not known"), none(), why]
         }
@@ -312,7 +297,7 @@ fn unknown_claims(of: &policy::Diagnosis) -> [String; 3] {
     }
 }
 
-fn inconsistent(kind: DiagnosisKind, of: &policy::Diagnosis) -> String {
+fn inconsistent(of: &policy::Diagnosis) -> String {
     let jobs = count(of.jobs, "job", "jobs");
     let (is, their) = if of.jobs == 1 { ("is", "its") } else { ("are", "their") };
     let owners = match of.names.as_slice() {
@@ -320,7 +305,7 @@ fn inconsistent(kind: DiagnosisKind, of: &policy::Diagnosis) -> String {
         names => format!("owners {}", first_few(names, LISTED, names.len() as u64)),
     };
     let has = if of.names.len() == 1 { "has" } else { "have" };
-    match kind {
+    match of.what {
         DiagnosisKind::OwnerMissing => format!("{jobs} {is} held by {owners}, which {has} no row"),
         DiagnosisKind::OwnerRestarted => {
             format!("{jobs} {is} older than the process that now goes by the name of {their} owner: {owners}")

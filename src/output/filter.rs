@@ -5,10 +5,12 @@ use crate::model::{LONGEST_THRESHOLD, Timestamp, age};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
+use strum::IntoStaticStr;
 
 /// What a pattern selects by, and what jobs are grouped by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Field {
     /// The queue.
     Queue,
@@ -27,13 +29,7 @@ impl Field {
 
     /// Its name, which is that of the option too.
     pub fn name(self) -> &'static str {
-        match self {
-            Field::Queue => "queue",
-            Field::Kind => "kind",
-            Field::Owner => "owner",
-            Field::Host => "host",
-            Field::State => "state",
-        }
+        self.into()
     }
 }
 

@@ -1,7 +1,7 @@
 use super::findings::{Wording, sentence};
 use crate::model::{Action, Claim, End, Outcome, RowError, Step, Timestamp};
 use crate::policy::{
-    self, Counted, Finding, Judgement, Policy, Proves, Rule, SkipReason, Skipped, Verdict, VerdictKind, why_failed,
+    self, Finding, Group, Judgement, Policy, Proves, Rule, SkipReason, Skipped, Verdict, VerdictKind, why_failed,
 };
 use crate::preset::{Jobs, Liveness};
 use schemars::JsonSchema;
@@ -50,9 +50,9 @@ pub struct Job {
     pub reasons: Vec<Reason>,
     /// What `reclaim` would do; null if it would skip the job.
     pub action: Option<Action>,
-    /// Where its diagnosis counts it.
+    /// By which its diagnosis is found; `None` if it has nothing in common with others.
     #[serde(skip)]
-    pub counted: Counted,
+    pub group: Option<Group>,
 }
 
 /// Why a job is called stuck or unknown.
@@ -155,7 +155,7 @@ impl Job {
             liveness: judgement.liveness,
             reasons,
             action: step.map(|step| step.action),
-            counted: Counted::Alone,
+            group: None,
         }
     }
 

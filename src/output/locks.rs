@@ -1,17 +1,14 @@
 //! Who holds the locks that a run met, or that are held for long, in words.
 
-use super::Diagnosis;
 use super::format::{count, first_few};
-use crate::model::{LockHolder, Timestamp, age};
-use crate::policy::{self, DiagnosisKind};
-use std::time::Duration;
+use crate::model::{LockHolder, age};
 
 /// Jobs named in one line.
 const NAMED: usize = 10;
 
 /// `pid 8812 (puma, idle in transaction for 23m)`.
 fn holder(of: &LockHolder) -> String {
-    let span = of.since_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).map(age);
+    let span = of.since().map(age);
     let span = span.map_or_else(String::new, |span| format!(" for {span}"));
     let user = of.user.as_deref().unwrap_or("an unknown role");
     match (&of.prepared, of.pid) {
@@ -22,6 +19,10 @@ fn holder(of: &LockHolder) -> String {
         }
         (None, None) => "a transaction that has no session".to_owned(),
     }
+}
+
+pub fn holds_locks(of: &LockHolder) -> String {
+    format!("{} holds locks on the queue's tables", holder(of))
 }
 
 const RIGHT: &str = "pg_read_all_stats shows what sessions of other roles do";
@@ -43,14 +44,6 @@ pub fn locked_by(holders: &[LockHolder]) -> Vec<String> {
 pub fn statements(holders: &[LockHolder]) -> impl Iterator<Item = String> {
     let seen = holders.iter().filter(|of| !of.hidden);
     seen.filter_map(|of| Some(format!("pid {}: {}", of.pid?, of.query.as_deref()?)))
-}
-
-/// The cause that a transaction is whose locks are held for long.
-pub fn held_for_long(of: &LockHolder, now: Timestamp) -> Diagnosis {
-    let since = of.since_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    let by = Some(format!("{} holds locks on the queue's tables", holder(of)));
-    let since = since.map(|span| now.minus(span));
-    Diagnosis::of(policy::Diagnosis { what: DiagnosisKind::Locks, by, since, ..policy::Diagnosis::default() }, now)
 }
 
 /// What a role without rights does not see.

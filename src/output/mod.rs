@@ -39,7 +39,7 @@ mod waiting;
 pub use crate::model::{Standby, Target};
 pub use adopt::{Adopt, AdoptTables, DraftKey, Grade, Lookalike, Proof, Question, mapping_toml, target_toml};
 pub use causes::{Causes, Row};
-pub use diagnosis::{Diagnosis, diagnoses, not_understood};
+pub use diagnosis::{Diagnosis, diagnoses};
 pub use document::{Document, List, ROWS, write};
 pub use errors::{ErrorDocument, LogLine, Message, Refusal, Request, no_such_job, remedy};
 pub use filter::{Field, Filter, FilterThreshold};
@@ -51,7 +51,7 @@ pub use history::{
 };
 pub use job::{Job, Reason, SkippedJob, StepJob, WhySkipped, order};
 pub use listing::{Collector, First, LISTED, Listing, LongList};
-pub use locks::{held_for_long, locked_by, out_of_sight, statements};
+pub use locks::{holds_locks, locked_by, out_of_sight, statements};
 pub use metrics::{Measured, MeasuredQueue, MeasuredState};
 pub use owners::{OwnerEntry, Owners, OwnersHead, OwnersSummary};
 pub use reclaim::{

@@ -1,9 +1,11 @@
 //! The ranges of a monitoring plugin, and how bad a measured value is.
 
 use std::fmt;
+use strum::IntoStaticStr;
 
 /// The state that a monitoring plugin reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum State {
     #[default]
     Ok,
@@ -15,17 +17,13 @@ pub enum State {
 
 impl State {
     pub fn name(self) -> &'static str {
-        match self {
-            State::Ok => "ok",
-            State::Warning => "warning",
-            State::Critical => "critical",
-            State::Unknown => "unknown",
-        }
+        self.into()
     }
 }
 
 /// What can be measured of a queue and compared with a range.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Measure {
     /// How many claims are stuck.
     Stuck,
@@ -47,14 +45,7 @@ impl Measure {
 
     /// The name used in JSON, in performance data and before a range.
     pub fn name(self) -> &'static str {
-        match self {
-            Measure::Stuck => "stuck",
-            Measure::Silence => "silence",
-            Measure::Share => "share",
-            Measure::Unknown => "unknown",
-            Measure::Due => "due",
-            Measure::OldestDue => "oldest_due",
-        }
+        self.into()
     }
 }
 

@@ -18,7 +18,9 @@ mod waiting;
 pub use alerts::{Alerts, Measure, Range, State};
 pub use brake::{Brake, Circumstances, FREE, Gauge, Interrupted, Override, Up};
 use diagnosis::Tally;
-pub use diagnosis::{Counted, Diagnoses, Diagnosis, DiagnosisKind, Doubt, Grouped, Inconsistencies, Inconsistency};
+pub use diagnosis::{
+    Diagnoses, Diagnosis, DiagnosisKind, Doubt, Group, Grouped, Inconsistencies, Inconsistency, Next, UnfamiliarStates,
+};
 pub(crate) use finding::{Finding, Limit};
 pub use finding::{SkipReason, Skipped};
 pub use follow_up::{Afterwards, afterwards};

@@ -7,9 +7,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
+use strum::{EnumIter, IntoStaticStr};
 
 /// Why a claim is called stuck.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Rule {
     /// The lease on the row has run out.
     LeaseExpired,
@@ -42,45 +44,9 @@ pub enum Rule {
 }
 
 impl Rule {
-    pub const ALL: [Rule; 16] = [
-        Rule::LeaseExpired,
-        Rule::HeartbeatSilent,
-        Rule::OwnerSilent,
-        Rule::OwnerMissing,
-        Rule::OwnerUnset,
-        Rule::ClaimAge,
-        Rule::LockFree,
-        Rule::OwnerRestarted,
-        Rule::Restart,
-        Rule::LiveOwnerList,
-        Rule::Unchanged,
-        Rule::DeadlinePassed,
-        Rule::MaxRuntime,
-        Rule::NoProgress,
-        Rule::TooLong,
-        Rule::Interrupted,
-    ];
-
     /// The name used in JSON and after `--rule`.
     pub fn name(self) -> &'static str {
-        match self {
-            Rule::LeaseExpired => "lease_expired",
-            Rule::HeartbeatSilent => "heartbeat_silent",
-            Rule::OwnerSilent => "owner_silent",
-            Rule::OwnerMissing => "owner_missing",
-            Rule::OwnerUnset => "owner_unset",
-            Rule::ClaimAge => "claim_age",
-            Rule::LockFree => "lock_free",
-            Rule::OwnerRestarted => "owner_restarted",
-            Rule::Restart => "restart",
-            Rule::LiveOwnerList => "live_owner_list",
-            Rule::Unchanged => "unchanged",
-            Rule::DeadlinePassed => "deadline_passed",
-            Rule::MaxRuntime => "max_runtime",
-            Rule::NoProgress => "no_progress",
-            Rule::TooLong => "too_long",
-            Rule::Interrupted => "interrupted",
-        }
+        self.into()
     }
 
     /// What it proves when it fires, unless the owner shows life all the same.
@@ -130,8 +96,9 @@ pub enum Verdict {
 }
 
 /// A verdict without its reasons, as documents name it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum VerdictKind {
     /// It shows life.
     Healthy,
@@ -143,11 +110,7 @@ pub enum VerdictKind {
 
 impl VerdictKind {
     pub fn name(self) -> &'static str {
-        match self {
-            VerdictKind::Healthy => "healthy",
-            VerdictKind::Stuck => "stuck",
-            VerdictKind::Unknown => "unknown",
-        }
+        self.into()
     }
 }
 

@@ -82,8 +82,6 @@ pub struct Flows {
     pub queues: Vec<QueueFlow>,
     /// Living workers of all queues.
     pub workers: Option<u64>,
-    /// At least a warning where a queue stands still.
-    pub state: State,
     pub diagnoses: Vec<Diagnosis>,
 }
 
@@ -108,29 +106,20 @@ impl Flows {
             queue.standing = standing.filter(|flow| is_whole || !flow.stands_still());
         }
         let severity = |queue: &QueueFlow| {
-            let critical = allowed.unwrap_or(CRITICAL);
-            match queue.oldest_due.filter(|_| queue.standing.is_some_and(Flow::stands_still)) {
-                None => State::Ok,
-                Some(oldest) if queue.is_known && now.since(oldest) > critical => State::Critical,
-                Some(_) => State::Warning,
-            }
+            let is_critical = now.since(queue.oldest_due?) > allowed.unwrap_or(CRITICAL);
+            Some(if queue.is_known && is_critical { State::Critical } else { State::Warning })
         };
-        let state = queues.iter().map(severity).max().unwrap_or(State::Ok);
-        let mut diagnoses = diagnoses(&queues);
+        let mut diagnoses = diagnoses(&queues, severity);
         if let Some((by, staged)) = &told.staged {
             let late: Vec<&QueueFlow> =
                 queues.iter().filter(|queue| is_long(queue.oldest_staged, staged.delay)).collect();
             let of = |queue: &QueueFlow| Tally { jobs: queue.staged, oldest: queue.oldest_staged, ..Tally::default() };
-            let by = (!late.is_empty())
-                .then(|| Diagnosis { by: Some(by.clone()), ..about(DiagnosisKind::NotStaged, &late, of) });
-            diagnoses.extend(by);
+            diagnoses.extend((!late.is_empty()).then(|| about(DiagnosisKind::NotStaged(by.clone()), &late, of)));
         }
-        let not_staged = diagnoses.iter().any(|diagnosis| diagnosis.what == DiagnosisKind::NotStaged);
-        let state = if not_staged { state.max(State::Warning) } else { state };
         let all = side.workers.as_ref();
         let works = |worker: &&Worker| worker.queues.as_deref() != Some("") && lives(worker, silence(told), now);
         let workers = all.map(|all| all.iter().filter(works).count() as u64);
-        Flows { queues, workers, state, diagnoses }
+        Flows { queues, workers, diagnoses }
     }
 }
 
@@ -198,7 +187,7 @@ impl QueueFlow {
 }
 
 /// One diagnosis for all queues that stand alike.
-fn diagnoses(all: &[QueueFlow]) -> Vec<Diagnosis> {
+fn diagnoses(all: &[QueueFlow], severity: impl Fn(&QueueFlow) -> Option<State>) -> Vec<Diagnosis> {
     let mut alike: BTreeMap<Flow, Vec<&QueueFlow>> = BTreeMap::new();
     for queue in all {
         queue.standing.into_iter().for_each(|standing| alike.entry(standing).or_default().push(queue));
@@ -213,7 +202,10 @@ fn diagnoses(all: &[QueueFlow]) -> Vec<Diagnosis> {
         let what = match flow {
             Flow::Paused => DiagnosisKind::Paused,
             Flow::Busy => DiagnosisKind::Busy,
-            _ => DiagnosisKind::StandsStill,
+            _ => {
+                let severities = queues.iter().filter_map(|queue| severity(queue));
+                DiagnosisKind::StandsStill(severities.max().unwrap_or(State::Warning))
+            }
         };
         Diagnosis { flow: Some(flow), ..about(what, &queues, due) }
     };

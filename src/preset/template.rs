@@ -7,6 +7,7 @@ use super::lex::{Kind, Token, lex, tokens};
 use crate::model::{Cell, Engine};
 use std::collections::BTreeSet;
 use std::fmt;
+use strum::IntoStaticStr;
 
 /// A column of the claim's FROM clause.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -241,7 +242,8 @@ impl Template {
 }
 
 /// What is done to a table; each is a right of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum Touch {
     Select,
     Insert,
@@ -251,12 +253,7 @@ pub enum Touch {
 
 impl Touch {
     pub fn right(self) -> &'static str {
-        match self {
-            Touch::Select => "SELECT",
-            Touch::Insert => "INSERT",
-            Touch::Update => "UPDATE",
-            Touch::Delete => "DELETE",
-        }
+        self.into()
     }
 }
 

@@ -7,19 +7,24 @@ use super::queue_claim;
 use super::tries;
 use jobdoctor::model::{Claim, Owner, Reading};
 use jobdoctor::output;
-use jobdoctor::policy::{Diagnoses, Diagnosis, DiagnosisKind, Grouped, PlannedActions, Policy, Verdict, judge};
+use jobdoctor::policy::{Diagnoses, Diagnosis, DiagnosisKind, Group, Grouped, PlannedActions, Policy, Verdict, judge};
 use proptest::prelude::*;
 
 fn grouped(claims: &[Claim]) -> Grouped {
-    let mut diagnoses = Diagnoses::new(lease());
+    with_groups(claims).0
+}
+
+/// The diagnoses, and the group of each listed claim that has one.
+fn with_groups(claims: &[Claim]) -> (Grouped, Vec<Group>) {
+    let (mut diagnoses, mut groups) = (Diagnoses::new(lease()), Vec::new());
     for claim in claims {
         let judgement = judge(lease(), claim, &Policy::default(), now());
         if judgement.verdict != Verdict::Healthy {
-            diagnoses.add(claim, &judgement, true, PlannedActions::default());
+            groups.extend(diagnoses.add(claim, &judgement, true, PlannedActions::default()));
         }
     }
     claims.iter().for_each(|claim| diagnoses.holds(claim.owner.as_ref(), 1));
-    diagnoses.finish()
+    (diagnoses.finish(), groups)
 }
 
 fn stuck(claims: &[Claim]) -> u64 {
@@ -43,9 +48,13 @@ proptest! {
 
     #[test]
     fn they_add_up_in_any_order(claims in proptest::collection::vec(some(), 0..40)) {
-        let told = grouped(&claims);
-        let is_of_its_own = |kind: DiagnosisKind| kind != DiagnosisKind::NoClaimTime && !kind.is_of_unknown_claims();
-        let of_their_own = told.diagnoses.iter().filter(|diagnosis| is_of_its_own(diagnosis.what));
+        let (told, groups) = with_groups(&claims);
+        for diagnosis in told.diagnoses.iter().filter(|one| one.what != DiagnosisKind::NoClaimTime) {
+            let explained = groups.iter().filter(|group| diagnosis.groups.contains(group)).count() as u64;
+            prop_assert_eq!(explained, diagnosis.jobs, "{:#?}", diagnosis);
+        }
+        let is_of_its_own = |kind: &DiagnosisKind| *kind != DiagnosisKind::NoClaimTime && !kind.is_of_unknown_claims();
+        let of_their_own = told.diagnoses.iter().filter(|diagnosis| is_of_its_own(&diagnosis.what));
         let sum: u64 = of_their_own.map(|diagnosis| diagnosis.jobs).sum();
         prop_assert_eq!(sum + told.alone, stuck(&claims), "{:#?}", told);
         let text = |diagnosis: &Diagnosis| output::Diagnosis::of(diagnosis.clone(), now()).text;
@@ -64,7 +73,7 @@ proptest! {
             .filter_map(|claim| claim.owner.as_ref())
             .collect();
         for diagnosis in &told.diagnoses {
-            let gone = matches!(diagnosis.what, DiagnosisKind::Vanished | DiagnosisKind::OneByOne | DiagnosisKind::Silent | DiagnosisKind::AllSilent);
+            let gone = matches!(diagnosis.what, DiagnosisKind::Vanished | DiagnosisKind::OneByOne | DiagnosisKind::Silent(_) | DiagnosisKind::AllSilent);
             let lives = alive.iter().any(|owner| match &diagnosis.owner {
                 Some(name) => *name == owner.name,
                 None => diagnosis.host.is_some() && diagnosis.host == owner.host && diagnosis.kind.is_none(),
@@ -72,7 +81,7 @@ proptest! {
             prop_assert!(!(gone && lives), "{diagnosis:?}");
             prop_assert!(diagnosis.what != DiagnosisKind::AllSilent || alive.is_empty(), "{diagnosis:?}");
             // A mutant that compares each death with the one before it takes an hour of deaths for one.
-            if let (DiagnosisKind::Vanished, Some(since), Some(until)) = (diagnosis.what, diagnosis.since, diagnosis.until) {
+            if let (DiagnosisKind::Vanished, Some(since), Some(until)) = (&diagnosis.what, diagnosis.since, diagnosis.until) {
                 prop_assert!(until.since(since).as_secs() <= 60, "{diagnosis:?}");
             }
         }
@@ -95,10 +104,13 @@ fn owners_without_end_are_counted_and_no_more() {
     let few: Vec<Claim> = (0..10_000).map(one).collect();
     let told = grouped(&few);
     assert_eq!(
-        (told.diagnoses[0].what, told.diagnoses[0].jobs, told.diagnoses[0].owners),
-        (DiagnosisKind::AllSilent, 10_000, Some(10_000))
+        (&told.diagnoses[0].what, told.diagnoses[0].jobs, told.diagnoses[0].owners),
+        (&DiagnosisKind::AllSilent, 10_000, Some(10_000))
     );
     let many: Vec<Claim> = (0..25_000).map(one).collect();
     let told = grouped(&many);
-    assert_eq!((told.diagnoses[0].what, told.diagnoses[0].jobs, told.alone), (DiagnosisKind::Vanished, 10_000, 15_000));
+    assert_eq!(
+        (&told.diagnoses[0].what, told.diagnoses[0].jobs, told.alone),
+        (&DiagnosisKind::Vanished, 10_000, 15_000)
+    );
 }

@@ -13,6 +13,7 @@ use jobdoctor::preset::Place;
 use jobdoctor::store::{Detail, Store, Wanted, open};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
+use strum::IntoEnumIterator;
 
 /// What ends the jobs of a scene.
 type Decision = (&'static str, &'static str, fn(&mut Policy));
@@ -21,7 +22,7 @@ const DECISIONS: [Decision; 5] = [
     ("exhausted", "a death", |_| {}),
     ("exhausted", "--to fail", |policy| policy.to = Some(Action::Fail)),
     ("exhausted", "--to cancel", |policy| policy.to = Some(Action::Cancel)),
-    ("exhausted", "a rule", |policy| policy.actions = Rule::ALL.map(|rule| (rule, Action::Fail)).into()),
+    ("exhausted", "a rule", |policy| policy.actions = Rule::iter().map(|rule| (rule, Action::Fail)).collect()),
     ("unique-twin-waiting", "a unique key", |policy| policy.fails_refused = true),
 ];
 

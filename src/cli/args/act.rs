@@ -9,6 +9,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
+use strum::IntoEnumIterator;
 
 /// The longest reason in characters: it goes into a column of each job.
 const LONGEST_REASON: usize = 500;
@@ -147,7 +148,7 @@ fn actions() -> Vec<Action> {
 pub fn switchable_rules() -> Vec<Rule> {
     // The age of a claim is trouble where its owner shows life.
     let switchable = |rule: &Rule| rule.proves() != Proves::Death && *rule != Rule::TooLong;
-    Rule::ALL.into_iter().filter(switchable).collect()
+    Rule::iter().filter(switchable).collect()
 }
 
 pub fn parse_digest(text: &str) -> Result<String, String> {

@@ -7,7 +7,7 @@ use crate::cli::{CliError, Context, Exit, watch};
 use crate::model::parse_duration;
 use crate::ops;
 use crate::output::Status;
-use crate::policy::Policy;
+use crate::policy::{Next, Policy};
 use crate::store::Store;
 use std::time::Duration;
 
@@ -74,20 +74,16 @@ fn situation(settings: &Settings, store: &dyn Store, policy: &Policy, context: &
     let session = settings.session(store, &limits);
     let mut snapshot = session.snapshot()?;
     context.report_queue(&snapshot);
-    let mut status = ops::status(&mut snapshot, policy, context.environment.journals().as_ref())?;
-    let counts = &status.summary.counts;
-    let zone = context.zone_command(settings, "status", &status.head.target.preset, counts.unknown_zone);
-    let next = match () {
-        () if counts.stuck > 0 => Some(("reclaim", &[][..])),
-        // No claim is stuck, so what would be requeued are interrupted jobs.
-        () if status.causes.iter().any(|cause| cause.of.would.is_some_and(|would| would.requeue > 0)) => {
-            Some(("reclaim", &["--interrupted"][..]))
-        }
-        () if status.summary.interrupted > Some(0) => Some(("stale", &["--interrupted"][..])),
-        () if counts.unknown > 0 => Some(("stale", &[][..])),
-        () if !status.causes.is_empty() => Some(("stats", &[][..])),
-        () => None,
-    };
+    let (mut status, next) = ops::status(&mut snapshot, policy, context.environment.journals().as_ref())?;
+    let unknown_zone = status.summary.counts.unknown_zone;
+    let zone = context.zone_command(settings, "status", &status.head.target.preset, unknown_zone);
+    let next = next.map(|next| match next {
+        Next::Reclaim => ("reclaim", &[][..]),
+        Next::ReclaimInterrupted => ("reclaim", &["--interrupted"][..]),
+        Next::ListInterrupted => ("stale", &["--interrupted"][..]),
+        Next::List => ("stale", &[][..]),
+        Next::Count => ("stats", &[][..]),
+    });
     status.summary.next = zone.or(next.map(|(next, words)| context.next_command(next, words)));
     Ok(status)
 }

@@ -9,7 +9,7 @@ use super::OpsError;
 use super::plan::cascades;
 use super::session::{Session, Snapshot};
 use crate::model::{Action, Engine};
-use crate::output::{Check, CheckFinding, Severity, held_for_long, out_of_sight, remedy};
+use crate::output::{Check, CheckFinding, Severity, holds_locks, out_of_sight, remedy};
 use crate::preset::ident::{qualified, quoted};
 use crate::preset::{Jobs, LiveTable};
 use crate::store::catalog::Asked;
@@ -52,14 +52,13 @@ pub fn check(
     probes::ask(&mut findings, snapshot, When::First)?;
     schema::preset(&mut findings, snapshot);
     if let Some(found) = snapshot.unfamiliar_states()? {
-        let (table, preset) = (&snapshot.target.table, &snapshot.jobs.queue.preset);
         let (severity, place) = match &snapshot.states_at {
             // A mapping is the operator's own: each state of the table can be named in it.
             Some(at) if !found.are_unasked() => (Severity::Error, format!("{at}: ")),
             _ => (Severity::Warning, String::new()),
         };
-        let fix = (!found.are_unasked()).then(|| found.remedy(preset, snapshot.states_at.is_some()));
-        findings.add(severity, "unfamiliar_states", format!("{place}{}", found.sentence(table, preset)), fix);
+        let fix = (!found.are_unasked()).then(|| found.remedy());
+        findings.add(severity, "unfamiliar_states", format!("{place}{}", found.sentence()), fix);
     }
     // Rights first: they explain why a listing fails.
     rights::rights(&mut findings, snapshot, with_waiting);
@@ -227,9 +226,8 @@ fn locks(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<(), OpsErro
     };
     let hidden = holders.iter().filter(|holder| holder.hidden).count();
     for holder in holders.iter().filter(|holder| !holder.hidden) {
-        let detail = held_for_long(holder, snapshot.now()).text;
         let fix = "let its client commit, or end it: pg_terminate_backend(PID), or ROLLBACK PREPARED".to_owned();
-        findings.add(Severity::Warning, "long_transaction", detail, Some(fix));
+        findings.add(Severity::Warning, "long_transaction", holds_locks(holder), Some(fix));
     }
     let fix = format!("GRANT pg_read_all_stats TO {}", role(snapshot));
     if hidden > 0 {

@@ -50,9 +50,9 @@ impl Drafts<'_> {
 
     /// Takes in a job with what is drafted about it; true for a step that may be among those of the plan.
     pub(super) fn add(&mut self, surveyed: Surveyed<'_>, policy: &Policy) -> bool {
-        let Surveyed { claim, judgement, draft: Some(draft), counted, .. } = surveyed else { return false };
+        let Surveyed { claim, judgement, draft: Some(draft), group, .. } = surveyed else { return false };
         let (jobs, place) = (self.jobs.clone(), order(judgement.last_seen_at));
-        let job = |step: Option<&Step>| Job { counted, ..Job::of(&jobs, claim, policy, &judgement, step) };
+        let job = |step: Option<&Step>| Job { group, ..Job::of(&jobs, claim, policy, &judgement, step) };
         match draft {
             Draft::Skipped(_) if self.bound.is_confirmed(&jobs, &claim.key) => {}
             Draft::Skipped(why) => self.skipped.add(place, why, || job(None)),

@@ -20,7 +20,7 @@ use super::survey::{Survey, Surveyed};
 use super::waiting as waiting_side;
 use crate::model::{Action, Claim, Key, Step, Target, Timestamp};
 use crate::output::{Filter, SavedPlan, StepJob, Undoes};
-use crate::policy::{Counted, Digest, Draft, Gauge, Policy};
+use crate::policy::{Digest, Draft, Gauge, Policy};
 use crate::preset::Jobs;
 use crate::store::{Detail, Holders, printed};
 use drafts::Drafts;
@@ -326,7 +326,7 @@ impl Plan {
         self.take(snapshot, selection, drafts, Some((gauge, &holders)))?;
         if is_first {
             self.diagnosed = match waiting {
-                Some((_, flows)) => diagnosed.behind(flows, snapshot.now()),
+                Some((_, flows)) => diagnosed.with_flows(flows, snapshot.now()),
                 None => diagnosed,
             };
             (self.in_flight, self.older) = (holders.claims(), interrupted::older(snapshot, &jobs, &holders)?);
@@ -390,7 +390,7 @@ fn named(
 ) {
     for (claim, in_flight) in found.iter().filter(|(claim, _)| selection.admits(claim)) {
         let (judgement, draft) = snapshot.drafted(&drafts.jobs, claim, *in_flight, policy);
-        let (draft, counted) = (Some(last_word(&claim.key, draft)), Counted::Alone);
-        drafts.add(Surveyed { claim, judgement, draft, counted, is_selected: true }, policy);
+        let draft = Some(last_word(&claim.key, draft));
+        drafts.add(Surveyed { claim, judgement, draft, group: None, is_selected: true }, policy);
     }
 }

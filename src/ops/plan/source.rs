@@ -16,6 +16,7 @@ use crate::preset::SpecError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
+use strum::IntoEnumIterator;
 
 #[derive(Clone)]
 pub enum PlanSource {
@@ -115,7 +116,7 @@ fn saved_policy(name: &str, saved: &SavedPolicy, policy: Policy) -> Result<Polic
         older.ok_or_else(|| broken(format!("older_seconds is {seconds}, which is not a threshold")))
     };
     let older = saved.older_seconds.map(threshold).transpose()?;
-    let rule = |name: &String| Rule::ALL.into_iter().find(|rule| rule.name() == name);
+    let rule = |name: &String| Rule::iter().find(|rule| rule.name() == name);
     let rules = saved.rules.iter().map(|name| rule(name).ok_or_else(|| broken(format!("there is no rule `{name}`"))));
     let policy = Policy { older, act_on: rules.collect::<Result<_, _>>()?, to: saved.to, ..policy };
     Ok(if saved.older_overrules { policy.with_older(older) } else { policy })

@@ -12,6 +12,7 @@ use crate::policy::{Policy, QueueFlow};
 use crate::preset::{Jobs, StateSource, StateValue};
 use crate::store::RowCount;
 use std::collections::{BTreeMap, BTreeSet};
+use strum::IntoStaticStr;
 
 /// Counts jobs by queue and state, with the ages of the oldest claims. The counts come from one statement over the
 /// whole table, the rest from the claims, all in one snapshot.
@@ -89,7 +90,8 @@ impl Counts {
 }
 
 /// What a state means. `None` for one that the preset does not have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 enum Meaning {
     Waiting,
     InFlight,
@@ -100,13 +102,7 @@ enum Meaning {
 
 impl Meaning {
     fn name(self) -> &'static str {
-        match self {
-            Meaning::Waiting => "waiting",
-            Meaning::InFlight => "in_flight",
-            Meaning::Done => "done",
-            Meaning::Failed => "failed",
-            Meaning::Cancelled => "cancelled",
-        }
+        self.into()
     }
 }
 

@@ -7,9 +7,11 @@ use crate::model::{Timestamp, age, escaped_json};
 use jiff::tz::TimeZone;
 use serde::Serialize;
 use std::io::{self, Write};
+use strum::IntoStaticStr;
 use unicode_width::UnicodeWidthStr;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Format {
     /// Aligned columns, as many as the screen is wide.
     Table,
@@ -44,17 +46,7 @@ impl Format {
     ];
 
     pub fn name(self) -> &'static str {
-        match self {
-            Format::Table => "table",
-            Format::Wide => "wide",
-            Format::Json => "json",
-            Format::Jsonl => "jsonl",
-            Format::Csv => "csv",
-            Format::Name => "name",
-            Format::Prometheus => "prometheus",
-            Format::Markdown => "markdown",
-            Format::None => "none",
-        }
+        self.into()
     }
 
     /// True if a program reads it: then data is exact, and there is no limit by default.

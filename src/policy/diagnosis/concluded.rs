@@ -1,17 +1,19 @@
-//! What is concluded: the diagnoses, and which of them explains a finding.
+//! What is concluded: the diagnoses, what each is worth, and what to do about it.
 
-use super::Counted;
-use super::holder::named;
-use crate::model::Timestamp;
+use super::holder::Group;
+use crate::model::{LockHolder, Timestamp};
+use crate::policy::State;
 use crate::policy::finding::Finding;
 use crate::policy::plan::PlannedActions;
 use crate::policy::waiting::Flow;
 use schemars::JsonSchema;
-use serde::Serialize;
-use std::fmt;
+use serde::{Serialize, Serializer};
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use strum::IntoStaticStr;
 
 /// What is likely to have happened to several jobs at once, or how their ownership data contradicts itself.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Diagnosis {
     /// `all_silent` (everything in flight went silent within minutes), `vanished` (hosts or owners of which every claim
     /// is dead, silent since the same minute), `one_by_one` (the same at different times, each with one job), `silent` (dead by age alone, or with claims that cannot be judged), `hangs` (stuck jobs of owners that
@@ -30,9 +32,6 @@ pub struct Diagnosis {
     #[serde(rename = "why")]
     #[schemars(with = "Option<String>")]
     pub flow: Option<Flow>,
-    /// Who moves scheduled jobs on.
-    #[serde(skip)]
-    pub by: Option<String>,
     /// The host, if it is about one.
     pub host: Option<String>,
     /// The owner, if it is about one.
@@ -71,14 +70,9 @@ pub struct Diagnosis {
     /// Jobs by queue, most first; empty where that is not counted.
     #[serde(skip)]
     pub queues: Vec<(Option<String>, u64)>,
+    /// The groups of jobs that it explains.
     #[serde(skip)]
-    pub doubt: Option<Doubt>,
-    /// What unknown claims lack, as the first of them says it, and its hash.
-    #[serde(skip)]
-    pub(crate) lacks: Option<(u64, Finding)>,
-    /// How often each of the named jobs was lost before.
-    #[serde(skip)]
-    pub losses: Vec<i64>,
+    pub groups: BTreeSet<Group>,
     /// True if all of its jobs have the same rules.
     #[serde(skip)]
     pub alike: bool,
@@ -87,84 +81,146 @@ pub struct Diagnosis {
     pub claims: u64,
 }
 
-/// The kind of a [`Diagnosis`], which says what each means.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+/// The kind of a [`Diagnosis`], which says what each means, with what only this kind has.
+#[derive(Debug, Clone, Default, PartialEq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum DiagnosisKind {
     #[default]
     AllSilent,
     Vanished,
     OneByOne,
-    Silent,
-    Hangs,
+    Silent(Option<Doubt>),
+    Hangs(Option<Doubt>),
     NoOwner,
     OwnerMissing,
     OwnerRestarted,
     NoClaimTime,
-    LostAgain,
-    Clock,
-    Zone,
-    Unjudged,
-    StandsStill,
+    /// How often each of the named jobs was lost before.
+    LostAgain(Vec<i64>),
+    /// What unknown claims lack, as the first of them says it.
+    Clock(Finding),
+    Zone(Finding),
+    Unjudged(Finding),
+    /// At least a warning.
+    StandsStill(State),
     Busy,
     Paused,
-    NotStaged,
+    /// Who moves scheduled jobs on.
+    NotStaged(String),
     Interrupted,
-    Locks,
-    NotUnderstood,
+    Locks(LockHolder),
+    NotUnderstood(UnfamiliarStates),
 }
 
-impl fmt::Display for DiagnosisKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.serialize(f)
+impl Serialize for DiagnosisKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 
 impl DiagnosisKind {
+    /// The kind of unknown claims that lack this.
+    pub(super) fn lacking(finding: &Finding) -> DiagnosisKind {
+        match finding.clone() {
+            finding if finding.is_of_zone() => DiagnosisKind::Zone(finding),
+            finding @ Finding::Ahead(..) => DiagnosisKind::Clock(finding),
+            finding => DiagnosisKind::Unjudged(finding),
+        }
+    }
+
+    pub fn name(&self) -> &'static str {
+        self.into()
+    }
+
     /// True if it is about jobs that are due, not about claims.
-    pub fn is_of_due_jobs(self) -> bool {
+    pub fn is_of_due_jobs(&self) -> bool {
         use DiagnosisKind::{Busy, NotStaged, Paused, StandsStill};
-        matches!(self, StandsStill | Busy | Paused | NotStaged)
+        matches!(self, StandsStill(_) | Busy | Paused | NotStaged(_))
     }
 
     /// True if it is about claims whose verdict is unknown.
-    pub fn is_of_unknown_claims(self) -> bool {
-        matches!(self, DiagnosisKind::Clock | DiagnosisKind::Zone | DiagnosisKind::Unjudged)
+    pub fn is_of_unknown_claims(&self) -> bool {
+        matches!(self, DiagnosisKind::Clock(_) | DiagnosisKind::Zone(_) | DiagnosisKind::Unjudged(_))
+    }
+
+    /// What it is worth to somebody who is paged.
+    pub fn severity(&self) -> State {
+        match self {
+            DiagnosisKind::AllSilent | DiagnosisKind::Vanished | DiagnosisKind::OneByOne => State::Critical,
+            DiagnosisKind::LostAgain(_) | DiagnosisKind::Interrupted => State::Critical,
+            DiagnosisKind::StandsStill(severity) => *severity,
+            DiagnosisKind::Busy | DiagnosisKind::Paused => State::Ok,
+            kind if kind.is_of_unknown_claims() => State::Unknown,
+            _ => State::Warning,
+        }
     }
 }
 
+/// Rows in states that neither preset nor mapping declares: no command ever looks at them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnfamiliarStates {
+    pub table: String,
+    pub preset: String,
+    pub is_mapping: bool,
+    /// The states, as they are stored; none where the rows are too many to look at each.
+    pub states: Vec<String>,
+    /// How many rows are in them; 0 where that could not be counted, [`UnfamiliarStates::MOST`] for that many or more.
+    pub rows: u64,
+}
+
+impl UnfamiliarStates {
+    pub const MOST: u64 = 1000;
+
+    /// True if it is not known whether there are any.
+    pub fn are_unasked(&self) -> bool {
+        self.states.is_empty() && self.rows == 0
+    }
+}
+
+/// What an operator does next, the most urgent first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Next {
+    Reclaim,
+    ReclaimInterrupted,
+    ListInterrupted,
+    List,
+    /// Look at the counts of the queue: no command acts on this.
+    Count,
+}
+
 impl Diagnosis {
-    /// How well it explains a finding that was counted there: 0 best, `None` not at all.
-    pub fn explains(
-        &self,
-        counted: Counted,
-        host: Option<&str>,
-        owner: Option<&str>,
-        kind: Option<&str>,
-    ) -> Option<u8> {
-        use Counted::{Again, Held, Late, Missing, Restarted, WithoutOwner};
-        use DiagnosisKind::{
-            AllSilent, Hangs, Interrupted, LostAgain, NoOwner, OneByOne, OwnerMissing, OwnerRestarted, Silent, Vanished,
+    pub fn of_locks(holder: LockHolder, now: Timestamp) -> Diagnosis {
+        let since = holder.since().map(|span| now.minus(span));
+        Diagnosis { what: DiagnosisKind::Locks(holder), since, ..Diagnosis::default() }
+    }
+
+    pub fn of_states(found: UnfamiliarStates) -> Diagnosis {
+        Diagnosis { jobs: found.rows, what: DiagnosisKind::NotUnderstood(found), ..Diagnosis::default() }
+    }
+
+    /// Its place in a list: first a zone that is not known, which an operator is to declare before anything else, then due
+    /// jobs and the locks that may be why they wait, then claims; most jobs first, and of equally many the newest.
+    pub fn order(&self) -> impl Ord + use<> {
+        let class = match &self.what {
+            DiagnosisKind::Zone(_) => 0,
+            kind if kind.is_of_due_jobs() => 1,
+            DiagnosisKind::Locks(_) => 2,
+            DiagnosisKind::NotUnderstood(_) => 4,
+            DiagnosisKind::Interrupted => 5,
+            _ => 3,
         };
-        let names = |name: Option<&str>| {
-            name.is_some_and(|name| self.names.binary_search_by(|gone| gone.as_str().cmp(name)).is_ok())
-        };
-        let is_of_kind = self.kind.as_deref() == named(kind);
-        let (rank, fits) = match (counted, self.what) {
-            (Again, LostAgain) | (WithoutOwner, NoOwner) | (Missing, OwnerMissing) | (Restarted, OwnerRestarted) => {
-                (0, true)
-            }
-            (Counted::Unjudged(hash), _) => (0, self.lacks.as_ref().is_some_and(|(lacks, _)| *lacks == hash)),
-            // Those that were lost again and again are among their holders' where they are too many to name.
-            (Held | Again, Vanished | OneByOne | Silent | Interrupted) => (1, names(owner) || names(host)),
-            (Held | Again, Hangs) if self.owner.is_some() => (3, self.owner.as_deref() == owner),
-            (Held | Again, Hangs) => (2, self.owners.is_some() && is_of_kind),
-            (WithoutOwner, Silent | Interrupted) => (1, self.names.is_empty() && is_of_kind),
-            (Late, Hangs) => (1, self.owners.is_none() && is_of_kind),
-            (Held | Again | WithoutOwner, AllSilent) => (4, true),
-            _ => (0, false),
-        };
-        fits.then_some(rank)
+        (class, Reverse((self.jobs, self.until.map(Timestamp::micros))))
+    }
+
+    pub fn next(&self) -> Next {
+        match &self.what {
+            DiagnosisKind::Interrupted if self.would.is_some_and(|would| would.requeue > 0) => Next::ReclaimInterrupted,
+            DiagnosisKind::Interrupted => Next::ListInterrupted,
+            DiagnosisKind::Locks(_) | DiagnosisKind::NotUnderstood(_) => Next::Count,
+            kind if kind.is_of_due_jobs() => Next::Count,
+            kind if kind.is_of_unknown_claims() => Next::List,
+            _ => Next::Reclaim,
+        }
     }
 }
 
@@ -180,7 +236,7 @@ pub enum Doubt {
 }
 
 /// The diagnoses, and how many stuck jobs are part of none.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Grouped {
     /// In no particular order, but always the same one.
     pub diagnoses: Vec<Diagnosis>,

@@ -29,24 +29,24 @@ impl Diagnoses<'_> {
         let lost = self.lost();
         let are_interrupted = self.jobs.are_interrupted();
         if are_interrupted {
-            gone(DiagnosisKind::Interrupted, lost, &mut diagnoses);
+            gone(&DiagnosisKind::Interrupted, lost, &mut diagnoses);
         } else if self.nothing_lives(&lost) {
-            diagnoses.push(about(DiagnosisKind::AllSilent, &lost));
+            diagnoses.push(Diagnosis { kind: None, queues: Vec::new(), ..about(DiagnosisKind::AllSilent, &lost) });
         } else {
             let (sure, unsure): (Vec<Lost<'_>>, Vec<Lost<'_>>) =
                 lost.into_iter().partition(|lost| lost.holder.is_surely_gone());
-            gone(DiagnosisKind::Vanished, sure, &mut diagnoses);
-            gone(DiagnosisKind::Silent, unsure, &mut diagnoses);
+            gone(&DiagnosisKind::Vanished, sure, &mut diagnoses);
+            gone(&DiagnosisKind::Silent(None), unsure, &mut diagnoses);
         }
         hangs(&self.living(), &mut diagnoses);
         self.without_owner(&mut diagnoses);
         self.inconsistencies(&mut diagnoses);
-        diagnoses.extend(
-            self.late
-                .iter()
-                .filter(|(kind, late)| kind.is_some() || late.jobs > 1)
-                .map(|(kind, late)| Diagnosis { kind: kind.clone(), ..of_jobs(DiagnosisKind::Hangs, late) }),
-        );
+        let late = self.late.iter().filter(|(kind, late)| kind.is_some() || late.tally.jobs > 1);
+        diagnoses.extend(late.map(|(kind, late)| Diagnosis {
+            kind: kind.clone(),
+            queues: Vec::new(),
+            ..of_parts(DiagnosisKind::Hangs(None), &[late])
+        }));
         self.unknown_claims(&mut diagnoses);
         // The one kind of diagnosis that may be about jobs which another is about too, and those that are not stuck.
         let is_of_its_own = |of: &&Diagnosis| of.what != DiagnosisKind::NoClaimTime && !of.what.is_of_unknown_claims();
@@ -61,29 +61,32 @@ impl Diagnoses<'_> {
         if self.again.is_empty() || self.lost_again.jobs > self.again.len() as u64 {
             return;
         }
+        let mut groups = BTreeSet::new();
         for holder in self.owners.values_mut().chain(self.hosts.values_mut()) {
-            holder.parts.retain(|part| !part.again);
+            let named = holder.parts.extract_if(.., |part| part.again);
+            groups.extend(named.flat_map(|part| part.groups));
         }
         self.again.sort_by(|a, b| b.2.cmp(&a.2).then_with(|| a.0.cmp(&b.0)));
         let kind = self.again.first().and_then(|(_, kind, _)| kind.clone());
+        let losses = self.again.iter().map(|(.., losses)| *losses).collect();
         diagnoses.push(Diagnosis {
             kind: kind.filter(|one| self.again.iter().all(|(_, kind, _)| kind.as_ref() == Some(one))),
             ids: self.again.iter().map(|(id, ..)| id.clone()).collect(),
-            losses: self.again.iter().map(|(.., losses)| *losses).collect(),
-            ..of_jobs(DiagnosisKind::LostAgain, &self.lost_again)
+            groups,
+            ..of_jobs(DiagnosisKind::LostAgain(losses), &self.lost_again)
         });
     }
 
     fn unknown_claims(&self, diagnoses: &mut Vec<Diagnosis>) {
-        diagnoses.extend(self.unjudged.iter().map(|(hash, unjudged)| Diagnosis {
+        diagnoses.extend(self.unjudged.iter().map(|(group, unjudged)| Diagnosis {
             host: unjudged.host.clone(),
             owner: unjudged.owner.clone(),
-            lacks: Some((*hash, unjudged.finding.1.clone())),
+            groups: BTreeSet::from([*group]),
             ids: vec![unjudged.finding.0.clone()],
             // A sign of life that cannot be judged says nothing of the time.
             since: None,
             until: None,
-            ..of_jobs(unjudged.what, &unjudged.tally)
+            ..of_jobs(DiagnosisKind::lacking(&unjudged.finding.1), &unjudged.tally)
         }));
     }
 
@@ -123,16 +126,14 @@ impl Diagnoses<'_> {
 
     /// Jobs that name no owner: an inconsistency if the queue has owners; else they are grouped by kind.
     fn without_owner(&self, diagnoses: &mut Vec<Diagnosis>) {
+        let parts: Vec<&Part> = self.without_owner.parts.iter().collect();
         let tally = self.without_owner.tally();
-        if tally.jobs == 0 {
+        let is_interrupted = self.jobs.are_interrupted();
+        if parts.is_empty() {
             return;
         }
-        let is_interrupted = self.jobs.are_interrupted();
         if self.jobs.owner.id.is_some() && !is_interrupted {
-            let parts: Vec<&Part> = self.without_owner.parts.iter().collect();
-            let kind = one_kind(&parts).map(str::to_owned);
-            let queues = queues_of(&parts);
-            return diagnoses.push(Diagnosis { kind, queues, ..of_jobs(DiagnosisKind::NoOwner, &tally) });
+            return diagnoses.push(of_parts(DiagnosisKind::NoOwner, &parts));
         }
         let Holder { claims, unknown, .. } = self.without_owner;
         let at_once = matches!((tally.oldest, tally.newest), (Some(first), Some(last)) if last.since(first) <= AT_ONCE);
@@ -143,38 +144,38 @@ impl Diagnoses<'_> {
             && tally.by_age == 0
             && at_once
         {
-            return diagnoses.push(of_jobs(DiagnosisKind::AllSilent, &tally));
+            let all = of_parts(DiagnosisKind::AllSilent, &parts);
+            return diagnoses.push(Diagnosis { kind: None, queues: Vec::new(), ..all });
         }
-        let mut kinds: BTreeMap<Option<&str>, (Tally, Vec<&Part>)> = BTreeMap::new();
-        for part in &self.without_owner.parts {
-            let (sum, parts) = kinds.entry(part.kind.as_deref()).or_default();
-            sum.add(&part.tally);
-            parts.push(part);
-        }
-        let what = if is_interrupted { DiagnosisKind::Interrupted } else { DiagnosisKind::Silent };
-        let several = kinds.iter().filter(|(kind, (sum, _))| is_interrupted || kind.is_some() || sum.jobs > 1);
-        diagnoses.extend(several.map(|(kind, (sum, parts))| Diagnosis {
-            kind: kind.map(str::to_owned),
-            queues: queues_of(parts),
-            doubt: (sum.by_age == sum.jobs).then_some(Doubt::ByAge),
-            ..of_jobs(what, sum)
-        }));
+        let mut kinds: BTreeMap<Option<&str>, Vec<&Part>> = BTreeMap::new();
+        parts.iter().for_each(|part| kinds.entry(part.kind.as_deref()).or_default().push(part));
+        let of_kind = |(kind, parts): (Option<&str>, Vec<&Part>)| {
+            let Tally { jobs, by_age, .. } = Tally::of(parts.iter().map(|part| &part.tally));
+            let what = match is_interrupted {
+                true => DiagnosisKind::Interrupted,
+                false => DiagnosisKind::Silent((by_age == jobs).then_some(Doubt::ByAge)),
+            };
+            (is_interrupted || kind.is_some() || jobs > 1).then(|| of_parts(what, &parts))
+        };
+        diagnoses.extend(kinds.into_iter().filter_map(of_kind));
     }
 
     fn inconsistencies(&self, diagnoses: &mut Vec<Diagnosis>) {
         for (kind, pick) in [
-            (DiagnosisKind::OwnerMissing, (|holder| &holder.missing) as fn(&Holder) -> &Tally),
+            (DiagnosisKind::OwnerMissing, (|holder| &holder.missing) as fn(&Holder) -> &Part),
             (DiagnosisKind::OwnerRestarted, |holder| &holder.restarted),
         ] {
-            let owners: Vec<(&String, &Tally)> =
-                self.owners.iter().map(|(name, owner)| (name, pick(owner))).filter(|(_, jobs)| jobs.jobs > 0).collect();
-            let only = owners.first().filter(|_| owners.len() == 1).map(|(name, _)| name.as_str());
-            if !owners.is_empty() {
+            let owners = self.owners.iter().map(|(name, owner)| (name, pick(owner)));
+            let (names, parts): (Vec<String>, Vec<&Part>) =
+                owners.filter(|(_, jobs)| jobs.tally.jobs > 0).map(|(name, jobs)| (name.clone(), jobs)).unzip();
+            if !names.is_empty() {
                 diagnoses.push(Diagnosis {
-                    owner: only.map(str::to_owned),
-                    names: owners.iter().map(|(name, _)| (*name).clone()).collect(),
-                    owners: (!self.overflowed).then_some(owners.len() as u64),
-                    ..of_jobs(kind, &Tally::of(owners.iter().map(|(_, jobs)| *jobs)))
+                    owner: names.first().filter(|_| names.len() == 1).cloned(),
+                    owners: (!self.overflowed).then_some(names.len() as u64),
+                    names,
+                    kind: None,
+                    queues: Vec::new(),
+                    ..of_parts(kind, &parts)
                 });
             }
         }
@@ -186,7 +187,7 @@ impl Diagnoses<'_> {
 
 /// One diagnosis for holders that went together, one for each that lost several jobs, one a kind for those that lost one,
 /// and one for the rest.
-fn gone<'e>(what: DiagnosisKind, mut lost: Vec<Lost<'e>>, diagnoses: &mut Vec<Diagnosis>) {
+fn gone<'e>(what: &DiagnosisKind, mut lost: Vec<Lost<'e>>, diagnoses: &mut Vec<Diagnosis>) {
     lost.sort_by_key(|lost| (micros(lost.tally.newest), lost.name));
     let mut single: BTreeMap<Option<String>, Vec<Lost<'e>>> = BTreeMap::new();
     let mut group: Vec<Lost<'e>> = Vec::new();
@@ -205,10 +206,8 @@ fn gone<'e>(what: DiagnosisKind, mut lost: Vec<Lost<'e>>, diagnoses: &mut Vec<Di
         }
     };
     for lost in lost {
-        let together = match (group.first().and_then(|first| first.tally.newest), lost.tally.newest) {
-            (Some(first), Some(this)) => this.since(first) <= TOGETHER,
-            _ => false,
-        };
+        let first = group.first().and_then(|first| first.tally.newest);
+        let together = first.zip(lost.tally.newest).is_some_and(|(first, this)| this.since(first) <= TOGETHER);
         if !together {
             close(std::mem::take(&mut group));
         }
@@ -223,7 +222,7 @@ fn gone<'e>(what: DiagnosisKind, mut lost: Vec<Lost<'e>>, diagnoses: &mut Vec<Di
         let signs = || lost.iter().map(|lost| lost.tally.newest);
         let ends = signs().fold(None, Timestamp::oldest).zip(signs().fold(None, Timestamp::newest));
         let apart = ends.is_some_and(|(first, last)| last.since(first) > TOGETHER);
-        let what = if what == DiagnosisKind::Vanished && apart { DiagnosisKind::OneByOne } else { what };
+        let what = if *what == DiagnosisKind::Vanished && apart { &DiagnosisKind::OneByOne } else { what };
         gone_together(what, &lost)
     }));
 }
@@ -235,8 +234,7 @@ fn hangs(living: &[(&str, &Holder)], diagnoses: &mut Vec<Diagnosis>) {
         for part in &owner.parts {
             if let Some(kind) = &part.kind {
                 let hung = kinds.entry(kind).or_default();
-                hung.tally.add(&part.tally);
-                *hung.queues.entry(part.queue.as_deref()).or_default() += part.tally.jobs;
+                hung.parts.push(part);
                 hung.owners.insert(name);
                 hung.hosts.extend(owner.host.as_deref());
                 hung.lacks_signs |= !owner.has_signs;
@@ -244,13 +242,12 @@ fn hangs(living: &[(&str, &Holder)], diagnoses: &mut Vec<Diagnosis>) {
         }
     }
     kinds.retain(|_, hung| hung.owners.len() > 1);
-    diagnoses.extend(kinds.iter().map(|(kind, hung)| kind_hangs(kind, hung)));
+    diagnoses.extend(kinds.values().map(kind_hangs));
     for (name, owner) in living {
         let rest = owner.parts.iter().filter(|part| part.kind.as_deref().is_none_or(|kind| !kinds.contains_key(kind)));
         let rest: Vec<&Part> = rest.collect();
-        let tally = Tally::of(rest.iter().map(|part| &part.tally));
-        if tally.jobs > 0 {
-            diagnoses.push(owner_hangs(name, owner, &rest, &tally));
+        if !rest.is_empty() {
+            diagnoses.push(owner_hangs(name, owner, &rest));
         }
     }
 }
@@ -258,10 +255,9 @@ fn hangs(living: &[(&str, &Holder)], diagnoses: &mut Vec<Diagnosis>) {
 /// Jobs of one kind that are stuck on owners that are not silent.
 #[derive(Default)]
 struct Hung<'e> {
-    tally: Tally,
+    parts: Vec<&'e Part>,
     owners: BTreeSet<&'e str>,
     hosts: BTreeSet<&'e str>,
-    queues: BTreeMap<Option<&'e str>, u64>,
     /// Nothing shows that some of the owners live.
     lacks_signs: bool,
 }
@@ -270,43 +266,36 @@ fn micros(at: Option<Timestamp>) -> Option<i64> {
     at.map(Timestamp::micros)
 }
 
-fn gone_together(what: DiagnosisKind, lost: &[Lost<'_>]) -> Diagnosis {
+fn gone_together(what: &DiagnosisKind, lost: &[Lost<'_>]) -> Diagnosis {
     let mut names: Vec<String> = lost.iter().map(|lost| lost.name.to_owned()).collect();
     names.sort_unstable();
-    let parts: Vec<&Part> = lost.iter().flat_map(|lost| &lost.holder.parts).collect();
-    Diagnosis {
-        kind: one_kind(&parts).map(str::to_owned),
-        names,
-        named_hosts: lost.iter().filter(|lost| lost.is_host).count(),
-        queues: queues_of(&parts),
-        doubt: match lost.iter().any(|lost| lost.holder.unknown > 0) {
-            _ if what != DiagnosisKind::Silent => None,
-            true => Some(Doubt::PartlyUnknown),
-            false => Some(Doubt::ByAge),
-        },
-        ..about(what, lost)
-    }
+    let is_unknown = lost.iter().any(|lost| lost.holder.unknown > 0);
+    let what = match what {
+        DiagnosisKind::Silent(_) if is_unknown => DiagnosisKind::Silent(Some(Doubt::PartlyUnknown)),
+        DiagnosisKind::Silent(_) => DiagnosisKind::Silent(Some(Doubt::ByAge)),
+        what => what.clone(),
+    };
+    Diagnosis { names, named_hosts: lost.iter().filter(|lost| lost.is_host).count(), ..about(what, lost) }
 }
 
-fn kind_hangs(kind: &str, hung: &Hung<'_>) -> Diagnosis {
+fn kind_hangs(hung: &Hung<'_>) -> Diagnosis {
     let (owners, hosts) = (hung.owners.len() as u64, hung.hosts.len() as u64);
+    let tally = Tally::of(hung.parts.iter().map(|part| &part.tally));
     Diagnosis {
-        kind: Some(kind.to_owned()),
         host: hung.hosts.first().filter(|_| hosts == 1).map(|host| (*host).to_owned()),
-        since: hung.tally.first_claim,
-        until: hung.tally.last_claim,
+        since: tally.first_claim,
+        until: tally.last_claim,
         hosts: (hosts > 0).then_some(hosts),
         owners: Some(owners),
-        queues: queues(hung.queues.iter().map(|(queue, jobs)| (*queue, *jobs))),
-        doubt: hung.lacks_signs.then_some(Doubt::NoSignOfLife),
-        ..of_jobs(DiagnosisKind::Hangs, &hung.tally)
+        ..of_parts(DiagnosisKind::Hangs(hung.lacks_signs.then_some(Doubt::NoSignOfLife)), &hung.parts)
     }
 }
 
 /// Several jobs that hang on one owner.
-fn owner_hangs(name: &str, owner: &Holder, parts: &[&Part], tally: &Tally) -> Diagnosis {
+fn owner_hangs(name: &str, owner: &Holder, parts: &[&Part]) -> Diagnosis {
+    let tally = Tally::of(parts.iter().map(|part| &part.tally));
+    let doubt = (!owner.has_signs).then_some(Doubt::NoSignOfLife);
     Diagnosis {
-        kind: one_kind(parts).map(str::to_owned),
         host: owner.host.clone(),
         owner: Some(name.to_owned()),
         since: tally.first_claim,
@@ -314,9 +303,7 @@ fn owner_hangs(name: &str, owner: &Holder, parts: &[&Part], tally: &Tally) -> Di
         hosts: owner.host.as_ref().map(|_| 1),
         owners: Some(1),
         claims: owner.claims.max(tally.jobs),
-        queues: queues_of(parts),
-        doubt: (!owner.has_signs).then_some(Doubt::NoSignOfLife),
-        ..of_jobs(DiagnosisKind::Hangs, tally)
+        ..of_parts(DiagnosisKind::Hangs(doubt), parts)
     }
 }
 
@@ -328,12 +315,10 @@ fn about(what: DiagnosisKind, lost: &[Lost<'_>]) -> Diagnosis {
         .iter()
         .filter_map(|lost| if lost.is_host { Some(lost.name) } else { lost.holder.host.as_deref() })
         .collect();
-    let only = match lost {
-        [only] => Some(only),
-        _ => None,
-    };
-    let of_jobs = of_jobs(what, &Tally::of(lost.iter().map(|lost| &lost.tally)));
+    let only = lost.first().filter(|_| lost.len() == 1);
+    let parts: Vec<&Part> = lost.iter().flat_map(|lost| &lost.holder.parts).collect();
     let is_interrupted = what == DiagnosisKind::Interrupted;
+    let of_jobs = of_parts(what, &parts);
     Diagnosis {
         host: hosts.first().filter(|_| hosts.len() == 1).map(|host| (*host).to_owned()),
         owner: only.filter(|lost| !lost.is_host).map(|lost| lost.name.to_owned()),
@@ -342,6 +327,16 @@ fn about(what: DiagnosisKind, lost: &[Lost<'_>]) -> Diagnosis {
         hosts: (!hosts.is_empty()).then_some(hosts.len() as u64),
         owners: Some(lost.iter().map(|lost| if lost.is_host { lost.holder.owners } else { 1 }).sum()),
         ..of_jobs
+    }
+}
+
+/// A diagnosis about these parts of what is held.
+fn of_parts(what: DiagnosisKind, parts: &[&Part]) -> Diagnosis {
+    Diagnosis {
+        kind: one_kind(parts).map(str::to_owned),
+        queues: queues(parts.iter().map(|part| (part.queue.as_deref(), part.tally.jobs))),
+        groups: parts.iter().flat_map(|part| &part.groups).copied().collect(),
+        ..of_jobs(what, &Tally::of(parts.iter().map(|part| &part.tally)))
     }
 }
 
@@ -362,10 +357,6 @@ pub fn of_jobs(what: DiagnosisKind, tally: &Tally) -> Diagnosis {
 fn one_kind<'e>(parts: &[&'e Part]) -> Option<&'e str> {
     let (first, rest) = parts.split_first()?;
     first.kind.as_deref().filter(|kind| rest.iter().all(|part| part.kind.as_deref() == Some(kind)))
-}
-
-fn queues_of(parts: &[&Part]) -> Vec<(Option<String>, u64)> {
-    queues(parts.iter().map(|part| (part.queue.as_deref(), part.tally.jobs)))
 }
 
 /// How many jobs are in which queue, most first.

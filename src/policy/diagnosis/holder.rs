@@ -1,7 +1,11 @@
 //! Counts of the claims that one owner or host holds.
 
-use crate::model::{Claim, Timestamp};
+use crate::model::Timestamp;
 use crate::policy::PlannedActions;
+use crate::policy::verdict::{Judgement, Verdict};
+use crate::preset::Liveness;
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The most pairs of kind and queue that one holder keeps apart; further ones are counted together.
 const PARTS: usize = 64;
@@ -22,9 +26,9 @@ pub struct Holder {
     /// The stuck ones that are listed, by kind and queue, without those whose ownership data contradicts itself.
     pub parts: Vec<Part>,
     /// Those whose owner has no row.
-    pub missing: Tally,
+    pub missing: Part,
     /// Those that are older than their owner.
-    pub restarted: Tally,
+    pub restarted: Part,
     /// How many owners a host has among those who hold something stuck.
     pub owners: u64,
 }
@@ -34,38 +38,66 @@ pub fn named(kind: Option<&str>) -> Option<&str> {
     kind.filter(|kind| !kind.is_empty())
 }
 
+/// What jobs have in common that one diagnosis explains: a hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Group(u64);
+
+impl Group {
+    pub fn of(common: impl Hash) -> Group {
+        let mut hasher = DefaultHasher::new();
+        common.hash(&mut hasher);
+        Group(hasher.finish())
+    }
+}
+
 /// Jobs of one kind in one queue.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Part {
     pub kind: Option<String>,
     pub queue: Option<String>,
     /// Jobs that were lost again and again.
     pub again: bool,
+    pub groups: BTreeSet<Group>,
     pub tally: Tally,
 }
 
-impl Holder {
-    /// Takes in a listed job. `room` is how many more pairs of kind and queue may be kept apart in all.
-    pub fn add(&mut self, claim: &Claim, again: bool, tally: &Tally, room: &mut usize) {
-        let kind = named(claim.kind.as_deref()).map(str::to_owned);
-        let known = |part: &Part| part.kind == kind && part.queue == claim.queue && part.again == again;
-        let at = match self.parts.iter().position(known) {
-            Some(at) => at,
-            None if self.parts.len() < PARTS && *room > 0 => {
+impl Part {
+    pub fn add(&mut self, other: &Part, room: &mut usize) {
+        self.tally.add(&other.tally);
+        for group in &other.groups {
+            if *room > 0 && self.groups.insert(*group) {
                 *room -= 1;
-                self.parts.push(Part { kind, queue: claim.queue.clone(), again, tally: Tally::default() });
-                self.parts.len() - 1
             }
-            None => {
-                let rest = |part: &Part| part.kind.is_none() && part.queue.is_none() && part.again == again;
-                self.parts.iter().position(rest).unwrap_or_else(|| {
-                    self.parts.push(Part { kind: None, queue: None, again, tally: Tally::default() });
-                    self.parts.len() - 1
-                })
-            }
-        };
-        if let Some(part) = self.parts.get_mut(at) {
-            part.tally.add(tally);
+        }
+    }
+}
+
+impl Holder {
+    /// Counts a claim, listed or not.
+    pub fn count(&mut self, judgement: &Judgement) {
+        match &judgement.verdict {
+            Verdict::Healthy => {}
+            Verdict::Unknown(_) => self.unknown += 1,
+            Verdict::Stuck(_) if judgement.verdict.is_death() => self.dead += 1,
+            Verdict::Stuck(_) => self.troubled += 1,
+        }
+        self.has_signs |= judgement.liveness.is_some_and(|source| source != Liveness::AGE);
+    }
+
+    /// Takes in a listed job, a part of its own. `room` is how many more parts and groups may be kept apart in all.
+    pub fn add(&mut self, one: &Part, room: &mut usize) {
+        let is_alike = |part: &&mut Part| (&part.kind, &part.queue, part.again) == (&one.kind, &one.queue, one.again);
+        let is_rest = |part: &&mut Part| part.kind.is_none() && part.queue.is_none() && part.again == one.again;
+        let has_room = self.parts.len() < PARTS && *room > 0;
+        if let Some(part) = self.parts.iter_mut().find(is_alike) {
+            part.add(one, room);
+        } else if has_room {
+            *room -= 1;
+            self.parts.push(one.clone());
+        } else if let Some(part) = self.parts.iter_mut().find(is_rest) {
+            part.add(one, room);
+        } else {
+            self.parts.push(Part { kind: None, queue: None, ..one.clone() });
         }
     }
 
@@ -100,7 +132,7 @@ pub struct Tally {
     /// What a reclaim would do to them, where that was asked.
     pub would: PlannedActions,
     /// The rules of one of them, as a hash, and whether others have others.
-    pub rules: Option<u64>,
+    pub rules: Option<Group>,
     pub are_mixed: bool,
 }
 

@@ -10,20 +10,20 @@ use super::finding::Finding;
 use super::plan::PlannedActions;
 use super::verdict::{Judgement, Rule, Verdict};
 use crate::model::{Claim, Owner};
-use crate::preset::{Jobs, Liveness};
-pub use concluded::{Diagnosis, DiagnosisKind, Doubt, Grouped};
+use crate::preset::Jobs;
+pub use concluded::{Diagnosis, DiagnosisKind, Doubt, Grouped, Next, UnfamiliarStates};
 pub(super) use find::{of_jobs, queues};
+pub use holder::Group;
 pub(super) use holder::Tally;
-use holder::{Holder, named};
+use holder::{Holder, Part, named};
 pub use inconsistency::{Inconsistencies, Inconsistency};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The most owners, and the most hosts, that are kept apart: those of a large fleet, in bounded memory.
 const HOLDERS: usize = 10_000;
-/// The most pairs of kind and queue that are kept apart, over all owners and hosts.
-const PARTS: usize = 100_000;
+/// The most pairs of kind and queue, and groups of them, that are kept apart, over all owners and hosts.
+const PARTS: usize = 200_000;
 /// A job that was lost so often before is lost again and again.
 const AGAIN: i64 = 2;
 /// So many such jobs are named; of more, the jobs are not what they have in common.
@@ -41,11 +41,11 @@ pub struct Diagnoses<'s> {
     without_owner: Holder,
     no_claim_time: Tally,
     /// Jobs in trouble of a queue that shows no life, by kind.
-    late: BTreeMap<Option<String>, Tally>,
+    late: BTreeMap<Option<String>, Part>,
     /// The first jobs that were lost again and again, and how many there are.
     again: Vec<(String, Option<String>, i64)>,
     lost_again: Tally,
-    unjudged: BTreeMap<u64, Unjudged>,
+    unjudged: BTreeMap<Group, Unjudged>,
     listed: u64,
     room: usize,
     /// There were too many owners or hosts to keep apart.
@@ -56,7 +56,6 @@ pub struct Diagnoses<'s> {
 
 /// Unknown claims that lack the same.
 struct Unjudged {
-    what: DiagnosisKind,
     /// The host or else the owner whose clock it is.
     host: Option<String>,
     owner: Option<String>,
@@ -65,12 +64,9 @@ struct Unjudged {
     tally: Tally,
 }
 
-/// Where a finding was counted, by which its diagnosis is found.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Counted {
-    /// It has nothing in common with others.
-    #[default]
-    Alone,
+/// How a listed job is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Counted {
     /// With its owner and host.
     Held,
     /// With its owner and host, and among those that were lost again and again.
@@ -79,8 +75,7 @@ pub enum Counted {
     Missing,
     Restarted,
     Late,
-    /// Among the unknown claims that lack the same, by its hash.
-    Unjudged(u64),
+    Unknown,
 }
 
 impl<'s> Diagnoses<'s> {
@@ -102,100 +97,109 @@ impl<'s> Diagnoses<'s> {
         }
     }
 
-    /// Takes in a claim that is stuck or unknown, and says where it was counted. A claim that is not listed only counts
-    /// toward whether its owner is alive. `would` is what a reclaim would do to it.
-    pub fn add(&mut self, claim: &Claim, judgement: &Judgement, is_listed: bool, would: PlannedActions) -> Counted {
-        let (jobs, one) = (self.jobs, Tally { would, ..of(claim, judgement) });
-        let shows = |inconsistency: Inconsistency| inconsistency.is_shown_by(jobs, claim, judgement);
-        if is_listed && shows(Inconsistency::NoClaimTime) {
-            self.no_claim_time.add(&one);
+    /// Takes in a claim that is stuck or unknown, and returns its group, by which its diagnosis is found. A claim that is
+    /// not listed has none: it only counts toward whether its owner is alive. `would` is what a reclaim would do to it.
+    pub fn add(
+        &mut self,
+        claim: &Claim,
+        judgement: &Judgement,
+        is_listed: bool,
+        would: PlannedActions,
+    ) -> Option<Group> {
+        let tally = Tally { would, ..of(claim, judgement) };
+        if is_listed && Inconsistency::NoClaimTime.is_shown_by(self.jobs, claim, judgement) {
+            self.no_claim_time.add(&tally);
         }
-        let is_stuck = matches!(judgement.verdict, Verdict::Stuck(_));
-        self.listed += u64::from(is_listed && is_stuck);
-        let counted = match &judgement.verdict {
-            _ if !is_listed => Counted::Alone,
-            Verdict::Unknown(lacking) => self.unjudged(claim, lacking, &one),
-            // Of a job that is too long in a state nothing else is known, where the queue shows no life.
-            _ if !judgement.verdict.is_death() && jobs.liveness.is_empty() => Counted::Late,
-            _ if claim.owner.is_none() => Counted::WithoutOwner,
-            _ if jobs.are_interrupted() => Counted::Held,
-            _ if shows(Inconsistency::OwnerMissing) => Counted::Missing,
-            _ if shows(Inconsistency::OwnerRestarted) => Counted::Restarted,
-            _ => self.held(claim, judgement, &one),
+        self.listed += u64::from(is_listed && matches!(judgement.verdict, Verdict::Stuck(_)));
+        let [owner, host] = self.count(claim, judgement);
+        let counted = is_listed.then(|| self.counted(claim, judgement))?;
+        let kind = named(claim.kind.as_deref());
+        let (holder, of_kind) = match counted {
+            Counted::Missing | Counted::Restarted => (None, None),
+            // Of more owners than are kept apart the host is told.
+            Counted::Held | Counted::Again => (owner.or(host), kind),
+            _ => (None, kind),
         };
-        if counted == Counted::Late {
-            self.late.entry(named(claim.kind.as_deref()).map(str::to_owned)).or_default().add(&one);
-        }
-        let Some(owner) = &claim.owner else {
-            count(&mut self.without_owner, judgement);
-            if counted == Counted::WithoutOwner {
-                self.without_owner.add(claim, false, &one, &mut self.room);
+        let group = Group::of((self.jobs.are_interrupted(), counted, holder, of_kind));
+        let (kind, again, groups) = (kind.map(str::to_owned), counted == Counted::Again, BTreeSet::from([group]));
+        let one = Part { kind, queue: claim.queue.clone(), again, groups, tally };
+        match counted {
+            Counted::Unknown => return self.unjudged(claim, judgement, &one.tally),
+            Counted::Late => self.late.entry(one.kind.clone()).or_default().add(&one, &mut self.room),
+            Counted::WithoutOwner => self.without_owner.add(&one, &mut self.room),
+            Counted::Again => {
+                self.lost_again.add(&one.tally);
+                let losses = claim.stalls.filter(|_| self.again.len() < NAMED);
+                self.again.extend(losses.map(|losses| (claim.key.to_string(), one.kind.clone(), losses)));
             }
-            return counted;
-        };
-        let mut take = |holder: &mut Holder| {
-            count(holder, judgement);
+            Counted::Held | Counted::Missing | Counted::Restarted => {}
+        }
+        let owner = owner.and_then(|name| self.owners.get_mut(name));
+        for holder in owner.into_iter().chain(host.and_then(|name| self.hosts.get_mut(name))) {
             match counted {
-                Counted::Missing => holder.missing.add(&one),
-                Counted::Restarted => holder.restarted.add(&one),
-                Counted::Held => holder.add(claim, false, &one, &mut self.room),
-                Counted::Again => holder.add(claim, true, &one, &mut self.room),
+                Counted::Missing => holder.missing.add(&one, &mut self.room),
+                Counted::Restarted => holder.restarted.add(&one, &mut self.room),
+                Counted::Held | Counted::Again => holder.add(&one, &mut self.room),
                 _ => {}
             }
-        };
-        let others = self.owners.len();
-        match known(&mut self.owners, &owner.name) {
-            Some(holder) => {
-                holder.host.clone_from(&owner.host);
-                take(holder);
-            }
-            None => self.overflowed = true,
         }
-        let is_new = self.owners.len() > others;
-        if let Some(host) = &owner.host {
-            match known(&mut self.hosts, host) {
-                Some(holder) => {
-                    holder.owners += u64::from(is_new);
-                    take(holder);
-                }
-                None => self.overflowed = true,
-            }
-        }
-        counted
+        Some(group)
     }
 
-    /// Counts a job that its owner holds, and names it if it was lost again and again.
-    fn held(&mut self, claim: &Claim, judgement: &Judgement, one: &Tally) -> Counted {
-        let Some(losses) = claim.stalls.filter(|losses| *losses >= AGAIN && judgement.verdict.is_death()) else {
-            return Counted::Held;
+    /// Counts a claim with its owner and its host, and returns the names of these, as far as there is room for them.
+    fn count<'c>(&mut self, claim: &'c Claim, judgement: &Judgement) -> [Option<&'c str>; 2] {
+        let Some(owner) = &claim.owner else {
+            self.without_owner.count(judgement);
+            return [None, None];
         };
-        self.lost_again.add(one);
-        if self.again.len() < NAMED {
-            self.again.push((claim.key.to_string(), named(claim.kind.as_deref()).map(str::to_owned), losses));
+        let others = self.owners.len();
+        let known_owner = known(&mut self.owners, &owner.name).map(|holder| {
+            holder.host.clone_from(&owner.host);
+            holder.count(judgement);
+            owner.name.as_str()
+        });
+        let is_new = self.owners.len() > others;
+        let known_host = owner.host.as_ref().and_then(|host| {
+            let holder = known(&mut self.hosts, host)?;
+            holder.owners += u64::from(is_new);
+            holder.count(judgement);
+            Some(host.as_str())
+        });
+        self.overflowed |= known_owner.is_none() || known_host.is_some() != owner.host.is_some();
+        [known_owner, known_host]
+    }
+
+    fn counted(&self, claim: &Claim, judgement: &Judgement) -> Counted {
+        let shows = |inconsistency: Inconsistency| inconsistency.is_shown_by(self.jobs, claim, judgement);
+        let is_death = judgement.verdict.is_death();
+        match &judgement.verdict {
+            Verdict::Unknown(_) => Counted::Unknown,
+            // Of a job that is too long in a state nothing else is known, where the queue shows no life.
+            _ if !is_death && self.jobs.liveness.is_empty() => Counted::Late,
+            _ if claim.owner.is_none() => Counted::WithoutOwner,
+            _ if self.jobs.are_interrupted() => Counted::Held,
+            _ if shows(Inconsistency::OwnerMissing) => Counted::Missing,
+            _ if shows(Inconsistency::OwnerRestarted) => Counted::Restarted,
+            _ if is_death && claim.stalls.is_some_and(|losses| losses >= AGAIN) => Counted::Again,
+            _ => Counted::Held,
         }
-        Counted::Again
     }
 
     /// Counts an unknown claim with those that lack the same.
-    fn unjudged(&mut self, claim: &Claim, lacking: &[Finding], one: &Tally) -> Counted {
-        let Some(finding) = lacking.first() else { return Counted::Alone };
-        let what = match finding {
-            finding if finding.is_of_zone() => DiagnosisKind::Zone,
-            Finding::Ahead(..) => DiagnosisKind::Clock,
-            _ => DiagnosisKind::Unjudged,
-        };
-        let owner = claim.owner.as_ref().filter(|_| what == DiagnosisKind::Clock);
+    fn unjudged(&mut self, claim: &Claim, judgement: &Judgement, one: &Tally) -> Option<Group> {
+        let Verdict::Unknown(lacking) = &judgement.verdict else { return None };
+        let finding = lacking.first()?;
+        let owner = claim.owner.as_ref().filter(|_| matches!(DiagnosisKind::lacking(finding), DiagnosisKind::Clock(_)));
         let host = owner.and_then(|owner| owner.host.as_ref());
         let owner = owner.filter(|_| host.is_none()).map(|owner| &owner.name);
-        let mut hasher = DefaultHasher::new();
-        (host, owner, std::mem::discriminant(finding)).hash(&mut hasher);
-        let (hash, id) = (hasher.finish(), claim.key.to_string());
-        if self.unjudged.len() >= UNJUDGED && !self.unjudged.contains_key(&hash) {
-            return Counted::Alone;
+        let group = Group::of((host, owner, std::mem::discriminant(finding)));
+        if self.unjudged.len() >= UNJUDGED && !self.unjudged.contains_key(&group) {
+            return None;
         }
-        let unjudged = self.unjudged.entry(hash).or_insert_with(|| {
+        let id = claim.key.to_string();
+        let unjudged = self.unjudged.entry(group).or_insert_with(|| {
             let (host, owner, finding) = (host.cloned(), owner.cloned(), (id.clone(), finding.clone()));
-            Unjudged { what, host, owner, finding, tally: Tally::default() }
+            Unjudged { host, owner, finding, tally: Tally::default() }
         });
         unjudged.tally.add(one);
         // Of clocks the one that is furthest ahead.
@@ -203,7 +207,7 @@ impl<'s> Diagnoses<'s> {
         if (Reverse(ahead(finding)), &id) < (Reverse(ahead(&unjudged.finding.1)), &unjudged.finding.0) {
             unjudged.finding = (id, finding.clone());
         }
-        Counted::Unjudged(hash)
+        Some(group)
     }
 
     /// Takes in that this owner, or no owner, holds so many claims in flight, stuck or not. Call it after all findings;
@@ -234,28 +238,18 @@ fn known<'h>(holders: &'h mut BTreeMap<String, Holder>, name: &str) -> Option<&'
     holders.get_mut(name)
 }
 
-fn count(holder: &mut Holder, judgement: &Judgement) {
-    match &judgement.verdict {
-        Verdict::Healthy => {}
-        Verdict::Unknown(_) => holder.unknown += 1,
-        Verdict::Stuck(_) if judgement.verdict.is_death() => holder.dead += 1,
-        Verdict::Stuck(_) => holder.troubled += 1,
-    }
-    holder.has_signs |= judgement.liveness.is_some_and(|source| source != Liveness::AGE);
-}
-
 fn of(claim: &Claim, judgement: &Judgement) -> Tally {
     let by_age = match &judgement.verdict {
         Verdict::Stuck(reasons) => reasons.iter().all(|reason| reason.rule == Rule::ClaimAge),
         _ => false,
     };
     let claimed = claim.claimed_at.at();
-    let mut hasher = DefaultHasher::new();
-    if let Verdict::Stuck(reasons) = &judgement.verdict {
-        reasons.iter().for_each(|reason| reason.rule.hash(&mut hasher));
-    }
+    let rules = match &judgement.verdict {
+        Verdict::Stuck(reasons) => reasons.iter().map(|reason| reason.rule).collect(),
+        _ => Vec::new(),
+    };
     Tally {
-        rules: Some(hasher.finish()),
+        rules: Some(Group::of(rules)),
         are_mixed: false,
         jobs: 1,
         oldest: judgement.last_seen_at,
