@@ -1,8 +1,8 @@
 //! Step two of a batch: the statements of an action on exactly the verified keys, the check of their effect, and what
 //! is read of the rows for the record and set back by an undo.
 
-use super::builder::{Param, Sql, Statement, Values, column_sql, literal_sql};
-use super::dialect::{Dialect, Named};
+use super::builder::{Binding, Param, Sql, Statement, Values, column_sql, literal_sql};
+use super::dialect::{Dialect, dialect};
 use super::left::is_elsewhere;
 use crate::model::{Action, Cell, Engine, FailCode, Key, RowChange, Timestamp};
 use crate::preset::ident::{literal, quoted};
@@ -40,41 +40,55 @@ pub fn acts(
     occasion: Occasion<'_>,
 ) -> Vec<Act> {
     let Occasion { now, run_at, reason, fail_code } = occasion;
-    let values = || Values { keys, now: Some(now), run_at: Some(run_at), reason, fail_code, ..Values::default() };
-    action
-        .steps
-        .iter()
-        .map(|step| match step {
-            StepSpec::Sql { sql: template, rows, encodings, .. } => {
-                let mut sql = Sql::new(dialect);
-                sql.template(jobs, template, &Values { named: Some(encodings), ..values() });
-                Act { statement: sql.finish(), rows: *rows }
-            }
-            StepSpec::Update(assignments) => {
-                let mut sql = Sql::new(dialect);
-                sql.push("UPDATE ");
-                sql.lock_table(jobs);
-                sql.push(" SET ");
-                sql.joined(", ", assignments, |sql, assignment| {
-                    sql.push(&format!("{} = ", quoted(&assignment.column.name)));
-                    let values = Values { assigned: assignment.encodings.as_ref(), ..values() };
-                    sql.template(jobs, &assignment.value, &values);
-                });
-                sql.push(" WHERE ");
-                sql.in_keys(jobs, keys);
-                Act { statement: sql.finish(), rows: Rows::Each }
-            }
-        })
-        .collect()
+    let values = Values { keys, now: Some(now), run_at: Some(run_at), reason, fail_code, ..Values::default() };
+    let act = |step: &StepSpec| {
+        let mut sql = Sql::new(dialect);
+        let rows = write(&mut sql, jobs, step, values);
+        Act { statement: sql.finish(), rows }
+    };
+    action.steps.iter().map(act).collect()
+}
+
+/// Writes a step of an action, and gives the number of rows that it must touch.
+fn write(sql: &mut Sql<'_>, jobs: &Jobs, step: &StepSpec, values: Values<'_>) -> Rows {
+    match step {
+        StepSpec::Sql { sql: template, rows, encodings, .. } => {
+            sql.template(jobs, template, &Values { named: Some(encodings), ..values });
+            *rows
+        }
+        StepSpec::Update(assignments) => {
+            sql.push("UPDATE ");
+            sql.lock_table(jobs);
+            sql.push(" SET ");
+            sql.joined(", ", assignments, |sql, assignment| {
+                sql.push(&format!("{} = ", quoted(&assignment.column.name)));
+                let values = Values { assigned: assignment.encodings.as_ref(), ..values };
+                sql.template(jobs, &assignment.value, &values);
+            });
+            sql.push(" WHERE ");
+            sql.in_keys(jobs, values.keys);
+            Rows::Each
+        }
+    }
 }
 
 /// The statements of an action, then those that wake workers, with the names of their parameters.
 pub fn printed(jobs: &Jobs, action: Action) -> Vec<String> {
-    let (dialect, occasion) = (Named(jobs.queue.engine), Occasion::at(Timestamp::EPOCH, ""));
-    let acted = jobs.actions.get(&action).map(|of| acts(jobs, &dialect, of, &[], occasion));
+    let text = |write: &dyn Fn(&mut Sql<'_>)| {
+        let mut sql = Sql::with(Binding::Name, dialect(jobs.queue.engine));
+        write(&mut sql);
+        sql.finish().sql
+    };
     let wakes = matches!(action, Action::Requeue | Action::Wake);
-    let woken = if wakes { notifications(jobs, &dialect, None, 0) } else { Vec::new() };
-    acted.into_iter().flatten().map(|act| act.statement).chain(woken).map(|statement| statement.sql).collect()
+    let woken = jobs.queue.notify.iter().filter(|_| wakes);
+    let woken = woken.map(|notify| text(&|sql| sql.template(jobs, &notify.sql, &Values::default())));
+    let steps = jobs.actions.get(&action).into_iter().flat_map(|of| &of.steps);
+    let acted = steps.map(|step| {
+        text(&|sql| {
+            write(sql, jobs, step, Values::default());
+        })
+    });
+    acted.chain(woken).collect()
 }
 
 /// Has SQLite end the transaction where an UPDATE fails, for when nothing else in it would be kept: then it need not copy

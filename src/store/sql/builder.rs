@@ -31,12 +31,22 @@ impl Statement {
 
 pub struct Sql<'d> {
     pub(super) dialect: &'d dyn Dialect,
+    binding: Binding,
     text: String,
     params: Vec<Param>,
 }
 
+/// What stands in the text for a value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Binding {
+    Placeholder,
+    Literal,
+    /// The marker's name, in SQL that is printed instead of run.
+    Name,
+}
+
 /// The values of a fragment's markers, in one transaction.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub struct Values<'a> {
     pub(super) keys: &'a [&'a Key],
     pub(super) now: Option<Timestamp>,
@@ -57,7 +67,11 @@ pub struct Values<'a> {
 
 impl<'d> Sql<'d> {
     pub fn new(dialect: &'d dyn Dialect) -> Sql<'d> {
-        Sql { dialect, text: String::new(), params: Vec::new() }
+        Sql::with(Binding::Placeholder, dialect)
+    }
+
+    pub fn with(binding: Binding, dialect: &'d dyn Dialect) -> Sql<'d> {
+        Sql { dialect, binding, text: String::new(), params: Vec::new() }
     }
 
     pub fn finish(self) -> Statement {
@@ -70,12 +84,12 @@ impl<'d> Sql<'d> {
     }
 
     pub fn bind(&mut self, param: Param) {
-        let n = self.params.len() + 1;
-        let placeholder = match &param {
-            Param::Cell(cell) => self.dialect.placeholder(n, cell),
-            Param::Texts(_) => format!("${n}::text[]"),
+        let shown = match &param {
+            Param::Cell(Cell::Null) if self.binding == Binding::Literal => "NULL".to_owned(),
+            Param::Cell(cell) if self.binding == Binding::Literal => literal_sql(cell),
+            _ => self.dialect.placeholder(self.params.len() + 1),
         };
-        self.text.push_str(&placeholder);
+        self.text.push_str(&self.dialect.typed(&shown, &param));
         self.params.push(param);
     }
 
@@ -140,8 +154,8 @@ impl<'d> Sql<'d> {
     }
 
     fn marker(&mut self, jobs: &Jobs, marker: &Marker, values: &Values<'_>) {
-        if let Some(name) = self.dialect.name(marker) {
-            return self.push(&name);
+        if self.binding == Binding::Name {
+            return self.push(&marker.to_string());
         }
         let encodings = match marker {
             Marker::Now(Some(column)) | Marker::RunAt(Some(column)) | Marker::Since(column) => {
@@ -255,8 +269,7 @@ impl<'d> Sql<'d> {
     pub fn in_keys(&mut self, jobs: &Jobs, keys: &[&Key]) {
         let columns: Vec<String> = jobs.claim.key.iter().map(column_sql).collect();
         self.push(&format!("({}) {} ", columns.join(", "), self.dialect.among()));
-        let dialect = self.dialect;
-        dialect.keys(self, &jobs.claim.key, keys);
+        self.marker(jobs, &Marker::Ids, &Values { keys, ..Values::default() });
     }
 
     /// The condition that makes a row a claim. With a state, only in that state, so that a partial index serves.

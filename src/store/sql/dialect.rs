@@ -3,7 +3,7 @@
 use super::builder::{Param, Sql};
 use crate::model::{Cell, Engine, Key};
 use crate::preset::ident::{literal, qualified, quoted};
-use crate::preset::{Column, Marker, Table};
+use crate::preset::{Column, Table};
 use std::sync::Arc;
 
 /// How an engine spells it.
@@ -18,8 +18,11 @@ pub fn dialect(engine: Engine) -> &'static dyn Dialect {
 pub trait Dialect: Send + Sync {
     fn engine(&self) -> Engine;
 
-    /// The `n`th placeholder, counted from 1, for a value of that kind.
-    fn placeholder(&self, n: usize, value: &Cell) -> String;
+    /// The placeholder of the `n`th parameter, counted from 1.
+    fn placeholder(&self, n: usize) -> String;
+
+    /// A parameter's placeholder or literal, with its type where no other may be inferred.
+    fn typed(&self, sql: &str, param: &Param) -> String;
 
     /// The list of keys after [`Dialect::among`] or `IN`.
     fn keys(&self, sql: &mut Sql<'_>, columns: &[Column], keys: &[&Key]);
@@ -27,99 +30,39 @@ pub trait Dialect: Send + Sync {
     /// The wanted rows as a FROM item: a table `w` with `n`, `k1`.. and `precondition`.
     fn wanted(&self, sql: &mut Sql<'_>, columns: &[Column], rows: &[(&Key, &str)]);
 
-    /// The name of a parameter, in SQL that is printed instead of run.
-    fn name(&self, _marker: &Marker) -> Option<String> {
-        None
-    }
-
     fn table(&self, table: &Table) -> String {
         qualified(&table.schema, &table.name)
     }
 
     /// The value of an expression as text, or as it is if the driver reads any type.
-    fn as_text(&self, sql: &str) -> String {
-        match self.engine() {
-            Engine::Postgres => format!("({sql})::text"),
-            Engine::Sqlite => format!("({sql})"),
-        }
-    }
+    fn as_text(&self, sql: &str) -> String;
 
-    /// One text that is equal for two rows only if each of these values is equal, byte by byte and NULL by NULL. On
-    /// Postgres every byte beyond ASCII is escaped, so that text without an encoding is compared byte by byte too. On
-    /// SQLite `quote()` distinguishes 5 from '5' and NULL from ''; it stops at a NUL character, so text goes through
-    /// `hex()`.
-    fn image(&self, values: &[String]) -> String {
-        let one = |value: &String| {
-            format!("CASE typeof({value}) WHEN 'text' THEN 't' || hex({value}) ELSE quote({value}) END")
-        };
-        match self.engine() {
-            Engine::Postgres => format!("pg_catalog.encode({}, 'escape')", row_bytes(values)),
-            Engine::Sqlite => values.iter().map(one).collect::<Vec<_>>().join(" || ',' || "),
-        }
-    }
+    /// One text that is equal for two rows only if each of these values is equal, byte by byte and NULL by NULL.
+    fn image(&self, values: &[String]) -> String;
 
     /// The expressions that a row's fingerprint is made of: the values, or the server's hash of them, so that a payload
     /// need not travel.
-    fn whole(&self, values: &[String]) -> Vec<String> {
-        match self.engine() {
-            Engine::Postgres => vec![format!("pg_catalog.encode(pg_catalog.sha256({}), 'hex')", row_bytes(values))],
-            Engine::Sqlite => values.to_vec(),
-        }
-    }
+    fn whole(&self, values: &[String]) -> Vec<String>;
 
     /// The system's "equals" operator. During an action the queue's schema is on the search path for its triggers, and
     /// an operator made there for exactly these types would take precedence.
-    fn equals(&self) -> &'static str {
-        match self.engine() {
-            Engine::Postgres => "OPERATOR(pg_catalog.=)",
-            Engine::Sqlite => "=",
-        }
-    }
+    fn equals(&self) -> &'static str;
 
     /// The system's "is one of" operator, before [`Dialect::keys`].
-    fn among(&self) -> &'static str {
-        match self.engine() {
-            Engine::Postgres => "OPERATOR(pg_catalog.=) ANY",
-            Engine::Sqlite => "IN",
-        }
-    }
+    fn among(&self) -> &'static str;
 
     /// A text column with byte-wise comparison, whatever its collation.
-    fn bytewise(&self, column: &str) -> String {
-        match self.engine() {
-            Engine::Postgres => format!("{column} COLLATE \"C\""),
-            Engine::Sqlite => format!("{column} COLLATE BINARY"),
-        }
-    }
+    fn bytewise(&self, column: &str) -> String;
 
-    /// The clause at the end of a SELECT that locks the rows of an alias without waiting. On SQLite the write lock of
-    /// the whole database is held already.
-    fn lock(&self, alias: &str, for_update: bool) -> String {
-        let strength = if for_update { "UPDATE" } else { "NO KEY UPDATE" };
-        match self.engine() {
-            Engine::Postgres => format!(" FOR {strength} OF {} SKIP LOCKED", quoted(alias)),
-            Engine::Sqlite => String::new(),
-        }
-    }
+    /// The clause at the end of a SELECT that locks the rows of an alias without waiting.
+    fn lock(&self, alias: &str, for_update: bool) -> String;
 
     /// The condition that a column's value has none of these storage classes; `None` where columns have one type.
-    fn stored_otherwise(&self, column: &str, storage: &[&str]) -> Option<String> {
-        let classes: Vec<String> = storage.iter().chain(&["null"]).map(|class| literal(class)).collect();
-        match self.engine() {
-            Engine::Postgres => None,
-            Engine::Sqlite => Some(format!("typeof({column}) NOT IN ({})", classes.join(", "))),
-        }
-    }
+    fn stored_otherwise(&self, column: &str, storage: &[&str]) -> Option<String>;
 
     /// A span of `seconds` (0 to 9 * 10^9) to subtract from a time. `per_second` is the time's unit, `None` for a
     /// native timestamp. May be rounded to a second.
-    fn span(&self, seconds: &str, per_second: Option<i64>) -> String {
-        match (self.engine(), per_second) {
-            (Engine::Postgres, None) => format!("{seconds}::bigint * interval '1 second'"),
-            (Engine::Postgres, Some(unit)) => format!("{seconds}::bigint * {unit}"),
-            (Engine::Sqlite, unit) => format!("{seconds} * {}", unit.unwrap_or(1)),
-        }
-    }
+    fn span(&self, seconds: &str, per_second: Option<i64>) -> String;
 }
 
 /// Postgres 13 to 18. Every parameter is text with a cast, so that no driver or pooler infers types.
@@ -134,17 +77,22 @@ impl Dialect for Postgres {
         Engine::Postgres
     }
 
-    fn placeholder(&self, n: usize, value: &Cell) -> String {
-        let cast = match value {
-            Cell::Integer(_) => "bigint",
+    fn placeholder(&self, n: usize) -> String {
+        format!("${n}")
+    }
+
+    fn typed(&self, sql: &str, param: &Param) -> String {
+        let cast = match param {
+            Param::Texts(_) => "text[]",
+            Param::Cell(Cell::Integer(_)) => "bigint",
             // Not `double precision`, to which a numeric column would be converted: it may be too large.
-            Cell::Real(_) => "numeric",
-            Cell::Instant(_) | Cell::Infinity | Cell::NegativeInfinity => "timestamptz",
-            Cell::WallClock(_) => "timestamp",
-            Cell::Bytes(_) => "bytea",
-            Cell::Null | Cell::Text(_) | Cell::BrokenText(_) => "text",
+            Param::Cell(Cell::Real(_)) => "numeric",
+            Param::Cell(Cell::Instant(_) | Cell::Infinity | Cell::NegativeInfinity) => "timestamptz",
+            Param::Cell(Cell::WallClock(_)) => "timestamp",
+            Param::Cell(Cell::Bytes(_)) => "bytea",
+            Param::Cell(Cell::Null | Cell::Text(_) | Cell::BrokenText(_)) => "text",
         };
-        format!("${n}::{cast}")
+        format!("{sql}::{cast}")
     }
 
     fn keys(&self, sql: &mut Sql<'_>, columns: &[Column], keys: &[&Key]) {
@@ -164,6 +112,44 @@ impl Dialect for Postgres {
         sql.push(") WITH ORDINALITY AS w(");
         (1..=columns.len()).for_each(|n| sql.push(&format!("k{n}, ")));
         sql.push("precondition, n)");
+    }
+    fn as_text(&self, sql: &str) -> String {
+        format!("({sql})::text")
+    }
+
+    /// Escapes every byte beyond ASCII, so that text without an encoding is compared byte by byte too.
+    fn image(&self, values: &[String]) -> String {
+        format!("pg_catalog.encode({}, 'escape')", row_bytes(values))
+    }
+
+    fn whole(&self, values: &[String]) -> Vec<String> {
+        vec![format!("pg_catalog.encode(pg_catalog.sha256({}), 'hex')", row_bytes(values))]
+    }
+
+    fn equals(&self) -> &'static str {
+        "OPERATOR(pg_catalog.=)"
+    }
+
+    fn among(&self) -> &'static str {
+        "OPERATOR(pg_catalog.=) ANY"
+    }
+
+    fn bytewise(&self, column: &str) -> String {
+        format!("{column} COLLATE \"C\"")
+    }
+
+    fn lock(&self, alias: &str, for_update: bool) -> String {
+        let strength = if for_update { "UPDATE" } else { "NO KEY UPDATE" };
+        format!(" FOR {strength} OF {} SKIP LOCKED", quoted(alias))
+    }
+
+    fn stored_otherwise(&self, _column: &str, _storage: &[&str]) -> Option<String> {
+        None
+    }
+
+    fn span(&self, seconds: &str, per_second: Option<i64>) -> String {
+        let unit = per_second.map_or_else(|| "interval '1 second'".to_owned(), |unit| unit.to_string());
+        format!("{seconds}::bigint * {unit}")
     }
 }
 
@@ -188,8 +174,12 @@ impl Dialect for Sqlite {
         Engine::Sqlite
     }
 
-    fn placeholder(&self, n: usize, _value: &Cell) -> String {
+    fn placeholder(&self, n: usize) -> String {
         format!("?{n}")
+    }
+
+    fn typed(&self, sql: &str, _param: &Param) -> String {
+        sql.to_owned()
     }
 
     fn keys(&self, sql: &mut Sql<'_>, _columns: &[Column], keys: &[&Key]) {
@@ -219,29 +209,46 @@ impl Dialect for Sqlite {
         });
         sql.push(")) AS w");
     }
-}
-
-/// The dialect of an engine for SQL that is printed: parameters keep the names that the preset gives them.
-pub struct Named(pub Engine);
-
-impl Dialect for Named {
-    fn engine(&self) -> Engine {
-        self.0
+    fn as_text(&self, sql: &str) -> String {
+        format!("({sql})")
     }
 
-    fn placeholder(&self, n: usize, _value: &Cell) -> String {
-        format!("?{n}")
+    /// Distinguishes 5 from '5' and NULL from '' by `quote()`, which stops at a NUL character, so that text goes
+    /// through `hex()`.
+    fn image(&self, values: &[String]) -> String {
+        let one = |value: &String| {
+            format!("CASE typeof({value}) WHEN 'text' THEN 't' || hex({value}) ELSE quote({value}) END")
+        };
+        values.iter().map(one).collect::<Vec<_>>().join(" || ',' || ")
     }
 
-    fn keys(&self, sql: &mut Sql<'_>, _columns: &[Column], _keys: &[&Key]) {
-        sql.push(&Marker::Ids.to_string());
+    fn whole(&self, values: &[String]) -> Vec<String> {
+        values.to_vec()
     }
 
-    fn wanted(&self, sql: &mut Sql<'_>, _columns: &[Column], _rows: &[(&Key, &str)]) {
-        sql.push("w");
+    fn equals(&self) -> &'static str {
+        "="
     }
 
-    fn name(&self, marker: &Marker) -> Option<String> {
-        Some(marker.to_string())
+    fn among(&self) -> &'static str {
+        "IN"
+    }
+
+    fn bytewise(&self, column: &str) -> String {
+        format!("{column} COLLATE BINARY")
+    }
+
+    /// Locks nothing: the write lock of the whole database is held already.
+    fn lock(&self, _alias: &str, _for_update: bool) -> String {
+        String::new()
+    }
+
+    fn stored_otherwise(&self, column: &str, storage: &[&str]) -> Option<String> {
+        let classes: Vec<String> = storage.iter().chain(&["null"]).map(|class| literal(class)).collect();
+        Some(format!("typeof({column}) NOT IN ({})", classes.join(", ")))
+    }
+
+    fn span(&self, seconds: &str, per_second: Option<i64>) -> String {
+        format!("{seconds} * {}", per_second.unwrap_or(1))
     }
 }

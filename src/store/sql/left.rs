@@ -2,10 +2,10 @@
 //! interrupted.
 
 use super::act::Occasion;
-use super::builder::{Sql, Statement, Values, column_sql};
+use super::builder::{Binding, Sql, Statement, Values, column_sql};
 use super::dialect::{Dialect, dialect};
-use crate::model::{Cell, Engine, Key, Timestamp};
-use crate::preset::ident::{literal, quoted};
+use crate::model::{Engine, Timestamp};
+use crate::preset::ident::quoted;
 use crate::preset::lex::{Kind, tokens};
 use crate::preset::{ActionSpec, Assignment, Column, Jobs, Marker, Piece, StateSource, StepSpec, Template};
 
@@ -17,12 +17,11 @@ pub(super) fn astray(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, no
     if !is_told_before || action.refused.is_some() || !action.is_one_update() {
         return None;
     }
-    let literals = Literals(dialect);
-    let elsewhere = is_elsewhere(jobs, &literals, action).unwrap_or_else(|| "false".to_owned());
+    let elsewhere = is_elsewhere(jobs, dialect, action).unwrap_or_else(|| "false".to_owned());
     let asked = asked(jobs, dialect, action);
     // A value that no condition asks about need not be one that its column takes.
     let is_asked = |name: &str| asked.contains(name);
-    let mut sql = Sql::new(&literals);
+    let mut sql = Sql::with(Binding::Literal, dialect);
     sql.push("(SELECT CASE WHEN EXISTS (SELECT 1 FROM ");
     let own: Vec<String> =
         jobs.row.iter().map(|column| format!("{} AS {}", column_sql(column), quoted(&column.name))).collect();
@@ -123,33 +122,6 @@ fn made_up(jobs: &Jobs, asked: &str) -> String {
     }
     let from = if values.is_empty() { String::new() } else { format!(" FROM {}", values.join(" CROSS JOIN ")) };
     format!("(SELECT {}{from})", columns.join(", "))
-}
-
-/// A dialect whose values stand in the statement.
-struct Literals<'d>(&'d dyn Dialect);
-
-impl Dialect for Literals<'_> {
-    fn engine(&self) -> Engine {
-        self.0.engine()
-    }
-
-    fn placeholder(&self, n: usize, value: &Cell) -> String {
-        let placeholder = self.0.placeholder(n, value);
-        let cast = placeholder.split_once("::").map_or_else(String::new, |(_, cast)| format!("::{cast}"));
-        match value {
-            Cell::Null => format!("NULL{cast}"),
-            Cell::Integer(number) => format!("{number}{cast}"),
-            other => format!("{}{cast}", literal(&other.to_string())),
-        }
-    }
-
-    fn keys(&self, sql: &mut Sql<'_>, columns: &[Column], keys: &[&Key]) {
-        self.0.keys(sql, columns, keys);
-    }
-
-    fn wanted(&self, sql: &mut Sql<'_>, columns: &[Column], rows: &[(&Key, &str)]) {
-        self.0.wanted(sql, columns, rows);
-    }
 }
 
 /// Asks for rows that an action would leave and that the condition on interrupted jobs may select: of those in flight, and
