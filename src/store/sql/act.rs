@@ -83,11 +83,7 @@ pub fn printed(jobs: &Jobs, action: Action) -> Vec<String> {
     let woken = jobs.queue.notify.iter().filter(|_| wakes);
     let woken = woken.map(|notify| text(&|sql| sql.template(jobs, &notify.sql, &Values::default())));
     let steps = jobs.actions.get(&action).into_iter().flat_map(|of| &of.steps);
-    let acted = steps.map(|step| {
-        text(&|sql| {
-            write(sql, jobs, step, Values::default());
-        })
-    });
+    let acted = steps.map(|step| text(&|sql| _ = write(sql, jobs, step, Values::default())));
     acted.chain(woken).collect()
 }
 
@@ -96,7 +92,7 @@ pub fn printed(jobs: &Jobs, action: Action) -> Vec<String> {
 pub fn or_roll_back(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, act: &mut Statement) {
     let table = jobs.queue.tables.get(&jobs.claim.lock_table);
     let is_plain = table.is_some_and(|table| !table.declares_conflict && !table.has_triggers);
-    if dialect.engine() == Engine::Sqlite && is_plain && matches!(action.steps.as_slice(), [StepSpec::Update(_)]) {
+    if dialect.engine().has_conflict_clauses() && is_plain && matches!(action.steps.as_slice(), [StepSpec::Update(_)]) {
         act.sql = act.sql.replacen("UPDATE ", "UPDATE OR ROLLBACK ", 1);
     }
 }
@@ -326,20 +322,9 @@ fn restored(jobs: &Jobs, dialect: &dyn Dialect, columns: &[&Column], rows: &[Row
     sql.finish()
 }
 
-/// A recorded value on its way back: text that is read by the column's own type on Postgres, the value itself on
-/// SQLite.
+/// Binds a recorded value on its way back: the value itself, or text that is read by the column's own type.
 fn exact(sql: &mut Sql<'_>, dialect: &dyn Dialect, value: &Cell, column: &Column) {
-    match dialect.engine() {
-        Engine::Sqlite => sql.bind(Param::Cell(value.clone())),
-        Engine::Postgres => {
-            let text = match value {
-                Cell::Null | Cell::BrokenText(_) => value.clone(),
-                value => Cell::Text(value.to_string()),
-            };
-            sql.bind(Param::Cell(text));
-            if !column.type_name.is_empty() {
-                sql.push(&format!("::{}", column.type_name));
-            }
-        }
-    }
+    let is_text = dialect.engine().has_strict_types() && !matches!(value, Cell::Null | Cell::BrokenText(_));
+    sql.bind(Param::Cell(if is_text { Cell::Text(value.to_string()) } else { value.clone() }));
+    sql.push(&dialect.cast_to(&column.type_name));
 }

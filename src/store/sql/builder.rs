@@ -1,11 +1,13 @@
 //! Puts a statement together: text, bound values, and the parts that most statements about a queue share.
 
 use super::dialect::Dialect;
-use crate::model::{Cell, Engine, FailCode, Key, Timestamp};
+use crate::model::{Cell, FailCode, Key, Timestamp};
 use crate::preset::encoding::Encodings;
 use crate::preset::ident::{literal, qualified, quoted};
 use crate::preset::lex::{Kind, lex};
-use crate::preset::{Column, Expr, Jobs, JoinOn, Marker, OwnerRowSpec, Piece, StateSource, Table, Template};
+use crate::preset::{
+    Column, Expr, Jobs, JoinOn, Marker, OwnerRowSpec, Piece, StateSource, Table, Template, TimeColumn,
+};
 use std::sync::Arc;
 
 /// A statement, whose clone shares what is large.
@@ -213,10 +215,10 @@ impl<'d> Sql<'d> {
 
     fn newest_row(&mut self, jobs: &Jobs, row: &OwnerRowSpec, pairs: &[(Column, Expr)], beat: &Column, nullable: bool) {
         let inner = |column: &Column| format!("jobdoctor_newest.{}", quoted(&column.name));
-        let is_postgres = self.dialect.engine() == Engine::Postgres;
-        self.push(if is_postgres { " LEFT JOIN LATERAL (SELECT jobdoctor_newest.* FROM " } else { " LEFT JOIN " });
+        let has_rowids = self.dialect.engine().has_rowids();
+        self.push(if has_rowids { " LEFT JOIN " } else { " LEFT JOIN LATERAL (SELECT jobdoctor_newest.* FROM " });
         self.name(jobs, &row.table);
-        if !is_postgres {
+        if has_rowids {
             self.push(" AS o ON o.rowid = (SELECT jobdoctor_newest.rowid FROM ");
             self.name(jobs, &row.table);
         }
@@ -226,7 +228,7 @@ impl<'d> Sql<'d> {
         let beat = if is_text { self.dialect.bytewise(&inner(beat)) } else { inner(beat) };
         let nulls = if nullable { " NULLS LAST" } else { "" };
         self.push(&format!(" ORDER BY {beat} DESC{nulls} LIMIT 1)"));
-        if is_postgres {
+        if !has_rowids {
             self.push(" AS o ON true");
         }
     }
@@ -320,6 +322,12 @@ pub(super) fn column_sql(column: &Column) -> String {
         return format!("({})", column.name);
     }
     format!("{}.{}", quoted(&column.alias), quoted(&column.name))
+}
+
+/// A time's column, compared byte by byte if it holds texts.
+pub(super) fn ordered(dialect: &dyn Dialect, time: &TimeColumn) -> String {
+    let column = column_sql(&time.column);
+    if time.encodings.is_text() { dialect.bytewise(&column) } else { column }
 }
 
 /// The column behind an expression, if it is one.

@@ -1,9 +1,10 @@
 //! Counts: by state, by owner, of all claims in flight, and by a preset's own queries.
 
-use super::builder::{Param, Sql, Statement, Values, column_of, column_sql, literal_sql};
+use super::builder::{Param, Sql, Statement, Values, column_of, column_sql, literal_sql, ordered};
 use super::decode::reading;
 use super::dialect::Dialect;
 use super::filter::after;
+use super::waiting::text_or_null;
 use crate::model::{Cell, Engine, Owner, Reading, Timestamp};
 use crate::preset::ident::literal;
 use crate::preset::{Expr, Jobs, Runs, StateSource, Template, TimeColumn};
@@ -47,9 +48,7 @@ pub fn owner_count(jobs: &Jobs, row: &[Cell]) -> (Option<Owner>, u64) {
 /// The select list of these values as texts, NULL for one that is not there, and the GROUP BY of the others. Byte by
 /// byte: a collation may call two owners equal, and a claim's queue is compared so too.
 fn grouped(sql: &Sql<'_>, jobs: &Jobs, values: [Option<&Expr>; 3]) -> (String, String) {
-    let dialect = sql.dialect;
-    let text = |expr: &Expr| dialect.bytewise(&dialect.as_text(&sql.expr_sql(jobs, expr)));
-    let list = values.map(|value| value.map_or_else(|| "NULL".to_owned(), text));
+    let list = values.map(|value| text_or_null(sql, jobs, value));
     let there = values.iter().enumerate().filter(|(_, value)| value.is_some());
     let ordinals: Vec<String> = there.map(|(n, _)| (n + 1).to_string()).collect();
     let group_by = if ordinals.is_empty() { String::new() } else { format!(" GROUP BY {}", ordinals.join(", ")) };
@@ -186,7 +185,7 @@ pub fn finished(jobs: &Jobs, dialect: &dyn Dialect, runs: &Runs, wanted: &Wanted
             after(&mut sql, &runs.at, earlier);
         }
         WantedRuns::Newest(n, _) => {
-            let order = if runs.at.encodings.is_text() { dialect.bytewise(&end) } else { end.clone() };
+            let order = ordered(dialect, &runs.at);
             sql.push(&format!(" AND {end} IS NOT NULL ORDER BY {order} DESC LIMIT {n}"));
         }
     }

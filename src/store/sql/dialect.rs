@@ -1,9 +1,10 @@
 //! How each engine spells SQL.
 
-use super::builder::{Param, Sql};
+use super::builder::{Param, Sql, column_sql};
 use crate::model::{Cell, Engine, Key};
-use crate::preset::ident::{literal, qualified, quoted};
-use crate::preset::{Column, Table};
+use crate::preset::encoding::Encoding;
+use crate::preset::ident::{qualified, quoted};
+use crate::preset::{Column, Table, TimeColumn};
 use std::sync::Arc;
 
 /// How an engine spells it.
@@ -22,7 +23,9 @@ pub trait Dialect: Send + Sync {
     fn placeholder(&self, n: usize) -> String;
 
     /// A parameter's placeholder or literal, with its type where no other may be inferred.
-    fn typed(&self, sql: &str, param: &Param) -> String;
+    fn typed(&self, sql: &str, _param: &Param) -> String {
+        sql.to_owned()
+    }
 
     /// The list of keys after [`Dialect::among`] or `IN`.
     fn keys(&self, sql: &mut Sql<'_>, columns: &[Column], keys: &[&Key]);
@@ -57,8 +60,22 @@ pub trait Dialect: Send + Sync {
     /// The clause at the end of a SELECT that locks the rows of an alias without waiting.
     fn lock(&self, alias: &str, for_update: bool) -> String;
 
-    /// The condition that a column's value has none of these storage classes; `None` where columns have one type.
-    fn stored_otherwise(&self, column: &str, storage: &[&str]) -> Option<String>;
+    /// Casts what stands before it to the type of a column.
+    fn cast_to(&self, _type_name: &str) -> String {
+        String::new()
+    }
+
+    /// The condition that a text has no visible ASCII character: a blank one has none. Every encoding has these
+    /// characters, and the pattern asks no collation.
+    fn may_be_blank(&self, sql: &str) -> String;
+
+    /// The condition that a column holds no number; `None` where its type says it.
+    fn no_number(&self, _column: &str) -> Option<String> {
+        None
+    }
+
+    /// The condition that a column of times which are no texts holds none; `None` where its type says it.
+    fn no_instant(&self, time: &TimeColumn) -> Option<String>;
 
     /// A span of `seconds` (0 to 9 * 10^9) to subtract from a time. `per_second` is the time's unit, `None` for a
     /// native timestamp. May be rounded to a second.
@@ -143,14 +160,31 @@ impl Dialect for Postgres {
         format!(" FOR {strength} OF {} SKIP LOCKED", quoted(alias))
     }
 
-    fn stored_otherwise(&self, _column: &str, _storage: &[&str]) -> Option<String> {
-        None
+    fn cast_to(&self, type_name: &str) -> String {
+        if type_name.is_empty() { String::new() } else { format!("::{type_name}") }
+    }
+
+    fn may_be_blank(&self, sql: &str) -> String {
+        format!("{} OPERATOR(pg_catalog.!~) '[!-~]'", self.bytewise(&self.as_text(sql)))
+    }
+
+    fn no_instant(&self, time: &TimeColumn) -> Option<String> {
+        let column = column_sql(&time.column);
+        if time.encodings.iter().any(|encoding| matches!(encoding, Encoding::Native(_))) {
+            return Some(format!("NOT isfinite({column})"));
+        }
+        let may_be_broken = time.column.type_name == "numeric" && !is_float(time);
+        may_be_broken.then(|| format!("pg_catalog.scale({column}) <> 0"))
     }
 
     fn span(&self, seconds: &str, per_second: Option<i64>) -> String {
         let unit = per_second.map_or_else(|| "interval '1 second'".to_owned(), |unit| unit.to_string());
         format!("{seconds}::bigint * {unit}")
     }
+}
+
+fn is_float(time: &TimeColumn) -> bool {
+    time.encodings.iter().any(|encoding| matches!(encoding, Encoding::EpochFloat))
 }
 
 /// A row's bytes in the server's encoding, in which all of its text can be written.
@@ -176,10 +210,6 @@ impl Dialect for Sqlite {
 
     fn placeholder(&self, n: usize) -> String {
         format!("?{n}")
-    }
-
-    fn typed(&self, sql: &str, _param: &Param) -> String {
-        sql.to_owned()
     }
 
     fn keys(&self, sql: &mut Sql<'_>, _columns: &[Column], keys: &[&Key]) {
@@ -243,9 +273,17 @@ impl Dialect for Sqlite {
         String::new()
     }
 
-    fn stored_otherwise(&self, column: &str, storage: &[&str]) -> Option<String> {
-        let classes: Vec<String> = storage.iter().chain(&["null"]).map(|class| literal(class)).collect();
-        Some(format!("typeof({column}) NOT IN ({})", classes.join(", ")))
+    fn may_be_blank(&self, sql: &str) -> String {
+        format!("{sql} NOT GLOB '*[!-~]*'")
+    }
+
+    fn no_number(&self, column: &str) -> Option<String> {
+        Some(format!("typeof({column}) NOT IN ('integer', 'real', 'null')"))
+    }
+
+    fn no_instant(&self, time: &TimeColumn) -> Option<String> {
+        let (column, real) = (column_sql(&time.column), if is_float(time) { "'real', " } else { "" });
+        Some(format!("typeof({column}) NOT IN ('integer', {real}'null')"))
     }
 
     fn span(&self, seconds: &str, per_second: Option<i64>) -> String {

@@ -1,9 +1,9 @@
 //! The pre-filter: conditions that every claim passes which the judge would call stuck or unknown. They are on the raw
 //! columns in their own encoding, so that an index serves. They may pass too many claims, never too few.
 
-use super::builder::{Param, Sql, column_sql};
+use super::builder::{Param, Sql, column_sql, ordered};
 use super::projection::lock_sql;
-use crate::model::{Cell, Engine, FUTURE_TOLERANCE, LONGEST_THRESHOLD, Timestamp};
+use crate::model::{Cell, FUTURE_TOLERANCE, LONGEST_THRESHOLD, Timestamp};
 use crate::preset::encoding::{Encoding, Unit};
 use crate::preset::ident::literal;
 use crate::preset::{
@@ -34,21 +34,10 @@ pub(super) fn suspect(sql: &mut Sql<'_>, jobs: &Jobs, cutoffs: &Cutoffs) {
     odd(sql, jobs, cutoffs);
     if let (Some(id), Some(_)) = (&jobs.owner.id, &jobs.owner.row) {
         let id = sql.expr_sql(jobs, id);
-        let condition = may_be_blank(sql, &id);
-        sql.push(&format!(" OR {condition}"));
+        // The judge knows which are blank.
+        sql.push(&format!(" OR {}", sql.dialect.may_be_blank(&id)));
     }
     sql.push(")");
-}
-
-/// The condition that an owner has no visible ASCII character: a blank one has none, and the judge knows which are
-/// blank. Every encoding has these characters, and the pattern asks no collation.
-fn may_be_blank(sql: &Sql<'_>, id: &str) -> String {
-    match sql.dialect.engine() {
-        Engine::Postgres => {
-            format!("{} OPERATOR(pg_catalog.!~) '[!-~]'", sql.dialect.bytewise(&sql.dialect.as_text(id)))
-        }
-        Engine::Sqlite => format!("{id} NOT GLOB '*[!-~]*'"),
-    }
 }
 
 /// The claims that liveness source `n` decides on and would call dead.
@@ -250,16 +239,8 @@ fn implausible(sql: &mut Sql<'_>, time: &TimeColumn, latest: Timestamp) {
         // No SQL reliably tells whether a text is an instant.
         return sql.push(&format!(" OR {column} IS NOT NULL"));
     }
-    if let Some(condition) = sql.dialect.stored_otherwise(&column, storage(time)) {
+    if let Some(condition) = sql.dialect.no_instant(time) {
         sql.push(&format!(" OR {condition}"));
-    }
-    let is_float = time.encodings.iter().any(|encoding| matches!(encoding, Encoding::EpochFloat));
-    if sql.dialect.engine() == Engine::Postgres && time.column.type_name == "numeric" && !is_float {
-        sql.push(&format!(" OR pg_catalog.scale({column}) <> 0"));
-    }
-    let is_native = time.encodings.iter().any(|encoding| matches!(encoding, Encoding::Native(_)));
-    if is_native && sql.dialect.engine() == Engine::Postgres {
-        sql.push(&format!(" OR NOT isfinite({column})"));
     }
     sql.push(" OR ");
     after(sql, time, latest);
@@ -269,17 +250,11 @@ fn implausible(sql: &mut Sql<'_>, time: &TimeColumn, latest: Timestamp) {
     }
 }
 
-fn storage(time: &TimeColumn) -> &'static [&'static str] {
-    let float = time.encodings.iter().any(|encoding| matches!(encoding, Encoding::EpochFloat));
-    if float { &["integer", "real"] } else { &["integer"] }
-}
-
 /// The condition that a column holds a plausible number of seconds: not negative, no text, below `longest`. NULL for
 /// NULL.
 fn is_span(sql: &mut Sql<'_>, seconds: &Column, longest: u64) {
     let column = column_sql(seconds);
-    let other = sql.dialect.stored_otherwise(&column, &["integer", "real"]);
-    let number = other.map(|other| format!("NOT ({other}) AND ")).unwrap_or_default();
+    let number = sql.dialect.no_number(&column).map(|other| format!("NOT ({other}) AND ")).unwrap_or_default();
     sql.push(&format!("({number}{column} >= 0 AND {column} < {longest})"));
 }
 
@@ -304,8 +279,7 @@ pub(super) fn after(sql: &mut Sql<'_>, time: &TimeColumn, cut: Timestamp) {
 
 fn compare(sql: &mut Sql<'_>, time: &TimeColumn, operator: &str, bounds: Vec<Cell>) {
     sql.push("(");
-    let column = column_sql(&time.column);
-    let column = if time.encodings.is_text() { sql.dialect.bytewise(&column) } else { column };
+    let column = ordered(sql.dialect, time);
     for (n, bound) in bounds.into_iter().enumerate() {
         sql.push(&format!("{}{column} {operator} ", if n > 0 { " OR " } else { "" }));
         sql.bind(Param::Cell(bound));

@@ -13,7 +13,7 @@ const ROWS: usize = 100;
 
 /// The statements that make a ledger in that schema.
 pub fn ledger_schema(engine: Engine, schema: &str) -> Vec<String> {
-    let table = if engine == Engine::Sqlite { quoted(LEDGER) } else { qualified(schema, LEDGER) };
+    let table = if engine.has_schemas() { qualified(schema, LEDGER) } else { quoted(LEDGER) };
     let columns: Vec<String> = LEDGER_COLUMNS
         .iter()
         .map(|(name, kind)| format!("    {:<18} {}", quoted(name), declared(engine, *kind)))
@@ -82,7 +82,7 @@ pub fn ledger_last(
     }
     sql.push(" AND l.moved_at <= ");
     sql.bind(Param::Cell(instant(until)));
-    sql.push(cast(dialect, LedgerKind::Instant));
+    sql.push(&cast(dialect, LedgerKind::Instant));
     sql.finish()
 }
 
@@ -102,7 +102,7 @@ pub fn ledger_inserts(
         sql.push(&format!(" ({}) SELECT ", names.join(", ")));
         sql.joined(", ", of_head(head, at).into_iter().zip(LEDGER_COLUMNS), |sql, (cell, (_, kind))| {
             sql.bind(Param::Cell(cell));
-            sql.push(cast(dialect, kind));
+            sql.push(&cast(dialect, kind));
         });
         let rows: Vec<Vec<Cell>> = steps.iter().map(of_step).collect();
         match dialect.engine() {
@@ -132,11 +132,11 @@ pub fn ledger_inserts(
 }
 
 /// A NULL is bound as text.
-fn cast(dialect: &dyn Dialect, kind: LedgerKind) -> &'static str {
-    match (dialect.engine(), kind) {
-        (Engine::Postgres, LedgerKind::MaybeInteger) => "::bigint",
-        (Engine::Postgres, LedgerKind::Instant) => "::timestamptz",
-        _ => "",
+fn cast(dialect: &dyn Dialect, kind: LedgerKind) -> String {
+    match kind {
+        LedgerKind::MaybeInteger => dialect.cast_to("bigint"),
+        LedgerKind::Instant => dialect.cast_to("timestamptz"),
+        LedgerKind::Text | LedgerKind::MaybeText | LedgerKind::Json => String::new(),
     }
 }
 

@@ -91,22 +91,22 @@ pub fn led_astray(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, now: 
         sql.push(" LIMIT 1000) AS asked");
         sql.finish()
     };
-    vec![count(jobs), count(&of_row(jobs, &made_up(jobs, &asked(jobs, dialect, action))))]
+    vec![count(jobs), count(&of_row(jobs, &made_up(jobs, dialect, &asked(jobs, dialect, action))))]
 }
 
 /// A FROM item of rows whose columns that a text names hold each of its values in turn.
-fn made_up(jobs: &Jobs, asked: &str) -> String {
+fn made_up(jobs: &Jobs, dialect: &dyn Dialect, asked: &str) -> String {
     let (mut columns, mut values) = (Vec::new(), Vec::new());
     let texts = tokens(asked, jobs.queue.engine.quotes_in_brackets()).filter(|token| token.kind == Kind::Text);
     let texts: std::collections::BTreeSet<&str> = texts.map(|token| token.text).collect();
     for (column, n) in jobs.row.iter().zip(1..) {
         let (type_name, name) = (column.type_name.as_str(), quoted(&column.name));
-        let cast = if jobs.queue.engine == Engine::Postgres { format!("::{type_name}") } else { String::new() };
+        let cast = dialect.cast_to(type_name);
         if !asked.contains(&column.name) {
             columns.push(format!("NULL{cast} AS {name}"));
             continue;
         }
-        let is_text = jobs.queue.engine == Engine::Sqlite
+        let is_text = !dialect.engine().has_strict_types()
             || ["text", "character", "varchar"].iter().any(|text| type_name.to_lowercase().starts_with(text));
         let known: Vec<&str> = match type_name {
             "boolean" => vec!["true", "false"],
@@ -159,11 +159,7 @@ pub fn left_as_interrupted(
     let made = |number: &str| {
         let value = |column: &Column| {
             let value = if is_number(&column.type_name) { number } else { "NULL" };
-            let cast = match jobs.queue.engine {
-                Engine::Postgres => format!("::{}", column.type_name),
-                Engine::Sqlite => String::new(),
-            };
-            format!("{value}{cast} AS {}", quoted(&column.name))
+            format!("{value}{} AS {}", dialect.cast_to(&column.type_name), quoted(&column.name))
         };
         format!("SELECT {}", jobs.row.iter().map(value).collect::<Vec<_>>().join(", "))
     };

@@ -1,10 +1,10 @@
 //! Listings of claims, and lookups by key.
 
-use super::builder::{Param, Sql, Statement, column_sql, literal_sql};
+use super::builder::{Param, Sql, Statement, column_sql, literal_sql, ordered};
 use super::dialect::{Dialect, Postgres};
 use super::filter::{after, before, suspect};
 use super::projection::Projection;
-use crate::model::{Cell, Engine, Key};
+use crate::model::{Cell, Key};
 use crate::preset::{Column, Jobs, StateSource, TimeColumn};
 use crate::store::ids::read_by_server;
 use crate::store::{Detail, Wanted};
@@ -25,10 +25,7 @@ pub struct Listing<'s> {
 /// table.
 pub fn newest_shown<'s>(jobs: &'s Jobs, dialect: &'static dyn Dialect) -> Vec<(Vec<&'s TimeColumn>, Statement)> {
     let [in_flight, newest, beats] = jobs.shown_by();
-    let column = |time: &&TimeColumn| {
-        let column = column_sql(&time.column);
-        if time.encodings.is_text() { dialect.bytewise(&column) } else { column }
-    };
+    let column = |time: &&TimeColumn| ordered(dialect, time);
     let maxima = |names: &[String]| names.iter().map(|name| format!("max({name})")).collect::<Vec<_>>().join(", ");
     let mut statements = Vec::new();
     let mut add = |times: Vec<&'s TimeColumn>, write: &dyn Fn(&mut Sql<'_>, &[String])| {
@@ -92,7 +89,8 @@ pub fn listing<'s>(
 ) -> Option<Listing<'s>> {
     let mut sql = Sql::new(dialect);
     let began = jobs.claim.claimed_at.as_ref().filter(|_| matches!(wanted, Wanted::Before(_) | Wanted::Since(_)));
-    let is_flagged = matches!(wanted, Wanted::Suspects(_)) && dialect.engine() == Engine::Postgres;
+    let sends_all = !dialect.engine().is_file();
+    let is_flagged = matches!(wanted, Wanted::Suspects(_)) && sends_all;
     let projection = Projection::of_claims(jobs, &sql, detail, is_flagged.then_some("jobdoctor_q.suspect"));
     let states: Vec<Option<&Cell>> = match &jobs.claim.state {
         StateSource::Column(_) => jobs.states.iter().map(|state| Some(&state.stored)).collect(),
@@ -146,7 +144,7 @@ pub fn listing<'s>(
             sql.push(&format!(" OR {} IS NULL)", column_sql(&began.column)));
         }
     });
-    if let Some(most) = most.filter(|_| dialect.engine() == Engine::Postgres) {
+    if let Some(most) = most.filter(|_| sends_all) {
         sql.push(&format!(" LIMIT {most}"));
     }
     let is_told = began.is_some() || !matches!(wanted, Wanted::Before(_) | Wanted::Since(_));

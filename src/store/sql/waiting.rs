@@ -1,10 +1,10 @@
 //! The waiting side: due jobs, who takes them, and what was taken lately.
 
-use super::builder::{Param, Sql, Statement, Values, column_of, column_sql};
+use super::builder::{Param, Sql, Statement, Values, column_of, column_sql, ordered};
 use super::decode::reading;
 use super::dialect::Dialect;
 use super::filter::{after, before};
-use crate::model::{Cell, Engine, FUTURE_TOLERANCE, QueueRows, Reading, Timestamp, WaitingSide, Worker};
+use crate::model::{Cell, FUTURE_TOLERANCE, QueueRows, Reading, Timestamp, WaitingSide, Worker};
 use crate::preset::ident::quoted;
 use crate::preset::{
     Column, DueSpec, EARLIEST_MICROS, Expr, FURTHEST_EAST, Jobs, Runs, TimeColumn, WaitingSpec, WorkersSpec,
@@ -95,8 +95,8 @@ fn rows_due(sql: &mut Sql<'static>, due: &DueSpec, now: Timestamp) {
         if due.at_may_be_null {
             sql.push(&format!(" OR {column} IS NULL"));
         }
-        // SQLite sorts texts behind numbers. A job with a text there is due, at a time that cannot be read.
-        if sql.dialect.engine() == Engine::Sqlite && !at.encodings.is_text() {
+        // Texts sort behind numbers. A job with a text there is due, at a time that cannot be read.
+        if !sql.dialect.engine().has_strict_types() && !at.encodings.is_text() {
             sql.push(&format!(" OR {column} >= ''"));
         }
         let text = sql.dialect.as_text(&column);
@@ -157,17 +157,13 @@ fn end(mut sql: Sql<'static>) -> Statement {
     sql.finish()
 }
 
-fn text(sql: &Sql<'static>, jobs: &Jobs, expr: &Expr) -> String {
+fn text(sql: &Sql<'_>, jobs: &Jobs, expr: &Expr) -> String {
     sql.dialect.bytewise(&sql.dialect.as_text(&sql.expr_sql(jobs, expr)))
 }
 
-fn text_or_null(sql: &Sql<'static>, jobs: &Jobs, expr: Option<&Expr>) -> String {
+/// Builds the text of an expression, compared byte by byte, or NULL.
+pub(super) fn text_or_null(sql: &Sql<'_>, jobs: &Jobs, expr: Option<&Expr>) -> String {
     expr.map_or_else(|| "NULL".to_owned(), |expr| text(sql, jobs, expr))
-}
-
-fn ordered(dialect: &dyn Dialect, time: &TimeColumn) -> String {
-    let column = column_sql(&time.column);
-    if time.encodings.is_text() { dialect.bytewise(&column) } else { column }
 }
 
 impl Part {
