@@ -35,7 +35,7 @@ pub use port::{
 };
 pub use postgres::tls;
 pub use sql::{
-    Dialect, Postgres as PostgresDialect, Sqlite as SqliteDialect, Statement, catalog, ledger_schema, parts, printed,
-    reference_schema, statements,
+    Dialect, Postgres as PostgresDialect, Sql, Sqlite as SqliteDialect, Statement, catalog, ledger_schema, parts,
+    printed, reference_schema, statements,
 };
 pub use sqlite::{create_demo_file, file_identity};

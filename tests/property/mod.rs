@@ -6,6 +6,7 @@ pub mod claims;
 mod csv;
 mod delay;
 mod diagnoses;
+mod dialects;
 mod duration;
 mod encoding;
 mod evidence;

@@ -20,7 +20,7 @@ mod verify;
 mod waiting;
 
 pub use act::printed;
-pub use builder::{Param, Statement};
+pub use builder::{Param, Sql, Statement};
 pub use dialect::{Dialect, Postgres, Sqlite, dialect};
 pub use ledger::{ledger_schema, reference_schema};
 
