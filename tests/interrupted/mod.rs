@@ -104,6 +104,28 @@ const PRUNED: &str = "INSERT INTO solid_queue_jobs (id, queue_name, class_name, 
 \"SolidQueue::Processes::ProcessPrunedError\",\"message\":\"Process was found dead\",\"backtrace\":null}',
     strftime('%Y-%m-%d %H:%M:%f000', 'now', '-5 minutes'))";
 
+/// `--table` names the claims' table. The mutant: it renames the table of the failed jobs too, or instead.
+#[test]
+fn a_table_that_is_named_is_that_of_the_claims_alone() {
+    let queue = queue_of("solid-queue", "1.5.0", PRUNED);
+    queue.doctor.sql(
+        "INSERT INTO solid_queue_claimed_executions (job_id, process_id, created_at) VALUES (7, 1, datetime('now'));
+         ALTER TABLE solid_queue_claimed_executions RENAME TO taken",
+    );
+    queue.run(&["stale", "--preset", "solid-queue"]).exits(78).says("solid_queue_claimed_executions");
+    let json = |words: &[&str]| {
+        queue.run(&[words, &["--preset", "solid-queue", "--table", "taken", "--json"]].concat()).exits(0).json()
+    };
+    let claims = json(&["stale"]);
+    assert_eq!((&claims["summary"]["in_flight"], &claims["target"]["table"]), (&1.into(), &"main.taken".into()));
+    queue.doctor.sql("DELETE FROM taken");
+    assert_eq!(json(&["stale"])["summary"]["in_flight"], 0);
+    assert_eq!(each(&json(&["stale", "--interrupted"]), "jobs", "id"), ["7"]);
+    assert_eq!(each(&json(&["show", "7"]), "jobs", "table"), ["main.solid_queue_failed_executions"]);
+    assert_eq!(json(&["reclaim", "--interrupted", "--apply"])["summary"]["outcomes"]["moved"], 1);
+    assert_eq!(queue.doctor.rows("SELECT count(*) FROM solid_queue_failed_executions"), ["0"]);
+}
+
 #[test]
 fn a_saved_plan_does_the_same() {
     on_both(|queue| {

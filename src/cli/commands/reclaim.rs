@@ -1,4 +1,4 @@
-use super::pass::{Options, Pass};
+use super::pass::{Options, PassCommand};
 use crate::cli::args::{
     ActArgs, ConfirmArgs, EvidenceArgs, IdArgs, InterruptedArgs, ListArgs, OlderArgs, PlanArgs, SelectArgs, TimeArg,
     markdown_too,
@@ -77,7 +77,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let name = ("reclaim", "jobdoctor.reclaim/v1");
     let mut options = Options::resolve(name, &args.act, &args.confirm, &settings, Duration::ZERO)?;
     options.interrupted = interrupted;
-    let pass = Pass::open(context, &settings, options, (source, &args.evidence, &args.list.output))?;
+    let pass = PassCommand::open(context, &settings, options, (source, &args.evidence, &args.list.output))?;
     let mut snapshot = pass.snapshot()?;
     context.report_queue(&snapshot);
     let run_id = pass.run_id(&snapshot);

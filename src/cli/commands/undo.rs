@@ -1,4 +1,4 @@
-use super::pass::{Options, Pass};
+use super::pass::{Options, PassCommand};
 use super::recorded::{ByArgs, LAST, settings_of_run};
 use crate::cli::args::{ActArgs, EvidenceArgs, FastArgs, ListArgs, ReasonArgs, markdown_too, parse_digest};
 use crate::cli::tips::no_database;
@@ -81,7 +81,7 @@ fn undo(args: &Args, run_id: &str, context: &Context) -> Result<Exit, CliError> 
     let settings = settings_of_run(&args.list.store, run_id, context)?;
     let source = PlanSource::Run(run_id.to_owned(), context.environment.journals(), Bound::default());
     let evidence = EvidenceArgs::default();
-    let pass = Pass::open(context, &settings, Options::of_undo(&act), (source, &evidence, &args.list.output))?;
+    let pass = PassCommand::open(context, &settings, Options::of_undo(&act), (source, &evidence, &args.list.output))?;
     let snapshot = pass.snapshot()?;
     context.report_queue(&snapshot);
     let run_id = pass.run_id(&snapshot);

@@ -1,6 +1,6 @@
 //! The end of a run: what `--verify` watches, the exit code, and the commands to type next.
 
-use super::Pass;
+use super::PassCommand;
 use crate::cli::error::exit_of;
 use crate::cli::next_command::shell_word;
 use crate::cli::settings::READING;
@@ -141,7 +141,7 @@ impl Next<'_> {
 
 /// The jobs still to be watched, if any.
 pub(super) struct FollowUp<'a> {
-    pass: &'a Pass<'a>,
+    pass: &'a PassCommand<'a>,
     policy: Policy,
     watch: Option<(RequeuedJobs, Duration)>,
     /// The exit code of what the watch found.
@@ -150,7 +150,7 @@ pub(super) struct FollowUp<'a> {
 
 impl<'a> FollowUp<'a> {
     /// Prepares `--verify`, before the plan is used up.
-    pub(super) fn of(pass: &'a Pass<'a>, plan: &Plan, policy: &Policy) -> FollowUp<'a> {
+    pub(super) fn of(pass: &'a PassCommand<'a>, plan: &Plan, policy: &Policy) -> FollowUp<'a> {
         let watch = pass.options.act.verify.map(|time| (RequeuedJobs::of(plan), time));
         // A restart sweep says who was dead before it. Workers that claim a job now are judged by the queue's own
         // evidence.
@@ -171,7 +171,7 @@ impl<'a> FollowUp<'a> {
     /// Watches the jobs, once; does nothing without `--verify`, or if nothing was applied.
     pub(super) fn run(&mut self, done: &mut Reclaimed) {
         let Some((watch, time)) = self.watch.take().filter(|_| done.document.head.applied) else { return };
-        let Pass { context, settings, options, store, .. } = self.pass;
+        let PassCommand { context, settings, options, store, .. } = self.pass;
         // Given several servers, read the writable one: replicas may lag.
         let limits = || settings.limits(options.name, READING, &context.interrupt, true);
         let mut redraw = |verified: &Verified| context.ui.redraw(&format!("watching: {}", verified.sentence()));

@@ -27,7 +27,7 @@ use std::time::Duration;
 /// Hosts named in a warning.
 const SHOWN: usize = 5;
 
-pub(super) struct Pass<'a> {
+pub(super) struct PassCommand<'a> {
     pub(super) context: &'a Context,
     pub(super) settings: &'a Settings,
     pub(super) options: Options<'a>,
@@ -47,7 +47,7 @@ pub(super) struct Carried<'a> {
     follow_up: FollowUp<'a>,
 }
 
-impl<'a> Pass<'a> {
+impl<'a> PassCommand<'a> {
     /// Reads the evidence files and opens the store. Where something is written, the database first recovers from a
     /// killed writer.
     pub(super) fn open(
@@ -55,7 +55,7 @@ impl<'a> Pass<'a> {
         settings: &'a Settings,
         options: Options<'a>,
         (source, evidence, output): (PlanSource, &EvidenceArgs, &OutputArgs),
-    ) -> Result<Pass<'a>, CliError> {
+    ) -> Result<PassCommand<'a>, CliError> {
         if output.format() == Format::Markdown && options.act.mode() != Mode::Apply {
             let hint = "add --apply, or leave -o markdown out";
             return Err(CliError::usage("-o markdown tells what a run did, and a plan did nothing").hint(hint));
@@ -67,7 +67,7 @@ impl<'a> Pass<'a> {
             store.recover(&limits)?;
         }
         let (format, is_format_said) = (output.format(), output.json || output.output.is_some());
-        Ok(Pass { context, settings, options, source, evidence, store, limits, format, is_format_said })
+        Ok(PassCommand { context, settings, options, source, evidence, store, limits, format, is_format_said })
     }
 
     /// The use case behind it.

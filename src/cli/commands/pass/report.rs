@@ -1,6 +1,6 @@
 //! Decides whether and how a finished run is reported: cron mails every line, so a sweep that did nothing is silent.
 
-use super::Pass;
+use super::PassCommand;
 use crate::cli::atomic_file::{AtomicFile, FileKind};
 use crate::cli::environment::host;
 use crate::cli::secret::masked;
@@ -30,7 +30,7 @@ enum Loudness {
     Report,
 }
 
-impl Pass<'_> {
+impl PassCommand<'_> {
     /// Prints the report, if there is anything to tell.
     pub(super) fn print(&self, done: &Reclaimed, closing: &Closing<'_>) -> Result<(), CliError> {
         let ui = &self.context.ui;

@@ -2,7 +2,7 @@
 
 use super::Args;
 use super::scope::Scope;
-use crate::cli::commands::pass::Pass;
+use crate::cli::commands::pass::PassCommand;
 use crate::cli::monitor::Metrics;
 use crate::cli::settings::Settings;
 use crate::cli::{CliError, Context, Exit};
@@ -53,7 +53,7 @@ impl LockRequest {
     /// is a new one.
     pub(super) fn acquire(
         &self,
-        pass: &Pass<'_>,
+        pass: &PassCommand<'_>,
         mut snapshot: Snapshot,
         metrics: &mut Metrics,
     ) -> Result<(Snapshot, HeldLock), CliError> {

@@ -1,7 +1,7 @@
 mod lock;
 mod scope;
 
-use super::pass::{Options, Pass, ReportFile};
+use super::pass::{Options, PassCommand, ReportFile};
 use crate::cli::args::{
     ActArgs, ConfirmArgs, EvidenceArgs, ListArgs, OlderArgs, SelectArgs, TargetsArgs, TextfileArgs, TimeArg,
     UnattendedArgs, markdown_too,
@@ -144,7 +144,7 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
     let also = AlsoInterrupted { within: INTERRUPTED_WITHIN, is_overridden: options.overridden(&settings).is_some() };
     selection.with_interrupted = (settings.target.interrupted && !args.restart).then_some(also);
     let source = PlanSource::Selection(Box::new(selection.clone()));
-    let pass = Pass::open(context, &settings, options, (source, &args.evidence, &args.list.output))?;
+    let pass = PassCommand::open(context, &settings, options, (source, &args.evidence, &args.list.output))?;
     let mut snapshot = pass.snapshot()?;
     context.report_queue(&snapshot);
     if let Some(why) = snapshot.jobs.advice_only() {
