@@ -123,7 +123,7 @@ fn sources(directory: &Path, each: &mut dyn FnMut(PathBuf)) {
 
 /// What they are. A change that lowers one lowers it here.
 const MOST: Figures = Figures {
-    lines: 60_110,
+    lines: 60_050,
     long_functions: 28,
     longest: 138,
     five_parameters: 74,

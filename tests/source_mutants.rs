@@ -10,7 +10,7 @@ use std::process::Command;
 type Mutant = (&'static str, &'static str, &'static str, &'static str);
 
 /// Which tests must notice which mutants of the files below which folder.
-const GROUPS: [(&str, &str, &[Mutant]); 18] = [
+const GROUPS: [(&str, &str, &[Mutant]); 19] = [
     ("adopt::", "src/ops/adopt", &OF_ADOPT),
     ("conformance::", "src/store", &OF_STORE),
     ("preset::catalog", "", &OF_PRESETS),
@@ -29,6 +29,7 @@ const GROUPS: [(&str, &str, &[Mutant]); 18] = [
     ("liveness_evidence::veto", "src", &OF_VETO),
     ("journal::databases", "src", &OF_FILES),
     ("liveness_evidence::confirm", "src/ops", &OF_CONFIRMING),
+    ("cli::refused", "src", &OF_REFUSALS),
 ];
 
 /// A judge that hears no veto, and a writer that asks it once.
@@ -51,6 +52,17 @@ const OF_VETO: [Mutant; 3] = [
 /// A second snapshot that confirms claims alone.
 const OF_CONFIRMING: [Mutant; 1] =
     [("only the first part", "confirm.rs", "second.parts.iter_mut().zip(", "second.parts.iter_mut().take(1).zip(")];
+
+/// Fails of jobs that no other one stands in the way of, and a plan that does not tell of them.
+const OF_REFUSALS: [Mutant; 2] = [
+    ("whoever holds the key", "ops/apply.rs", "if !held.iter().any(", "if false && !held.iter().any("),
+    (
+        "a digest of requeues",
+        "policy/unchanged.rs",
+        "if step.fails_if_refused()",
+        "if step.fails_if_refused() && false",
+    ),
+];
 
 /// Records of a path.
 const OF_FILES: [Mutant; 1] = [(

@@ -195,7 +195,7 @@ impl BatchRecorder<'_> {
 
     /// Records how the steps of the batch ended, and which of those that were not moved another batch tries again. When
     /// this returns, the batch is on the disk.
-    pub fn ended(self, steps: &[Step], ends: &[End], is_tried_again: &dyn Fn(&End) -> bool) {
+    pub fn ended(self, steps: &[Step], ends: &[End], is_tried_again: &dyn Fn(&Step, &End) -> bool) {
         if self.wakes {
             return;
         }
@@ -207,7 +207,8 @@ impl BatchRecorder<'_> {
         recording.lost += if self.has_intent { self.lost.min(done) } else { done };
         // After a gap, a further line would make the journal look complete.
         let Some(journal) = recording.journal.as_mut().filter(|_| recording.trouble.is_none()) else { return };
-        let tried_again = (0..).zip(&others).filter(|(_, (_, end))| is_tried_again(end)).map(|(n, _)| n).collect();
+        let tried_again =
+            (0..).zip(&others).filter(|(_, (step, end))| is_tried_again(step, end)).map(|(n, _)| n).collect();
         let steps = others.into_iter().map(|(step, end)| step.at(end.clone().without_message())).collect();
         let result = JournalLine::Result { batch: recording.batch, intended, steps, tried_again };
         if let Err(error) = journal.write_if_begun(&result, true) {

@@ -148,7 +148,8 @@ pub enum Write {
         /// The owner's row, which must be unchanged too.
         #[schemars(with = "serde_json::Value")]
         evidence_row: EvidenceRow,
-        /// Why it fails; of a saved plan it is drafted anew.
+        /// Why it fails, which is drafted anew of a saved plan; of a requeue, why it would: [`FailCode::KeyTaken`] if it
+        /// becomes a fail where a unique key refuses it.
         #[serde(skip)]
         fail_code: FailCode,
     },
@@ -214,6 +215,11 @@ impl Step<Write> {
         }
     }
 
+    /// True for a requeue that becomes a fail where a unique key refuses it.
+    pub fn fails_if_refused(&self) -> bool {
+        self.action == Action::Requeue && self.fail_code() == FailCode::KeyTaken
+    }
+
     /// The row to restore, where the step reverts another one.
     pub fn restores(&self) -> Option<&RowChange> {
         match &self.stage {
@@ -255,9 +261,6 @@ pub struct Batch<'a> {
     /// For each step, how long after the transaction's now its job may run again, where the action says when; a step
     /// without one goes back at once.
     pub waits: &'a [Duration],
-    /// For each step of a fail in the place of a requeue, the unique key that refused the requeue: the job is failed
-    /// only while the row that holds that key is seen. Empty otherwise.
-    pub instead: &'a [RowError],
 }
 
 /// The end of a step in one word.
@@ -290,7 +293,7 @@ impl Outcome {
 }
 
 /// Why the database refused a row.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RowError {
     /// The SQLSTATE, or SQLite's name for the result code.
     pub sqlstate: Option<String>,

@@ -1,14 +1,14 @@
 //! Executes a plan in batches.
 
 use super::OpsError;
-use super::batches::{BatchRunner, Ended, Planned};
+use super::batches::{BatchRunner, Ended, Planned, not_failed};
 use super::passes::Bound;
 use super::plan::{Part, Plan, ReadyPlan};
 use super::progress::{UnderWay, Work};
 use super::reclaim::{ApplyOptions, Cause};
 use super::sweep_lock::apply_with_lock;
 use crate::history::Recording;
-use crate::model::{Action, Batch, Cell, End, EvidenceRow, FailCode, Key, Outcome, RowError, Step, Write};
+use crate::model::{Action, Batch, Cell, Key, Outcome, Step};
 use crate::output::StepJob;
 use crate::policy::Delay;
 use crate::preset::Jobs;
@@ -42,12 +42,14 @@ pub(super) fn apply(
     let only = Some(Arc::new(std::mem::take(&mut plan.run)));
     let run_id = plan.undoes.as_ref().map(|undoes| undoes.run_id.clone());
     let mut applying = Applying {
+        store,
         order,
         limits,
         waits: Waits::new(order.later, usize::try_from(requeued).unwrap_or(usize::MAX)),
         first_until: Some(order.sweep_lock.map_or_else(Instant::now, |sweep_lock| sweep_lock.until)),
         under_way: UnderWay::begin(&*progress, Work::Applying(plan.total(), runner.estimate(plan.total()))),
         runner,
+        refused: Vec::new(),
     };
     let mut later = applying.pass(plan);
     while let Some(next) = order.next.filter(|_| later.iter().any(|jobs| *jobs > 0) && applying.runner.goes_on()) {
@@ -122,6 +124,7 @@ impl Waits {
 }
 
 struct Applying<'a> {
+    store: &'a dyn Store,
     order: &'a ApplyOptions<'a>,
     limits: &'a Limits,
     waits: Waits,
@@ -129,6 +132,8 @@ struct Applying<'a> {
     first_until: Option<Instant>,
     under_way: UnderWay<'a>,
     runner: BatchRunner<'a>,
+    /// Requeues of the part in hand that a unique key refused, which become fails.
+    refused: Vec<(BatchKind, Planned)>,
 }
 
 impl Applying<'_> {
@@ -151,36 +156,27 @@ impl Applying<'_> {
                 if batch.len() >= self.runner.rows()
                     && let Some(batch) = begun.remove(&kind)
                 {
-                    self.batch(part, &kind, batch, &[]);
+                    self.batch(part, &kind, batch);
                 }
             }
-            begun.into_iter().for_each(|(kind, batch)| self.batch(part, &kind, batch, &[]));
+            begun.into_iter().for_each(|(kind, batch)| self.batch(part, &kind, batch));
+            self.fail_refused(part);
         }
         plan.parts.iter().map(|part| part.later).collect()
     }
 
-    /// Executes a batch, then fails what a unique key refused to requeue, if that was asked for: `instead` has the
-    /// refusals of such a second batch.
-    fn batch(&mut self, part: &Part, kind: &BatchKind, batch: Vec<Planned>, instead: &[RowError]) {
-        let Part { jobs, policy, .. } = part;
-        let action = kind.action;
+    /// Executes a batch; what a unique key refused to requeue is kept, if it is to be failed.
+    fn batch(&mut self, part: &Part, kind: &BatchKind, batch: Vec<Planned>) {
+        let (action, jobs) = (kind.action, &part.jobs);
         // Jobs that were waiting get no delay or jitter.
         let waits = if jobs.waited() { Vec::new() } else { self.waits.next(action, batch.len()) };
         let (steps, documents): (Vec<Step>, Vec<(usize, StepJob)>) = batch.into_iter().unzip();
         let reason = self.order.reason(kind.cause);
         let (limits, first_until, under_way) = (self.limits, &mut self.first_until, &self.under_way);
-        let locks_owners = steps.iter().any(|step| matches!(step.evidence_row(), EvidenceRow::Row { .. }));
-        let fail = policy.instead_of_requeue(jobs).filter(|_| action == Action::Requeue && kind.columns.is_empty());
-        let is_failed = |result: &End| {
-            let error = result.error.as_ref().filter(|_| result.outcome == Outcome::Refused);
-            fail.is_some() && error.is_some_and(RowError::is_of_unique_key)
-        };
-        let refused = self.runner.batch(&steps, documents, locks_owners, &is_failed, &mut |writer, range, recorder| {
-            let steps = steps.get(range.clone()).unwrap_or_default();
-            let instead = instead.get(range.clone()).unwrap_or_default();
+        let refused = self.runner.batch(steps, documents, &mut |writer, steps, range, recorder| {
             let waits = waits.get(range).unwrap_or_default();
             let until = first_until.take().unwrap_or(limits.deadline);
-            let batch = Batch { action, steps, reason: &reason, waits, instead };
+            let batch = Batch { action, steps, reason: &reason, waits };
             let done = apply_with_lock(writer, jobs, &batch, recorder, limits, until);
             if !done.is_to_be_split() {
                 let moved = done.results.iter().filter(|result| result.outcome == Outcome::Moved).count();
@@ -188,19 +184,36 @@ impl Applying<'_> {
             }
             done
         });
-        let Some(fail) = fail.filter(|_| !refused.is_empty()) else { return };
-        let (mut batch, mut instead) = (Vec::new(), Vec::new());
-        for (n, (place, job), result) in refused {
-            let Some((step, error)) = steps.get(n).zip(result.error) else { continue };
-            let attempts_after = job.job.attempts.and_then(|n| fail.attempts.after(n, job.job.max_attempts));
-            let mut step =
-                Step { action: Action::Fail, state_after: fail.to.name.clone(), attempts_after, ..step.clone() };
-            if let Write::Act { fail_code, .. } = &mut step.stage {
-                *fail_code = FailCode::KeyTaken;
-            }
-            batch.push((step, (place, job)));
-            instead.push(error);
+        self.refused.extend(refused.into_iter().map(|refused| (kind.clone(), refused)));
+    }
+
+    /// Fails the jobs whose requeues a unique key refused, as far as the job that holds the key is seen now that the
+    /// others are committed.
+    fn fail_refused(&mut self, part: &Part) {
+        let (actions, refused) = (&part.jobs.actions, std::mem::take(&mut self.refused));
+        let (Some(requeue), Some(fail)) = (actions.get(&Action::Requeue), actions.get(&Action::Fail)) else { return };
+        if refused.is_empty() {
+            return;
         }
-        self.batch(part, &BatchKind { action: Action::Fail, ..kind.clone() }, batch, &instead);
+        let mut fails: BTreeMap<BatchKind, Vec<Planned>> = BTreeMap::new();
+        let keys: Vec<Key> = refused.iter().map(|(_, (step, _))| step.key.clone()).collect();
+        let reader = self.store.reader(self.limits, &[]);
+        let (held, why) = match reader.and_then(|mut reader| reader.key_holders(&part.jobs, requeue, &keys)) {
+            Ok(held) => (held, "no job that holds its key was seen".to_owned()),
+            Err(error) => (Vec::new(), format!("jobdoctor could not ask which job holds its key ({})", error.message)),
+        };
+        for (n, (kind, (mut step, (place, job)))) in refused.into_iter().enumerate() {
+            let refusal = job.error.clone().unwrap_or_default();
+            if !held.iter().any(|(of, held)| *of == n && held.constraint == refusal.constraint) {
+                self.runner.end(&step, place, job, not_failed(refusal, &why));
+                continue;
+            }
+            step.action = Action::Fail;
+            step.state_after.clone_from(&fail.to.name);
+            step.attempts_after = job.job.attempts.and_then(|n| fail.attempts.after(n, job.job.max_attempts));
+            let kind = BatchKind { action: Action::Fail, ..kind };
+            fails.entry(kind).or_default().push((step, (place, job)));
+        }
+        fails.into_iter().for_each(|(kind, batch)| self.batch(part, &kind, batch));
     }
 }

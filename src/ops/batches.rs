@@ -6,7 +6,7 @@ use super::plan::{Plan, Spool};
 use super::progress::Pace;
 use super::reclaim::Mode;
 use crate::history::{BatchRecorder, Counts, Recording};
-use crate::model::{Action, BatchReport, Cell, End, EvidenceRow, Key, Outcome, Step};
+use crate::model::{Action, BatchReport, Cell, End, EvidenceRow, FailCode, Key, Outcome, RowError, Step};
 use crate::output::format::Lines;
 use crate::output::{Diagnosis, LISTED, StepJob};
 use crate::policy::{PlannedActions, SkipReason};
@@ -20,9 +20,9 @@ use std::time::Duration;
 /// Of so many locked rows it is asked who holds them.
 const LOCKED: usize = 10;
 
-/// Has the writer execute the steps of a batch that lie in that range.
+/// Has the writer execute the steps of a batch, which lie in that range.
 pub(super) type Act<'a> =
-    dyn FnMut(&mut dyn Writer, Range<usize>, &mut BatchRecorder<'_>) -> BatchReport<StoreError> + 'a;
+    dyn FnMut(&mut dyn Writer, &[Step], Range<usize>, &mut BatchRecorder<'_>) -> BatchReport<StoreError> + 'a;
 
 /// A step of a batch, its document, and the place of that in the list.
 pub(super) type Planned = (Step, (usize, StepJob));
@@ -141,73 +141,68 @@ impl<'a> BatchRunner<'a> {
     }
 
     /// Executes steps of one kind, in as many batches as the pace asks for; with each step goes its document, and the
-    /// place of that in the list. `locks_owners` is true where the rows of owners are locked meanwhile. Steps that are
-    /// `tried_again` are given back with their place among the steps, and not counted.
-    pub(super) fn batch(
-        &mut self,
-        steps: &[Step],
-        jobs: Vec<(usize, StepJob)>,
-        locks_owners: bool,
-        tried_again: &dyn Fn(&End) -> bool,
-        act: &mut Act<'_>,
-    ) -> Vec<(usize, (usize, StepJob), End)> {
-        self.locks_owners = locks_owners;
+    /// place of that in the list. Requeues that were refused and become fails are given back, with the refusal, and not
+    /// counted.
+    pub(super) fn batch(&mut self, steps: Vec<Step>, jobs: Vec<(usize, StepJob)>, act: &mut Act<'_>) -> Vec<Planned> {
+        self.locks_owners = steps.iter().any(|step| matches!(step.evidence_row(), EvidenceRow::Row { .. }));
         // What waited for other steps of its kind may be more than a batch has by now.
         let mut results = Vec::with_capacity(steps.len());
         while results.len() < steps.len() {
             self.pause();
             let end = steps.len().min(results.len() + self.rows());
-            results.extend(self.results(steps, results.len()..end, tried_again, act));
+            results.extend(self.results(&steps, results.len()..end, act));
         }
         let mut again = Vec::new();
-        for ((n, (step, (place, mut job))), result) in steps.iter().zip(jobs).enumerate().zip(results) {
-            if self.ended.stop.is_none() && tried_again(&result) {
-                again.push((n, (place, job), result));
-                continue;
-            }
-            *self.ended.outcomes.entry(result.outcome).or_default() += 1;
-            let is_moved = result.outcome == Outcome::Moved;
-            if result.outcome == Outcome::Locked && self.ended.locked.len() < LOCKED {
-                let owner = match step.evidence_row() {
-                    EvidenceRow::Row { key, .. } => Some(key.clone()),
-                    EvidenceRow::None | EvidenceRow::Absent => None,
-                };
-                self.ended.locked.push((step.key.clone(), owner));
-            }
-            if is_moved {
-                *self.ended.moved.entry(step.action).or_default() += 1;
-            }
-            // What was moved may be claimed again, or wait for too long: that belongs to the next run.
-            Arc::make_mut(&mut self.tried).insert(step.key.exact());
-            job.set_end(step, result);
-            self.ended.lost += u64::from(job.is_lost());
-            let cause = Diagnosis::of_job(&self.ended.causes, &job.job);
-            if let Some(cause) = cause.and_then(|n| self.ended.causes.get_mut(n)) {
-                let done = PlannedActions::of(job.job.action.filter(|_| is_moved));
-                cause.of.done.get_or_insert_default().add(done);
-            }
-            if let (Some(action), Some(outcome)) = (job.job.action, job.outcome)
-                && !job.is_wake_up()
-            {
-                *self.ended.by_queue.entry((job.job.queue.clone(), action, outcome)).or_default() += 1;
-            }
-            if self.passes == 1 || (!is_moved && self.ended.steps.len() < STEPS + LISTED) {
-                self.ended.steps.push((place, job));
-            } else if let Some(spool) = &mut self.spool {
-                spool.end(&job);
+        for ((step, (place, mut job)), result) in steps.into_iter().zip(jobs).zip(results) {
+            if self.ended.stop.is_none() && is_tried_again(&step, &result) {
+                job.error = result.error;
+                again.push((step, (place, job)));
+            } else {
+                let refusal = job.error.take().unwrap_or_default();
+                let result = instead(&step, refusal, result);
+                self.end(&step, place, job, result);
             }
         }
         again
     }
 
+    /// Takes in how a step ended.
+    pub(super) fn end(&mut self, step: &Step, place: usize, mut job: StepJob, result: End) {
+        *self.ended.outcomes.entry(result.outcome).or_default() += 1;
+        let is_moved = result.outcome == Outcome::Moved;
+        if result.outcome == Outcome::Locked && self.ended.locked.len() < LOCKED {
+            let owner = match step.evidence_row() {
+                EvidenceRow::Row { key, .. } => Some(key.clone()),
+                EvidenceRow::None | EvidenceRow::Absent => None,
+            };
+            self.ended.locked.push((step.key.clone(), owner));
+        }
+        if is_moved {
+            *self.ended.moved.entry(step.action).or_default() += 1;
+        }
+        // What was moved may be claimed again, or wait for too long: that belongs to the next run.
+        Arc::make_mut(&mut self.tried).insert(step.key.exact());
+        job.set_end(step, result);
+        self.ended.lost += u64::from(job.is_lost());
+        let cause = Diagnosis::of_job(&self.ended.causes, &job.job);
+        if let Some(cause) = cause.and_then(|n| self.ended.causes.get_mut(n)) {
+            let done = PlannedActions::of(job.job.action.filter(|_| is_moved));
+            cause.of.done.get_or_insert_default().add(done);
+        }
+        if let (Some(action), Some(outcome)) = (job.job.action, job.outcome)
+            && !job.is_wake_up()
+        {
+            *self.ended.by_queue.entry((job.job.queue.clone(), action, outcome)).or_default() += 1;
+        }
+        if self.passes == 1 || (!is_moved && self.ended.steps.len() < STEPS + LISTED) {
+            self.ended.steps.push((place, job));
+        } else if let Some(spool) = &mut self.spool {
+            spool.end(&job);
+        }
+    }
+
     /// Executes some steps of a batch; if some row's data makes the commit fail, executes each half separately.
-    fn results(
-        &mut self,
-        steps: &[Step],
-        range: Range<usize>,
-        tried_again: &dyn Fn(&End) -> bool,
-        act: &mut Act<'_>,
-    ) -> Vec<End> {
+    fn results(&mut self, steps: &[Step], range: Range<usize>, act: &mut Act<'_>) -> Vec<End> {
         let in_hand = self.limits.interrupt.begin_batch(range.len());
         if self.ended.stop.is_none() {
             self.ended.stop = self.time_is_up();
@@ -218,21 +213,21 @@ impl<'a> BatchRunner<'a> {
         self.batches += 1;
         let in_batch = steps.get(range.clone()).unwrap_or_default();
         let mut recorder = self.recording.batch(in_batch.first().map(|step| step.action));
-        let done = act(&mut *self.writer, range.clone(), &mut recorder);
+        let done = act(&mut *self.writer, in_batch, range.clone(), &mut recorder);
         if self.commits && !done.is_to_be_split() {
             let ended = |as_this| done.results.iter().filter(|end| end.outcome == as_this).count();
             self.limits.interrupt.end_batch(ended(Outcome::Moved), ended(Outcome::Unknown));
         }
         drop(in_hand);
         let is_to_be_split = done.is_to_be_split();
-        recorder.ended(in_batch, &done.results, &|end| is_to_be_split || tried_again(end));
+        recorder.ended(in_batch, &done.results, &|step, end| is_to_be_split || is_tried_again(step, end));
         self.pace.learn(range.len(), done.cost, self.locks_owners);
         if is_to_be_split {
             let half = range.start + range.len() / 2;
             self.pause();
-            let mut results = self.results(steps, range.start..half, tried_again, act);
+            let mut results = self.results(steps, range.start..half, act);
             self.pause();
-            results.extend(self.results(steps, half..range.end, tried_again, act));
+            results.extend(self.results(steps, half..range.end, act));
             return results;
         }
         self.ended.stop = done.stop;
@@ -276,6 +271,31 @@ impl<'a> BatchRunner<'a> {
         self.recording.finish(&self.ended.outcomes, self.ended.stop.as_ref().map(|stop| stop.message.clone()));
         self.ended
     }
+}
+
+/// True for a requeue that a unique key refused and that becomes a fail.
+fn is_tried_again(step: &Step, end: &End) -> bool {
+    let error = end.error.as_ref().filter(|_| end.outcome == Outcome::Refused);
+    step.fails_if_refused() && error.is_some_and(RowError::is_of_unique_key)
+}
+
+/// The end of a fail in the place of a requeue that was refused thus; any other end as it is.
+fn instead(step: &Step, refusal: RowError, end: End) -> End {
+    if step.action != Action::Fail || step.fail_code() != FailCode::KeyTaken {
+        return end;
+    }
+    match (end.outcome, &end.error) {
+        (Outcome::Moved, _) => End { error: Some(refusal), ..end },
+        (Outcome::Changed, _) => not_failed(refusal, "it has changed since, or the preset does not fail it"),
+        (Outcome::Refused, Some(fail)) => not_failed(refusal, &fail.message),
+        _ => end,
+    }
+}
+
+/// The end of a requeue that a unique key refused, and why the job is not failed either.
+pub(super) fn not_failed(refusal: RowError, why: &str) -> End {
+    let message = format!("{}; not failed instead: {why}", refusal.message);
+    End::refused(RowError { message, ..refusal })
 }
 
 /// The warning about steps that could not be kept for the list.

@@ -84,6 +84,8 @@ pub struct StepJob {
     pub state_after: String,
     /// Its attempts then.
     pub attempts_after: Option<i64>,
+    /// `fail` for a requeue that becomes a fail if a unique key refuses it and the job that holds the key is seen.
+    pub if_refused: Option<Action>,
     /// How it ended; null if the plan was only printed.
     pub outcome: Option<Outcome>,
     /// Why the database refused it; in a plan, why it will; of a fail in the place of a requeue, what refused the
@@ -189,7 +191,8 @@ impl StepJob {
     /// The document of a planned step.
     pub fn of(step: &Step, job: Job) -> StepJob {
         let (state_after, attempts_after) = (step.state_after.clone(), step.attempts_after);
-        StepJob { job: Box::new(job), state_after, attempts_after, outcome: None, error: None }
+        let if_refused = step.fails_if_refused().then_some(Action::Fail);
+        StepJob { job: Box::new(job), state_after, attempts_after, if_refused, outcome: None, error: None }
     }
 
     /// Adds how the step ended that was tried last.

@@ -168,6 +168,11 @@ fn chosen(jobs: &Jobs, claim: &Claim, judgement: &Judgement, policy: &Policy) ->
     if let Some(why) = skip {
         return skipped(SkipReason::Preset, [why]);
     }
+    let fail_code = match action {
+        Action::Requeue if policy.instead_of_requeue(jobs).is_some() => FailCode::KeyTaken,
+        Action::Requeue => FailCode::default(),
+        _ => fail_code,
+    };
     let rules = reasons.iter().map(|reason| reason.rule.name()).chain(lost.map(|_| "max_stalls"));
     Ok(Step {
         id: claim.key.to_string(),

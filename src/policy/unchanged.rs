@@ -144,7 +144,8 @@ impl Digest {
     pub fn print(step: &Step) -> Print {
         let attempts = step.attempts_after.map(|n| n.to_string()).unwrap_or_default();
         let key = step.key.exact();
-        let parts = [&key, step.precondition(), step.action.name(), &step.state_after, &attempts];
+        let action = if step.fails_if_refused() { "requeue or fail" } else { step.action.name() };
+        let parts = [&key, step.precondition(), action, &step.state_after, &attempts];
         print(parts.into_iter())
     }
 

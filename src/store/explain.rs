@@ -4,7 +4,7 @@
 use super::Reader;
 use super::StoreError;
 use super::sql::{self, Dialect, Occasion, Statement, dialect};
-use crate::model::{Action, Cell, Engine, FailCode, Key, RowError, Timestamp};
+use crate::model::{Action, Cell, Engine, FailCode, Key, Timestamp};
 use crate::preset::{ActionSpec, Assignment, Jobs, Marker, StepSpec, Touch, WrittenAt};
 use crate::store::StoreErrorKind;
 use std::collections::BTreeSet;
@@ -205,42 +205,4 @@ pub(super) fn ends_as_interrupted(
         }
     }
     Ok(None)
-}
-
-/// Runs a statement and gives its rows.
-pub(super) type Ask<'a> = &'a mut dyn FnMut(&Statement) -> Result<Vec<Vec<Cell>>, StoreError>;
-
-/// The jobs, by their place among the keys, whose rows the action cannot write because a row that is there holds a
-/// unique key already; each with the refusal that the database would give, naming that row. Only the keys of `refusals`
-/// are looked at, if there are any.
-pub(super) fn key_holders(
-    ask: Ask<'_>,
-    jobs: &Jobs,
-    action: &ActionSpec,
-    keys: &[&Key],
-    refusals: &[RowError],
-    occasion: Occasion<'_>,
-) -> Result<Vec<(usize, RowError)>, StoreError> {
-    let mut found = Vec::new();
-    let dialect = dialect(jobs.queue.engine);
-    let Some(statement) = sql::unique_keys(jobs, dialect).filter(|_| !keys.is_empty()) else { return Ok(found) };
-    let code = match dialect.engine() {
-        Engine::Postgres => "23505",
-        Engine::Sqlite => "SQLITE_CONSTRAINT_UNIQUE",
-    };
-    let rows = ask(&statement)?;
-    for index in rows.iter().filter_map(|row| sql::unique_key(jobs, dialect, action, row)) {
-        let mut of_index = refusals.iter().filter(|refusal| refusal.constraint.as_ref() == Some(&index.constraint));
-        if !refusals.is_empty() && of_index.next().is_none() {
-            continue;
-        }
-        for row in ask(&sql::key_holders(jobs, action, &index, keys, occasion))? {
-            let [Cell::Integer(n), holder @ ..] = row.as_slice() else { continue };
-            let message = format!("job {} has its unique key already", Key(holder.to_vec()));
-            let (sqlstate, constraint) = (Some(code.to_owned()), Some(index.constraint.clone()));
-            let place = usize::try_from(*n).ok().and_then(|n| n.checked_sub(1));
-            found.extend(place.map(|place| (place, RowError { sqlstate, constraint, message })));
-        }
-    }
-    Ok(found)
 }

@@ -1,15 +1,17 @@
 //! What a snapshot is asked beyond the port: each a statement, and what its rows come to.
 
 use super::batch::last_sweep;
-use super::explain::{ends_as_interrupted, explain_actions, key_holders};
+use super::explain::{ends_as_interrupted, explain_actions};
 use super::port::{Detail, Holders, LiveServer, Scan, Wanted};
 use super::sql::{self, Occasion, Statement, dialect};
 use super::{Reader, Refusal, StoreError, StoreErrorKind};
-use crate::model::{Cell, Claim, Key, LedgerRow, LedgerRun, LockHolder, Loss, Reading, RowError, Timestamp};
+use crate::model::{Cell, Claim, Engine, Key, LedgerRow, LedgerRun, LockHolder, Loss, Reading, RowError, Timestamp};
 use crate::preset::{ActionSpec, DueSpec, Jobs, LedgerSpec, Shown, Template, WrittenAt, is_fresh};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+/// Keys that are asked about in one statement.
+const CHUNK: usize = 1000;
 /// How long it may take to learn what the rows show of their zone, or what stands in the way of a plan.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How long a question about the waiting side or about locks may take: less than a look at the situation may.
@@ -147,16 +149,35 @@ impl dyn Reader + '_ {
         self.count(&statement, Some(GLANCE))
     }
 
-    /// The jobs of these keys, by their places, whose rows an action cannot write because another row that is there
-    /// holds a unique key already, each with the refusal. Nothing where that cannot be told within a moment.
+    /// The jobs, by their place among the keys, whose rows the action cannot write because a row that is there holds a
+    /// unique key already; each with the refusal that the database would give, naming that row.
     pub fn key_holders(
         &mut self,
         jobs: &Jobs,
         action: &ActionSpec,
         keys: &[Key],
     ) -> Result<Vec<(usize, RowError)>, StoreError> {
-        let (occasion, keys): (_, Vec<&Key>) = (Occasion::at(self.now(), ""), keys.iter().collect());
-        key_holders(&mut |asked| self.all(asked, Some(PATIENCE)), jobs, action, &keys, &[], occasion)
+        let (mut found, occasion, dialect) = (Vec::new(), Occasion::at(self.now(), ""), dialect(jobs.queue.engine));
+        let Some(statement) = sql::unique_keys(jobs, dialect).filter(|_| !keys.is_empty()) else { return Ok(found) };
+        let code = match dialect.engine() {
+            Engine::Postgres => "23505",
+            Engine::Sqlite => "SQLITE_CONSTRAINT_UNIQUE",
+        };
+        let indexes = self.all(&statement, Some(PATIENCE))?;
+        for index in indexes.iter().filter_map(|row| sql::unique_key(jobs, dialect, action, row)) {
+            for (chunk, keys) in keys.chunks(CHUNK).enumerate() {
+                let keys: Vec<&Key> = keys.iter().collect();
+                for row in self.all(&sql::key_holders(jobs, action, &index, &keys, occasion), Some(PATIENCE))? {
+                    let [Cell::Integer(n), holder @ ..] = row.as_slice() else { continue };
+                    let message = format!("job {} has its unique key already", Key(holder.to_vec()));
+                    let (sqlstate, constraint) = (Some(code.to_owned()), Some(index.constraint.clone()));
+                    let place = usize::try_from(*n).ok().and_then(|n| n.checked_sub(1));
+                    let error = RowError { sqlstate, constraint, message };
+                    found.extend(place.map(|place| (chunk * CHUNK + place, error)));
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// Who holds the rows of these keys, or those of their owners, where these have one: such rows come first. Nothing where

@@ -162,8 +162,8 @@ fn by_a_virtual_table_behind_a_trigger() {
     ran.says("refused (a virtual table that a trigger writes to");
 }
 
-/// A key of another table, one that the fail meets as well, and two orphans of one key: each end is what was tried, the server's dry
-/// run ends as the apply, and no advice is given that was followed, or that cannot be.
+/// A key of another table, one that the fail meets as well, and two orphans of one key: each end is what was tried, and no
+/// advice is given that was followed, or that cannot be.
 #[test]
 fn a_refusal_is_told_as_what_was_tried() {
     on_both(|shop| {
@@ -174,8 +174,16 @@ fn a_refusal_is_told_as_what_was_tried() {
         };
         shop.in_flight(1, 2, "'w'", 9000);
         shop.sql("UPDATE jobs SET kind = 'k'; CREATE UNIQUE INDEX one ON jobs (kind) WHERE status = 'QUEUED'");
+        let plan = |words: &[&str]| shop.run(&[&["reclaim", "--json"], words].concat()).exits(0).json();
+        let [plain, or_fail] = [plan(&[]), plan(&if_refused)];
+        assert_eq!(each(&or_fail, "steps", "if_refused"), ["fail", "fail"]);
+        assert_ne!(plain["digest"], or_fail["digest"]);
+        shop.run(&["reclaim", "--if-refused", "fail"]).says("2 requeue or fail where its key is taken");
+        // What is rolled back holds no key afterwards.
+        let (end, said) = ends(&[&if_refused[..], &["--dry-run=server"]].concat(), 3);
+        assert_eq!(end, ["1 requeue QUEUED moved", "2 requeue QUEUED refused"]);
+        assert!(said.contains("not failed instead: no job that holds its key was seen"), "{said}");
         let expected = ["1 requeue QUEUED moved", "2 fail FAILED moved"];
-        assert_eq!(ends(&[&if_refused[..], &["--dry-run=server"]].concat(), 0).0, expected);
         assert_eq!(ends(&[&if_refused[..], &["--apply"]].concat(), 0).0, expected);
         shop.sql("DROP INDEX one; DELETE FROM jobs");
         // Another job has both keys already.

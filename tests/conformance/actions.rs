@@ -214,8 +214,7 @@ fn the_reason_and_the_keys_are_values() {
         let (store, spec, steps) = planned(lab, &built_in("lease"));
         let reason = "it's \"quoted\" $1 ?1 :now {jobs} \\ ; DROP TABLE jobs -- \u{1f4a3}";
         let mut writer = store.writer(&crate::support::doctor::limits()).unwrap();
-        let batch =
-            jobdoctor::model::Batch { action: Action::Requeue, steps: &steps, reason, waits: &[], instead: &[] };
+        let batch = jobdoctor::model::Batch { action: Action::Requeue, steps: &steps, reason, waits: &[] };
         assert_eq!(outcomes(&writer.apply(&spec, &batch, &mut Unrecorded)), [Outcome::Moved], "{}", lab.name());
         assert!(lab.row(&JOBS, 1).contains(&format!("error_detail={reason}")), "{}", lab.name());
     });

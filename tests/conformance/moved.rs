@@ -53,7 +53,7 @@ fn ends(lab: &dyn SqlLab, spec: &Jobs, steps: &[Step]) -> (Vec<Outcome>, String)
     let store = lab.store();
     let mut writer = store.writer(&limits()).unwrap();
     writer.roll_back();
-    let batch = Batch { action: Action::Requeue, steps, reason: "a test", waits: &[], instead: &[] };
+    let batch = Batch { action: Action::Requeue, steps, reason: "a test", waits: &[] };
     let recorded: BatchReport<StoreError> = writer.apply(spec, &batch, &mut Tape::default());
     drop(writer);
     let report = apply(&*store, spec, steps);
@@ -321,14 +321,14 @@ fn a_key_that_names_two_rows_by_now_is_not_given_back() {
         let store = lab.store();
         let mut writer = store.writer(&limits()).unwrap();
         let mut tape = Tape::default();
-        let batch = Batch { action: Action::Requeue, steps: &steps, reason: "a test", waits: &[], instead: &[] };
+        let batch = Batch { action: Action::Requeue, steps: &steps, reason: "a test", waits: &[] };
         assert_eq!(outcomes(&writer.apply(&spec, &batch, &mut tape)), [MOVED; 3]);
         // The second row becomes what the first one is, but for what the record says of it.
         lab.run("UPDATE q SET id = 1 WHERE id = 2");
         let mut rows = restores(&tape);
         rows[1] = rows[0].clone();
         let before = lab.image("q");
-        let restores = |steps| Batch { action: Action::Requeue, steps, reason: "a test", waits: &[], instead: &[] };
+        let restores = |steps| Batch { action: Action::Requeue, steps, reason: "a test", waits: &[] };
         let refused: BatchReport<StoreError> = writer.apply(&spec, &restores(&rows[..2]), &mut Unrecorded);
         assert_eq!(outcomes(&refused), [REFUSED; 2], "{}: {refused:?}", lab.name());
         assert_eq!(lab.image("q"), before, "{}", lab.name());
@@ -360,7 +360,7 @@ fn a_batch_tells_what_it_cost() {
         let store = lab.store();
         let mut writer = store.writer(&limits()).unwrap();
         let mut cost = |steps: &[Step]| {
-            let batch = Batch { action: Action::Requeue, steps, reason: "a test", waits: &[], instead: &[] };
+            let batch = Batch { action: Action::Requeue, steps, reason: "a test", waits: &[] };
             writer.apply(&spec, &batch, &mut Unrecorded).cost
         };
         // A server says where its log ends from the second batch on.

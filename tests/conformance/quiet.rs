@@ -31,7 +31,7 @@ fn the_writes_of_others_end_it_and_our_own_do_not() {
         }
         let mut writer = store.writer(&limits()).unwrap();
         assert!(writer.quiet() >= LONG, "the file says so");
-        let batch = Batch { action: Action::Requeue, steps: &steps, reason: "", waits: &[], instead: &[] };
+        let batch = Batch { action: Action::Requeue, steps: &steps, reason: "", waits: &[] };
         assert_eq!(outcomes(&writer.apply(&spec, &batch, &mut Unrecorded)), [Outcome::Moved]);
         assert!(writer.quiet() >= LONG, "our own write");
         lab.edit(&[lost(2)]);

@@ -66,7 +66,7 @@ fn judged(lab: &dyn Lab) -> (Box<dyn Store>, Jobs, Vec<Step>) {
 }
 
 fn apply(store: &dyn Store, spec: &Jobs, steps: &[Step], tape: &mut dyn Recorder) -> BatchReport<StoreError> {
-    let batch = Batch { action: steps[0].action, steps, reason: "a test", waits: &[], instead: &[] };
+    let batch = Batch { action: steps[0].action, steps, reason: "a test", waits: &[] };
     store.writer(&limits()).unwrap().apply(spec, &batch, tape)
 }
 

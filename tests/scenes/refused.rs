@@ -5,12 +5,12 @@ use super::database::{Database, Databases};
 use super::play::{catalog, set_up};
 use super::scene::Scene;
 use super::{Stage, stages};
-use crate::support::doctor::{Unrecorded, limits, unguarded};
-use jobdoctor::model::{Action, Batch, Outcome, RowError, parse_duration};
+use crate::support::doctor::{limits, unguarded};
+use jobdoctor::model::parse_duration;
 use jobdoctor::ops::{self, ApplyOptions, Mode, Selection, Session, Snapshot};
-use jobdoctor::policy::{Draft, Policy, draft, judge};
+use jobdoctor::policy::Policy;
 use jobdoctor::preset::Place;
-use jobdoctor::store::{Detail, Store, Wanted, open};
+use jobdoctor::store::{Store, open};
 use serde_json::Value;
 
 #[test]
@@ -28,7 +28,8 @@ fn a_requeue_that_a_unique_key_refuses_is_foreseen_and_becomes_a_fail_where_that
                     "{stage}, {}, {mode:?}: {step}",
                     scene.name
                 );
-                let (action, outcome) = match (mode, fails_refused) {
+                // pg-boss itself fails such a job.
+                let (action, outcome) = match (mode, fails_refused || stage.queue == "pg-boss") {
                     (Mode::Plan, _) => ("requeue", Value::Null),
                     (_, false) => ("requeue", "refused".into()),
                     (_, true) => ("fail", "moved".into()),
@@ -43,45 +44,6 @@ fn a_requeue_that_a_unique_key_refuses_is_foreseen_and_becomes_a_fail_where_that
             let said = ends[0].1["warnings"].to_string();
             assert!(said.contains(constraint) && said.contains(&format!("{id} (job ")), "{said}");
             assert_eq!(ends[1].1["summary"]["outcomes"], ends[2].1["summary"]["outcomes"]);
-            tried += 1;
-        }
-    }
-    assert!(tried >= 20, "only {tried}");
-}
-
-/// The row that holds the key is gone before the fail: the job is left for the next requeue.
-#[test]
-fn a_job_whose_twin_has_vanished_is_not_failed() {
-    let (mut databases, mut tried) = (Databases::default(), 0);
-    for (stage, scene, id, constraint) in &refused(&stages()) {
-        for is_there in [true, false] {
-            let mut database = databases.with(stage);
-            set_up(&mut *database, scene);
-            let store = open(&database.address());
-            let (place, limits) = (place(scene), limits());
-            let mut snapshot = snapshot(&*store, stage, &place, &limits);
-            let fail = Policy { to: Some(Action::Fail), ..policy(scene, true) };
-            let (now, spec, mut steps) = (snapshot.now(), snapshot.jobs.clone(), Vec::new());
-            let mut each =
-                |claim: jobdoctor::model::Claim| match draft(&spec, &claim, &judge(&spec, &claim, &fail, now), &fail) {
-                    Draft::Step(step) if step.key.to_string() == *id => steps.push(*step),
-                    _ => {}
-                };
-            snapshot.reader.scan(&spec, &Wanted::All, Detail::ForAction, &mut each).unwrap();
-            drop(snapshot);
-            if !is_there {
-                let twins: Vec<&String> = scene.expected.keys().filter(|other| *other != id).collect();
-                remove(&mut *database, &spec, &twins);
-            }
-            let instead = [RowError { sqlstate: None, constraint: Some(constraint.clone()), message: "no".to_owned() }];
-            let batch = Batch { action: Action::Fail, steps: &steps, reason: "a test", waits: &[], instead: &instead };
-            let report = store.writer(&limits).unwrap().apply(&spec, &batch, &mut Unrecorded);
-            let expected = if is_there { Outcome::Moved } else { Outcome::Refused };
-            assert_eq!(report.results[0].outcome, expected, "{stage}, {}: {report:?}", scene.name);
-            let error = report.results[0].error.as_ref().unwrap();
-            assert_eq!(error.constraint.as_ref(), Some(constraint));
-            let said = if is_there { "no" } else { "no; not failed instead: no job that holds its key was seen" };
-            assert_eq!(error.message, said);
             tried += 1;
         }
     }
@@ -103,21 +65,13 @@ fn without_a_fail_nothing_is_failed_instead() {
     assert!(planned.is_err_and(|error| error.to_string().contains("has no fail")));
 }
 
-fn remove(database: &mut dyn Database, spec: &jobdoctor::preset::Jobs, ids: &[&String]) {
-    let table = &spec.queue.tables[&spec.claim.lock_table];
-    let key = &spec.claim.key.last().unwrap().name;
-    for id in ids {
-        let id = id.rsplit('/').next().unwrap();
-        let schema = if table.schema == "main" { "main" } else { &table.schema };
-        database.run(&format!("DELETE FROM {schema}.\"{}\" WHERE {key} = '{id}'", table.name));
-    }
-}
-
 /// The scenes with a requeue that a named unique key refuses, with the job and the key.
 fn refused(stages: &[Stage]) -> Vec<(&Stage, &Scene, String, String)> {
     let of_scene = |scene: &Scene| {
-        let said =
-            |(id, said): (&String, &String)| Some((id.clone(), said.split_once(", requeue, refused ")?.1.to_owned()));
+        let said = |(id, said): (&String, &String)| {
+            let key = said.split_once(", requeue, refused ").or_else(|| said.split_once(", fail, moved "))?.1;
+            Some((id.clone(), key.to_owned()))
+        };
         scene.expected.iter().find_map(said)
     };
     let scenes = stages.iter().flat_map(|stage| stage.scenes.iter().map(move |scene| (stage, scene)));

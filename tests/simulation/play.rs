@@ -69,7 +69,7 @@ struct Taken {
 
 impl Taken {
     fn batch(&self) -> Batch<'_> {
-        Batch { action: self.steps[0].action, steps: &self.steps, reason: REASON, waits: &[], instead: &[] }
+        Batch { action: self.steps[0].action, steps: &self.steps, reason: REASON, waits: &[] }
     }
 }
 

@@ -173,7 +173,7 @@ fn apply_batch(
 ) -> BatchReport<StoreError> {
     let first = steps.first().expect("something to apply");
     let mut writer = store.writer(limits).unwrap_or_else(|error| panic!("{error}"));
-    let batch = Batch { action: first.action, steps, reason: REASON, waits, instead: &[] };
+    let batch = Batch { action: first.action, steps, reason: REASON, waits };
     let report = writer.apply(spec, &batch, &mut Unrecorded);
     assert_eq!(report.results.len(), steps.len(), "one result for each step, always");
     report

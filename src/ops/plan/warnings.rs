@@ -192,9 +192,6 @@ fn changes_of(jobs: &Jobs, action: Action, of_both: bool) -> impl Iterator<Item 
     })
 }
 
-/// Steps that are asked about in one statement.
-const CHUNK: usize = 1000;
-
 /// Adds the expected refusal to each requeue whose key another row is seen to hold; gives the warnings about
 /// these.
 pub(super) fn forecast(snapshot: &mut Snapshot, policy: &Policy, part: &mut Part) -> Result<Vec<String>, OpsError> {
@@ -202,29 +199,18 @@ pub(super) fn forecast(snapshot: &mut Snapshot, policy: &Policy, part: &mut Part
     let Some(requeue) = jobs.actions.get(&Action::Requeue).filter(|_| !part.steps.is_empty()) else {
         return Ok(Vec::new());
     };
-    let mut refused: BTreeMap<usize, RowError> = BTreeMap::new();
-    let (mut places, mut keys): (Vec<usize>, Vec<Key>) = (Vec::new(), Vec::new());
-    for (n, (step, _)) in part.steps.iter().enumerate() {
-        if step.action == Action::Requeue {
-            places.push(n);
-            keys.push(step.key.clone());
+    let requeues = part.steps.iter().enumerate().filter(|(_, (step, _))| step.action == Action::Requeue);
+    let (places, keys): (Vec<usize>, Vec<Key>) = requeues.map(|(n, (step, _))| (n, step.key.clone())).unzip();
+    let found = match snapshot.reader.key_holders(jobs, requeue, &keys) {
+        Err(error) if error.kind == StoreErrorKind::Interrupted => return Err(error.into()),
+        Err(error) => {
+            let why = error.message;
+            return Ok(vec![format!("jobdoctor could not ask whether a unique key refuses these requeues: {why}")]);
         }
-        if keys.len() == CHUNK || n + 1 == part.steps.len() {
-            let found = match snapshot.reader.key_holders(jobs, requeue, &keys) {
-                Err(error) if error.kind == StoreErrorKind::Interrupted => return Err(error.into()),
-                Err(error) => {
-                    return Ok(vec![format!(
-                        "jobdoctor could not ask whether a unique key refuses these requeues: {}",
-                        error.message
-                    )]);
-                }
-                Ok(found) => found,
-            };
-            refused.extend(found.into_iter().filter_map(|(at, error)| Some((*places.get(at)?, error))));
-            places.clear();
-            keys.clear();
-        }
-    }
+        Ok(found) => found,
+    };
+    let refused = found.into_iter().filter_map(|(at, error)| Some((*places.get(at)?, error)));
+    let refused: BTreeMap<usize, RowError> = refused.collect();
     if refused.is_empty() {
         return Ok(Vec::new());
     }

@@ -142,9 +142,14 @@ fn next(when: &str, closing: &Closing<'_>) -> Vec<Message> {
 /// ` (68 requeue, 4 fail; 6 of them not in flight)`, as far as the plan has several actions and such jobs.
 fn totals(document: &Reclaim) -> String {
     let summary = &document.summary;
-    let one = |count: &ActionCount| format!("{} {}", grouped(count.planned), count.action);
+    let may_fail = |action: Action| action == Action::Requeue && document.head.unique_key.is_empty();
+    let one = |count: &ActionCount| {
+        let or_fail = if may_fail(count.action) { " or fail where its key is taken" } else { "" };
+        format!("{} {}{or_fail}", grouped(count.planned), count.action)
+    };
     let actions: Vec<String> = summary.by_action.iter().map(one).collect();
-    let actions = Some(actions.join(", ")).filter(|_| actions.len() > 1);
+    let are_told = actions.len() > 1 || summary.by_action.iter().any(|count| may_fail(count.action));
+    let actions = Some(actions.join(", ")).filter(|_| are_told);
     let waiting = (summary.waiting > 0).then(|| format!("{} of them not in flight", grouped(summary.waiting)));
     let parts: Vec<String> = actions.into_iter().chain(waiting).collect();
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join("; ")) }
@@ -236,12 +241,6 @@ pub(super) fn not_moved(outcomes: &Outcomes, when: &str) -> Vec<(String, u64)> {
 /// failed for it. The table may be too long to find them in.
 pub(super) fn refusals(document: &Reclaim) -> Vec<String> {
     let mut by_cause: BTreeMap<(String, &str), Vec<String>> = BTreeMap::new();
-    let outcomes = document.summary.outcomes.as_ref();
-    if outcomes
-        .is_none_or(|outcomes| outcomes.refused == 0 && moved_by_action(document).all(|(of, _)| of != Action::Fail))
-    {
-        return Vec::new();
-    }
     for step in &document.steps.items {
         let Some((error, outcome)) = step.error.as_ref().zip(step.outcome) else { continue };
         let (what, left) = match outcome {

@@ -2,13 +2,12 @@
 
 use super::execute::{ActionContext, act_on, differing, lock, restored, set_back, wait};
 use super::record::{Recorder, change, images, record};
-use super::savepoints::{BatchMode, Failure, behind_savepoint, with_savepoints};
+use super::savepoints::{BatchMode, Failure, with_savepoints};
 use super::sweep_lock::{SweepLock, acquire};
 use super::transaction::{Ending, Work, in_transaction, settle, stopped};
 use super::verify::{evidence_rows, guarded, open, read_again, refuse_shared_keys, set, verify};
-use crate::model::{Action, Batch, BatchReport, End, Key, Outcome, RowError, Step, Timestamp};
+use crate::model::{Action, Batch, BatchReport, End, Key, Outcome, Step};
 use crate::preset::{ActionSpec, Column, Jobs};
-use crate::store::explain::key_holders;
 use crate::store::session::{Commit, Session};
 use crate::store::sql::{self, Statement};
 use crate::store::{StoreError, StoreErrorKind, Writer};
@@ -20,14 +19,12 @@ pub(in crate::store) struct SqlWriter<S> {
     session: S,
     sweep_lock: Option<SweepLock>,
     ending: Ending,
-    /// What the last requeue would have moved, where it was rolled back.
-    rolled_back: Vec<Step>,
 }
 
 impl<S> SqlWriter<S> {
     /// A writer without the sweep lock.
     pub(in crate::store) fn on(session: S) -> SqlWriter<S> {
-        SqlWriter { session, sweep_lock: None, ending: Ending::Commit, rolled_back: Vec::new() }
+        SqlWriter { session, sweep_lock: None, ending: Ending::Commit }
     }
 }
 
@@ -37,7 +34,7 @@ impl<S: Session> Writer for SqlWriter<S> {
             Ok(writing) => writing,
             Err(error) => return stopped(batch.steps.len(), error),
         };
-        let (sweep_lock, ending, rolled_back) = (self.sweep_lock, self.ending, &self.rolled_back);
+        let (sweep_lock, ending) = (self.sweep_lock, self.ending);
         let mut is_committed = false;
         let mut report = settle(batch.steps.len(), |mode| {
             let done = in_transaction(&mut self.session, &jobs.queue.schema, ending, |session| {
@@ -45,15 +42,11 @@ impl<S: Session> Writer for SqlWriter<S> {
                     let now = session.clock().map_err(Failure::Store)?;
                     acquire(session, jobs, sweep_lock, now).map_err(Failure::Store)?;
                 }
-                work(session, jobs, &writing, (batch, rolled_back), mode, recorder)
+                work(session, jobs, &writing, batch, mode, recorder)
             });
             is_committed = ending == Ending::Commit && done.as_ref().is_ok_and(|report| report.stop.is_none());
             done
         });
-        if ending == Ending::RollBack && batch.action == Action::Requeue {
-            let moved = batch.steps.iter().zip(&report.results).filter(|(_, result)| result.outcome == Outcome::Moved);
-            self.rolled_back = moved.map(|(step, _)| step.clone()).collect();
-        }
         if is_committed {
             // From its first commit on, this run is itself the last sweep.
             self.sweep_lock.iter_mut().for_each(|sweep_lock| sweep_lock.min_interval = None);
@@ -107,7 +100,7 @@ fn work<S: Session>(
     session: &mut S,
     jobs: &Jobs,
     writing: &Writing<'_>,
-    (batch, rolled_back): (&Batch<'_>, &[Step]),
+    batch: &Batch<'_>,
     mode: &BatchMode,
     recorder: &mut dyn Recorder,
 ) -> Result<Work, Failure> {
@@ -127,7 +120,6 @@ fn work<S: Session>(
     refuse_shared_keys(session, jobs, &all, &mut results)?;
     guarded(session, jobs, &all, &mut results)?;
     let now = session.clock()?;
-    only_with_key_holders(session, jobs, batch, rolled_back, now, &mut results)?;
     let act = |session: &mut S, rows: &[usize], again: bool, recorded: Option<&[&Column]>| match writing {
         Writing::Act(action) => {
             let context = ActionContext { occasion: sql::Occasion::at(now, batch.reason), again, recorded };
@@ -170,63 +162,12 @@ fn work<S: Session>(
         .filter_map(|n| {
             let images = before.remove(n).zip(after.remove(n));
             let row = images.map(|(before, after)| change(&names, before, after));
-            let end = End { row, error: batch.instead.get(*n).cloned(), ..End::of(Outcome::Unknown) };
-            Some(batch.steps.get(*n)?.at(end.without_message()))
+            Some(batch.steps.get(*n)?.at(End { row, ..End::of(Outcome::Unknown) }))
         })
         .collect();
     record(session, jobs, recorder, now, &steps)?;
-    let report = |(n, result): (usize, Option<End>)| match (result, batch.instead.get(n)) {
-        (None, refusal) => End { error: refusal.cloned(), ..End::of(Outcome::Moved) },
-        (Some(End { outcome: Outcome::Refused, error: Some(fail), .. }), Some(refusal)) => {
-            let message = format!("{}; not failed instead: {}", refusal.message, fail.message);
-            End::refused(RowError { message, ..refusal.clone() })
-        }
-        (Some(result), _) => result,
-    };
-    Ok((results.into_iter().enumerate().map(report).collect(), warnings))
-}
-
-/// Refuses each step of a fail in place of a requeue unless another row is seen to hold the key. In a run that is
-/// rolled back, repeats the last requeues first.
-fn only_with_key_holders<S: Session>(
-    session: &mut S,
-    jobs: &Jobs,
-    batch: &Batch<'_>,
-    rolled_back: &[Step],
-    now: Timestamp,
-    results: &mut [Option<End>],
-) -> Result<(), StoreError> {
-    let Some(requeue) = jobs.actions.get(&Action::Requeue).filter(|_| !batch.instead.is_empty()) else { return Ok(()) };
-    let keys: Vec<&Key> = batch.steps.iter().map(|step| &step.key).collect();
-    let before = Batch { action: Action::Requeue, steps: rolled_back, waits: &[], instead: &[], ..*batch };
-    let rows: Vec<usize> = (0..rolled_back.len()).collect();
-    let occasion = sql::Occasion::at(now, batch.reason);
-    let found = behind_savepoint(session, |session| {
-        let context = ActionContext { occasion, again: true, recorded: None };
-        act_on(session, jobs, requeue, &before, &rows, &context)?;
-        key_holders(
-            &mut |asked| session.query(asked),
-            jobs,
-            requeue,
-            &keys,
-            batch.instead,
-            sql::Occasion::at(now, batch.reason),
-        )
-    })?;
-    let (found, why) = match found {
-        Ok(found) => (found, "no job that holds its key was seen".to_owned()),
-        Err(error) => (Vec::new(), format!("jobdoctor could not ask which job holds its key ({})", error.message)),
-    };
-    for (n, refusal) in batch.instead.iter().enumerate() {
-        let is_seen = found.iter().any(|(of, held)| *of == n && held.constraint == refusal.constraint);
-        let is_skipped = matches!(results.get(n), Some(Some(result)) if result.outcome == Outcome::Changed);
-        if is_skipped || !is_seen && results.get(n).is_some_and(Option::is_none) {
-            let skipped = || "it has changed since, or the preset does not fail it".to_owned();
-            let message = if is_skipped { skipped() } else { why.clone() };
-            set(results, n, End::refused(RowError { message, ..refusal.clone() }));
-        }
-    }
-    Ok(())
+    let moved = || End::of(Outcome::Moved);
+    Ok((results.into_iter().map(|result| result.unwrap_or_else(moved)).collect(), warnings))
 }
 
 /// Step four, after the commit: wakes the workers of each queue that got jobs back to run now. A failure is only a
