@@ -178,11 +178,11 @@ impl Context {
 
     /// A command line that goes on from this one without some of its options, which are given by their long names.
     pub fn next_command_without(&self, command: &str, dropped: &[&str], more: &[&str]) -> String {
-        next_command(&self.program, &self.words, command, dropped, more)
+        [&[next_command(&self.program, &self.words, command, dropped).as_str()], more].concat().join(" ")
     }
 
     /// A command line of another command on the same queue, without this one's selection.
     pub fn on_same_queue(&self, command: &[&str], more: &[&str]) -> String {
-        same_queue(&self.words, command, more)
+        [&[same_queue(&self.words, command).as_str()], more].concat().join(" ")
     }
 }

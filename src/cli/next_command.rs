@@ -28,42 +28,31 @@ const NOT_REPEATED: [&str; 19] = [
 ];
 
 /// A command line that goes on from these words, the command first: the options that the next command has too, without
-/// those of [`NOT_REPEATED`] and `dropped`, then more words.
-pub(super) fn next_command(
-    program: &Command,
-    words: &[String],
-    command: &str,
-    dropped: &[&str],
-    more: &[&str],
-) -> String {
+/// those of [`NOT_REPEATED`] and `dropped`.
+pub(super) fn next_command(program: &Command, words: &[String], command: &str, dropped: &[&str]) -> String {
     let same = words.first().is_some_and(|this| this == command);
     let this = words.first().and_then(|this| program.find_subcommand(this));
     let next = program.find_subcommand(command);
     // A limit stays with the same command, so that it does exactly what was shown.
     let is_own = |name: &str| NOT_REPEATED.contains(&name) || dropped.contains(&name) || (!same && name == "limit");
-    line(words, this, same, &|name| !is_own(name) && arg(next, name).is_some(), &[command], more)
+    let kept = kept(words, this, same, &|name| !is_own(name) && arg(next, name).is_some());
+    format!("jobdoctor {command}{kept}")
 }
 
 /// A command line of another command on the same queue: of these words only those that say where the queue is.
-pub(super) fn same_queue(words: &[String], command: &[&str], more: &[&str]) -> String {
+pub(super) fn same_queue(words: &[String], command: &[&str]) -> String {
     let queue = StoreArgs::augment_args(Command::new("queue"));
-    line(words, Some(&queue), false, &|name| name != "timeout" && arg(Some(&queue), name).is_some(), command, more)
+    let kept = kept(words, Some(&queue), false, &|name| name != "timeout" && arg(Some(&queue), name).is_some());
+    format!("jobdoctor {}{kept}", command.join(" "))
 }
 
-/// A command line of these words, then those of a command with such options that are kept, then more.
-fn line(
-    words: &[String],
-    this: Option<&Command>,
-    keeps_arguments: bool,
-    is_kept: &dyn Fn(&str) -> bool,
-    command: &[&str],
-    more: &[&str],
-) -> String {
-    let mut line: Vec<String> = ["jobdoctor"].iter().chain(command).map(|word| (*word).to_owned()).collect();
+/// Gives those of a command's words that the next command repeats, each after a space.
+fn kept(words: &[String], this: Option<&Command>, keeps_arguments: bool, is_kept: &dyn Fn(&str) -> bool) -> String {
+    let mut kept = String::new();
     let mut words = words.iter().skip(1).peekable();
     while let Some(word) = words.next() {
         let Some(name) = name(word, this) else {
-            line.extend((keeps_arguments && !word.starts_with('-')).then(|| shell_word(word)));
+            kept.extend((keeps_arguments && !word.starts_with('-')).then(|| format!(" {}", shell_word(word))));
             continue;
         };
         let takes_value =
@@ -73,11 +62,10 @@ fn line(
         let is_value = |next: &&String| !is_optional || !next.starts_with('-');
         let value = if has_value { words.next_if(is_value) } else { None };
         if is_kept(&name) {
-            line.extend([Some(word), value].into_iter().flatten().map(|word| shell_word(word)));
+            kept.extend([Some(word), value].into_iter().flatten().map(|word| format!(" {}", shell_word(word))));
         }
     }
-    line.extend(more.iter().map(|word| (*word).to_owned()));
-    line.join(" ")
+    kept
 }
 
 /// The long name of the option that a word is or begins with.
@@ -127,7 +115,7 @@ mod tests {
 
     fn next(line: &str, command: &str, dropped: &[&str]) -> String {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        next_command(&crate::cli::command(), &words, command, dropped, &["--apply"])
+        next_command(&crate::cli::command(), &words, command, dropped) + " --apply"
     }
 
     #[test]

@@ -10,7 +10,6 @@ use crate::model::LONGEST_THRESHOLD;
 use crate::ops::{Bound, Mode, PlanSource, Selection};
 use crate::output::Reclaim;
 use std::sync::Arc;
-use std::time::Duration;
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(mut_arg("output", markdown_too))]
@@ -74,24 +73,23 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         }
         None => PlanSource::Selection(Box::new(selection)),
     };
-    let name = ("reclaim", "jobdoctor.reclaim/v1");
-    let mut options = Options::resolve(name, &args.act, &args.confirm, &settings, Duration::ZERO)?;
+    let options = Options::of("reclaim", &args.act, &args.evidence, &args.list.output);
+    let mut options = options.resolve(&args.confirm, &settings)?;
     options.interrupted = interrupted;
-    let pass = PassCommand::open(context, &settings, options, (source, &args.evidence, &args.list.output))?;
+    let pass = PassCommand::open(context, &settings, options, source)?;
     let mut snapshot = pass.snapshot()?;
     context.report_queue(&snapshot);
     let run_id = pass.run_id(&snapshot);
     let policy = pass.source.policy(pass.policy().with_older(args.older.older))?;
     let (policy, list) = pass.with_evidence(&mut snapshot, policy, !args.list.output.format().is_machine())?;
     let mut plan = pass.plan(snapshot, &policy, &list)?;
-    let save_plan = args.plan.save_plan.as_deref();
-    if let Some(path) = save_plan {
+    if let Some(path) = &args.plan.save_plan {
         plan.alone();
         evidence_files::write_plan(path, &plan.to_save())?;
     }
     let apply = pass.apply_options(&plan, run_id, list.wrong, None);
     let carried = pass.carry_out(plan, &policy, apply)?;
-    pass.end(carried, (save_plan, args.plan.is_piped()), settings.warn_above(None).as_ref(), None)
+    pass.end(carried, &args.plan, settings.warn_above(None).as_ref(), None)
 }
 
 /// Refuses options about claims where interrupted jobs are selected: these come back, or stay.

@@ -1,6 +1,6 @@
 use super::pass::{Options, PassCommand};
 use super::recorded::{ByArgs, LAST, settings_of_run};
-use crate::cli::args::{ActArgs, EvidenceArgs, FastArgs, ListArgs, ReasonArgs, markdown_too, parse_digest};
+use crate::cli::args::{ActArgs, EvidenceArgs, FastArgs, ListArgs, PlanArgs, ReasonArgs, markdown_too, parse_digest};
 use crate::cli::tips::no_database;
 use crate::cli::{CliError, Context, Exit};
 use crate::ops::{Bound, OddList, PlanSource};
@@ -81,7 +81,8 @@ fn undo(args: &Args, run_id: &str, context: &Context) -> Result<Exit, CliError> 
     let settings = settings_of_run(&args.list.store, run_id, context)?;
     let source = PlanSource::Run(run_id.to_owned(), context.environment.journals(), Bound::default());
     let evidence = EvidenceArgs::default();
-    let pass = PassCommand::open(context, &settings, Options::of_undo(&act), (source, &evidence, &args.list.output))?;
+    let options = Options::of("undo", &act, &evidence, &args.list.output);
+    let pass = PassCommand::open(context, &settings, options, source)?;
     let snapshot = pass.snapshot()?;
     context.report_queue(&snapshot);
     let run_id = pass.run_id(&snapshot);
@@ -89,5 +90,5 @@ fn undo(args: &Args, run_id: &str, context: &Context) -> Result<Exit, CliError> 
     let plan = pass.plan(snapshot, &policy, &OddList::default())?;
     let apply = pass.apply_options(&plan, run_id, None, None);
     let carried = pass.carry_out(plan, &policy, apply)?;
-    pass.end(carried, (None, false), None, None)
+    pass.end(carried, &PlanArgs::default(), None, None)
 }

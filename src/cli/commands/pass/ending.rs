@@ -1,6 +1,7 @@
 //! The end of a run: what `--verify` watches, the exit code, and the commands to type next.
 
 use super::PassCommand;
+use crate::cli::args::PlanArgs;
 use crate::cli::error::exit_of;
 use crate::cli::next_command::shell_word;
 use crate::cli::settings::READING;
@@ -12,7 +13,7 @@ use crate::output::format::grouped;
 use crate::output::{NextCommands, Outcomes, Reclaim, ReclaimHead};
 use crate::policy::{Digest, Policy};
 use crate::store::{StoreError, StoreErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// The end of a run whose report was printed, or not: then its exit counts all the same, and the error says what was
@@ -93,10 +94,8 @@ pub(super) struct Next<'a> {
     pub(super) name: &'static str,
     /// Where its plan came from.
     pub(super) source: &'a PlanSource,
-    /// The file that the plan was saved in.
-    pub(super) save_plan: Option<&'a Path>,
-    /// True if the jobs came from standard input.
-    pub(super) is_piped: bool,
+    /// Where the plan was saved, and whether the jobs came from standard input.
+    pub(super) plan: &'a PlanArgs,
 }
 
 fn plan_file(document: &Reclaim) -> PathBuf {
@@ -117,8 +116,8 @@ impl Next<'_> {
 
     fn apply_exactly(&self, document: &Reclaim) -> String {
         let flag = document.head.brake.overridden_by.as_deref().filter(|_| document.head.brake.pulled);
-        let piped = self.is_piped.then(|| plan_file(document));
-        let path = self.save_plan.or(piped.as_deref()).map(|path| shell_word(&path.display().to_string()));
+        let piped = self.plan.is_piped().then(|| plan_file(document));
+        let path = self.plan.save_plan.as_ref().or(piped.as_ref()).map(|path| shell_word(&path.display().to_string()));
         let digest = document.head.digest.get(..Digest::SHORT).unwrap_or(&document.head.digest);
         let (dropped, plan): (&[&str], Vec<&str>) = match (&path, self.source) {
             (Some(path), _) => (&SELECTING, vec!["--plan", path]),
@@ -135,14 +134,13 @@ impl Next<'_> {
         // These come with --apply.
         let dropped = ["verify", "fast"];
         let save = || self.context.next_command_without(self.name, &dropped, &["--save-plan", &path]);
-        (self.is_piped && self.save_plan.is_none()).then(save)
+        (self.plan.is_piped() && self.plan.save_plan.is_none()).then(save)
     }
 }
 
 /// The jobs still to be watched, if any.
 pub(super) struct FollowUp<'a> {
     pass: &'a PassCommand<'a>,
-    policy: Policy,
     watch: Option<(RequeuedJobs, Duration)>,
     /// The exit code of what the watch found.
     pub(super) exit: Exit,
@@ -151,11 +149,8 @@ pub(super) struct FollowUp<'a> {
 impl<'a> FollowUp<'a> {
     /// Prepares `--verify`, before the plan is used up.
     pub(super) fn of(pass: &'a PassCommand<'a>, plan: &Plan, policy: &Policy) -> FollowUp<'a> {
-        let watch = pass.options.act.verify.map(|time| (RequeuedJobs::of(plan), time));
-        // A restart sweep says who was dead before it. Workers that claim a job now are judged by the queue's own
-        // evidence.
-        let policy = Policy { restart: None, ..policy.clone() };
-        FollowUp { pass, policy, watch, exit: Exit::Done }
+        let watch = pass.options.act.verify.map(|time| (RequeuedJobs::of(plan, policy), time));
+        FollowUp { pass, watch, exit: Exit::Done }
     }
 
     /// Adds the result to the journal of the run. That it could not be is no matter of the run.
@@ -175,8 +170,8 @@ impl<'a> FollowUp<'a> {
         // Given several servers, read the writable one: replicas may lag.
         let limits = || settings.limits(options.name, READING, &context.interrupt, true);
         let mut redraw = |verified: &Verified| context.ui.redraw(&format!("watching: {}", verified.sentence()));
-        let verified =
-            ops::follow(store.as_ref(), &limits, &watch, &done.document.steps.items, &self.policy, time, &mut redraw);
+        let watch = watch.moved(&done.document.steps.items);
+        let verified = ops::follow(store.as_ref(), &limits, &watch, time, &mut redraw);
         context.ui.redraw("");
         match verified {
             Ok(verified) => {

@@ -5,7 +5,7 @@ mod on_run;
 mod options;
 mod report;
 
-use crate::cli::args::{EvidenceArgs, OutputArgs};
+use crate::cli::args::PlanArgs;
 use crate::cli::environment::host;
 use crate::cli::evidence_files::EvidenceFiles;
 use crate::cli::settings::Settings;
@@ -21,7 +21,6 @@ use crate::store::{Limits, Store, random};
 use ending::{FollowUp, Next, end, exit};
 pub(super) use options::Options;
 pub(super) use report::ReportFile;
-use std::path::Path;
 use std::time::Duration;
 
 /// Hosts named in a warning.
@@ -54,16 +53,17 @@ impl<'a> PassCommand<'a> {
         context: &'a Context,
         settings: &'a Settings,
         options: Options<'a>,
-        (source, evidence, output): (PlanSource, &EvidenceArgs, &OutputArgs),
+        source: PlanSource,
     ) -> Result<PassCommand<'a>, CliError> {
+        let (output, writes) = (options.output, options.act.mode().writes());
         if output.format() == Format::Markdown && options.act.mode() != Mode::Apply {
             let hint = "add --apply, or leave -o markdown out";
             return Err(CliError::usage("-o markdown tells what a run did, and a plan did nothing").hint(hint));
         }
-        let evidence = EvidenceFiles::read(evidence, settings, context, options.time)?;
+        let evidence = EvidenceFiles::read(options.evidence, settings, context, options.time)?;
         let store = context.store(settings)?;
-        let limits = settings.limits(options.name, options.time, &context.interrupt, options.act.mode().writes());
-        if options.act.mode().writes() && !settings.target.read_only {
+        let limits = settings.limits(options.name, options.time, &context.interrupt, writes);
+        if writes && !settings.target.read_only {
             store.recover(&limits)?;
         }
         let (format, is_format_said) = (output.format(), output.json || output.output.is_some());
@@ -143,7 +143,7 @@ impl<'a> PassCommand<'a> {
         let pass = self.of_queue(&on_pause);
         let mut plan = pass.plan(&mut snapshot, policy, self.options.act.reason.reason.as_deref())?;
         if !matches!(self.source, PlanSource::Run(..)) {
-            self.add_caveats(&mut snapshot, (policy, list), &mut plan)?;
+            self.add_caveats(&mut snapshot, policy, list, &mut plan)?;
         }
         let mut plan = pass.confirmed(plan, snapshot, policy)?;
         if let Some(why) = plan.refused_interrupted.take() {
@@ -159,10 +159,11 @@ impl<'a> PassCommand<'a> {
     fn add_caveats(
         &self,
         snapshot: &mut Snapshot,
-        (policy, list): (&Policy, &OddList),
+        policy: &Policy,
+        list: &OddList,
         plan: &mut ops::Plan,
     ) -> Result<(), CliError> {
-        warn_of_unknown_owners(self.context, snapshot, policy, plan, self.options.act.mode() == Mode::Apply)?;
+        self.warn_of_unknown_owners(snapshot, policy, plan)?;
         let is_silent = self.options.name == "sweep" && policy.restart.is_none();
         let is_read = !is_silent || self.format.is_machine() || self.context.ui.shows_details();
         let selection = match &self.source {
@@ -188,6 +189,29 @@ impl<'a> PassCommand<'a> {
         Ok(())
     }
 
+    /// Adds a warning to the plan if the named owners hold no job: a short host name where owners use the long one, for
+    /// example. Most restarts find nothing: stderr gets a plain line, and a warning at a terminal, with `--verbose`, and
+    /// where a host in flight has nearly the same name.
+    fn warn_of_unknown_owners(
+        &self,
+        snapshot: &mut Snapshot,
+        policy: &Policy,
+        plan: &mut ops::Plan,
+    ) -> Result<(), CliError> {
+        let (Some(restart), ui) = (&policy.restart, &self.context.ui) else { return Ok(()) };
+        let Some(unmatched) = ops::unmatched_names(snapshot, &restart.scope)? else { return Ok(()) };
+        let are_hosts = matches!(restart.scope, RestartScope::Hosts(_));
+        let warning = unknown_owners(are_hosts, &unmatched.names, &unmatched.hosts);
+        match unmatched.is_near {
+            // A plan that is shown prints its own warnings.
+            _ if ui.is_watched() && self.options.act.mode() != Mode::Apply => {}
+            true => ui.warn(&warning),
+            false => ui.note(&warning),
+        }
+        plan.warn(warning);
+        Ok(())
+    }
+
     /// How the plan is applied, and the guards that may refuse it.
     pub(super) fn apply_options(
         &self,
@@ -198,7 +222,7 @@ impl<'a> PassCommand<'a> {
     ) -> ApplyOptions<'_> {
         let (Options { act, .. }, settings) = (&self.options, self.settings);
         ApplyOptions {
-            schema: self.options.schema,
+            schema: self.options.schema(),
             mode: act.mode(),
             guard: Guard {
                 max_jobs: act.max_jobs.or(settings.target.max_jobs),
@@ -253,7 +277,7 @@ impl<'a> PassCommand<'a> {
     pub(super) fn end(
         &self,
         mut carried: Carried<'_>,
-        (save_plan, is_piped): (Option<&Path>, bool),
+        plan: &PlanArgs,
         warn_above: Option<&WarnAbove>,
         report_file: Option<&ReportFile>,
     ) -> Result<Exit, CliError> {
@@ -262,14 +286,14 @@ impl<'a> PassCommand<'a> {
         if matches!(self.format, Format::Json | Format::Jsonl | Format::Markdown) {
             follow_up.run(done);
         }
-        let next = Next { context: self.context, name: self.options.name, source: &self.source, save_plan, is_piped };
+        let next = Next { context: self.context, name: self.options.name, source: &self.source, plan };
         let closing = Closing {
             is_machine: self.format.is_machine(),
             is_watched: self.context.ui.is_watched(),
             after: &done.after,
             stop: done.stop.as_ref().map(ToString::to_string),
             warn_above,
-            save_plan,
+            save_plan: plan.save_plan.as_deref(),
             next: next.commands(&done.document),
         };
         let printed = self.print(done, &closing);
@@ -285,30 +309,6 @@ impl<'a> PassCommand<'a> {
         }
         ended
     }
-}
-
-/// Adds a warning to the plan if the named owners hold no job: a short host name where owners use the long one, for
-/// example. Most restarts find nothing: stderr gets a plain line, and a warning at a terminal, with `--verbose`, and
-/// where a host in flight has nearly the same name.
-fn warn_of_unknown_owners(
-    context: &Context,
-    snapshot: &mut Snapshot,
-    policy: &Policy,
-    plan: &mut ops::Plan,
-    applies: bool,
-) -> Result<(), CliError> {
-    let Some(restart) = &policy.restart else { return Ok(()) };
-    let Some(unmatched) = ops::unmatched_names(snapshot, &restart.scope)? else { return Ok(()) };
-    let warning = unknown_owners(matches!(restart.scope, RestartScope::Hosts(_)), &unmatched.names, &unmatched.hosts);
-    // A plan that is shown prints its own warnings.
-    let is_shown = context.ui.is_watched() && !applies;
-    match unmatched.is_near {
-        _ if is_shown => {}
-        true => context.ui.warn(&warning),
-        false => context.ui.note(&warning),
-    }
-    plan.warn(warning);
-    Ok(())
 }
 
 fn unknown_owners(are_hosts: bool, named: &[String], others: &[String]) -> String {

@@ -1,7 +1,7 @@
 //! The options of a pass: the command line over the target's settings.
 
 use crate::cli::CliError;
-use crate::cli::args::{ActArgs, ConfirmArgs};
+use crate::cli::args::{ActArgs, ConfirmArgs, EvidenceArgs, OutputArgs};
 use crate::cli::settings::{APPLYING, READING, Settings};
 use crate::model::{Action, age};
 use crate::policy::{Delay, Override};
@@ -9,8 +9,9 @@ use std::time::Duration;
 
 pub(in crate::cli::commands) struct Options<'a> {
     pub(in crate::cli::commands) name: &'static str,
-    pub(in crate::cli::commands) schema: &'static str,
     pub(in crate::cli::commands) act: &'a ActArgs,
+    pub(super) evidence: &'a EvidenceArgs,
+    pub(super) output: &'a OutputArgs,
     /// How much later than now requeued jobs may run.
     pub(super) delay: Delay,
     /// After how many losses a job is failed.
@@ -18,7 +19,7 @@ pub(in crate::cli::commands) struct Options<'a> {
     /// The time between the plan and the snapshot that confirms it.
     pub(super) confirm_after: Option<Duration>,
     /// How long the run may take, unless the operator says.
-    pub(super) time: Duration,
+    pub(in crate::cli::commands) time: Duration,
     /// Whether the document goes to a file too.
     pub(in crate::cli::commands) has_report_file: bool,
     /// True for a restart sweep: workers start after it, and jobs of theirs that stay where they are wait for a person.
@@ -28,15 +29,36 @@ pub(in crate::cli::commands) struct Options<'a> {
 }
 
 impl<'a> Options<'a> {
-    /// Resolves the options. `lock_wait` is how long the run may wait for the sweep lock.
-    pub(in crate::cli::commands) fn resolve(
-        name: (&'static str, &'static str),
+    /// Takes the options of a command line alone. They are all of an undo: nothing of the target applies to it that is
+    /// about stuck jobs.
+    pub(in crate::cli::commands) fn of(
+        name: &'static str,
         act: &'a ActArgs,
+        evidence: &'a EvidenceArgs,
+        output: &'a OutputArgs,
+    ) -> Options<'a> {
+        Options {
+            name,
+            act,
+            evidence,
+            output,
+            delay: Delay::default(),
+            max_stalls: None,
+            confirm_after: None,
+            time: if act.mode().writes() { APPLYING } else { READING },
+            has_report_file: false,
+            is_restart: false,
+            interrupted: None,
+        }
+    }
+
+    /// Resolves the options about stuck jobs, which the target may set too.
+    pub(in crate::cli::commands) fn resolve(
+        self,
         confirm: &ConfirmArgs,
         settings: &Settings,
-        lock_wait: Duration,
     ) -> Result<Options<'a>, CliError> {
-        let target = &settings.target;
+        let (act, target) = (self.act, &settings.target);
         let delay = match act.to {
             // No job is requeued, so the target's delay does not apply.
             Some(Action::Fail | Action::Cancel | Action::TimeOut | Action::Wake) => Delay::default(),
@@ -53,33 +75,16 @@ impl<'a> Options<'a> {
             let message = format!("the pause of {pause} between two snapshots does not fit into --timeout {limit}");
             return Err(CliError::usage(message).hint("make --timeout longer, or --confirm-after shorter"));
         }
-        let plain = Options::plain(name, act);
-        Ok(Options {
-            delay,
-            max_stalls: act.max_stalls.or(target.max_stalls),
-            confirm_after,
-            time: plain.time + lock_wait + confirm_after.unwrap_or_default(),
-            ..plain
-        })
+        let (max_stalls, time) = (act.max_stalls.or(target.max_stalls), self.time + confirm_after.unwrap_or_default());
+        Ok(Options { delay, max_stalls, confirm_after, time, ..self })
     }
 
-    /// The options of an undo, to which nothing of the target applies that is about stuck jobs.
-    pub(in crate::cli::commands) fn of_undo(act: &'a ActArgs) -> Options<'a> {
-        Options::plain(("undo", "jobdoctor.undo/v1"), act)
-    }
-
-    fn plain((name, schema): (&'static str, &'static str), act: &'a ActArgs) -> Options<'a> {
-        Options {
-            name,
-            schema,
-            act,
-            delay: Delay::default(),
-            max_stalls: None,
-            confirm_after: None,
-            time: if act.mode().writes() { APPLYING } else { READING },
-            has_report_file: false,
-            is_restart: false,
-            interrupted: None,
+    /// Names the document that the command prints.
+    pub(super) fn schema(&self) -> &'static str {
+        match self.name {
+            "sweep" => "jobdoctor.sweep/v1",
+            "undo" => "jobdoctor.undo/v1",
+            _ => "jobdoctor.reclaim/v1",
         }
     }
 

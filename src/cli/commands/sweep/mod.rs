@@ -3,7 +3,7 @@ mod scope;
 
 use super::pass::{Options, PassCommand, ReportFile};
 use crate::cli::args::{
-    ActArgs, ConfirmArgs, EvidenceArgs, ListArgs, OlderArgs, SelectArgs, TargetsArgs, TextfileArgs, TimeArg,
+    ActArgs, ConfirmArgs, EvidenceArgs, ListArgs, OlderArgs, PlanArgs, SelectArgs, TargetsArgs, TextfileArgs, TimeArg,
     UnattendedArgs, markdown_too,
 };
 use crate::cli::atomic_file::is_same;
@@ -13,7 +13,7 @@ use crate::cli::settings::Settings;
 use crate::cli::signal::sleep;
 use crate::cli::targets::Several;
 use crate::cli::{CliError, Context, Exit};
-use crate::ops::{self, AlsoInterrupted, Mode, PlanSource};
+use crate::ops::{self, AlsoInterrupted, Mode, PlanSource, Selection, Snapshot};
 use crate::output::Reclaim;
 use crate::policy::INTERRUPTED_WITHIN;
 use crate::store::chance;
@@ -135,8 +135,9 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
         refuse_waiting(&args.unattended)?;
     }
     let lock = LockRequest::of(args, &scope, &settings);
-    let name = ("sweep", "jobdoctor.sweep/v1");
-    let mut options = Options::resolve(name, &args.act, &args.confirm, &settings, lock.wait)?;
+    let options = Options::of("sweep", &args.act, &args.evidence, &args.list.output);
+    let mut options = options.resolve(&args.confirm, &settings)?;
+    options.time += lock.wait;
     options.is_restart = args.restart;
     options.has_report_file = report.is_some();
     // A restart sweep is about owners, and waiting jobs have none.
@@ -144,16 +145,8 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
     let also = AlsoInterrupted { within: INTERRUPTED_WITHIN, is_overridden: options.overridden(&settings).is_some() };
     selection.with_interrupted = (settings.target.interrupted && !args.restart).then_some(also);
     let source = PlanSource::Selection(Box::new(selection.clone()));
-    let pass = PassCommand::open(context, &settings, options, (source, &args.evidence, &args.list.output))?;
-    let mut snapshot = pass.snapshot()?;
-    context.report_queue(&snapshot);
-    if let Some(why) = snapshot.jobs.advice_only() {
-        // A silent sweep would look like success for ever.
-        return Err(CliError::new(Exit::Config, format!("nothing can be swept here: {why}")));
-    }
-    if selection.with_interrupted.is_some() {
-        ops::require_bounds(&mut snapshot, pass.options.max_stalls)?;
-    }
+    let pass = PassCommand::open(context, &settings, options, source)?;
+    let mut snapshot = first_snapshot(&pass, &selection)?;
     let run_id = pass.run_id(&snapshot);
     // Claims made while the sweep waits belong to workers that started after it.
     let began = snapshot.now();
@@ -169,8 +162,10 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
         snapshot = pass.snapshot()?;
     }
     let (mut snapshot, mut lock) = lock.acquire(&pass, snapshot, metrics)?;
-    let policy = pass.policy().with_older(args.older.older);
-    let policy = scope.policy(policy, &snapshot, pass.evidence.live_owners.as_ref(), began, first);
+    let mut policy = pass.policy().with_older(args.older.older);
+    if let Some(restart) = scope.restart(&snapshot, pass.evidence.live_owners.as_ref(), began, first) {
+        (policy.older, policy.restart) = (None, Some(restart));
+    }
     let is_noted = !args.list.output.format().is_machine() && context.ui.is_watched();
     let (policy, list) = pass.with_evidence(&mut snapshot, policy, is_noted)?;
     metrics.measure(&mut snapshot, &selection, &policy)?;
@@ -182,7 +177,20 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
     drop(lock);
     metrics.count_outcomes(&carried.done.document);
     let warn_above = settings.warn_above(args.unattended.warn_above);
-    pass.end(carried, (None, false), warn_above.as_ref(), report)
+    pass.end(carried, &PlanArgs::default(), warn_above.as_ref(), report)
+}
+
+/// Begins a snapshot, and refuses a queue in which nothing can be swept: a silent sweep would look like success for ever.
+fn first_snapshot(pass: &PassCommand<'_>, selection: &Selection) -> Result<Snapshot, CliError> {
+    let mut snapshot = pass.snapshot()?;
+    pass.context.report_queue(&snapshot);
+    if let Some(why) = snapshot.jobs.advice_only() {
+        return Err(CliError::new(Exit::Config, format!("nothing can be swept here: {why}")));
+    }
+    if selection.with_interrupted.is_some() {
+        ops::require_bounds(&mut snapshot, pass.options.max_stalls)?;
+    }
+    Ok(snapshot)
 }
 
 /// Waits for a random part of `--splay`, so that sweeps of several hosts do not begin together.

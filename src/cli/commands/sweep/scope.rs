@@ -6,7 +6,7 @@ use crate::cli::args::UnattendedArgs;
 use crate::cli::evidence_files::LiveOwnerList;
 use crate::model::Timestamp;
 use crate::ops::{Selection, Snapshot};
-use crate::policy::{EarlierSnapshot, Policy, Restart, RestartScope};
+use crate::policy::{EarlierSnapshot, Restart, RestartScope};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -55,16 +55,15 @@ impl Scope {
         matches!(self, Scope::NotListed(_) | Scope::Dead(RestartScope::Hosts(_) | RestartScope::Owners(_), _))
     }
 
-    /// Adds the restart of these owners to a policy. `began` is the sweep's first `now`, before it waited; `first` is
-    /// what was in flight then, where the queue has no claim time.
-    pub(super) fn policy(
+    /// Gives the restart of these owners, if it is one. `began` is the sweep's first `now`, before it waited; `first`
+    /// is what was in flight then, where the queue has no claim time.
+    pub(super) fn restart(
         &self,
-        policy: Policy,
         snapshot: &Snapshot,
         list: Option<&LiveOwnerList>,
         began: Timestamp,
         first: Option<Arc<EarlierSnapshot>>,
-    ) -> Policy {
+    ) -> Option<Restart> {
         let (scope, list_made_at, before) = match (self, list) {
             (Scope::Dead(dead, before), _) => (dead.clone(), None, before),
             (Scope::NotListed(before), Some(list)) => {
@@ -72,7 +71,7 @@ impl Scope {
                 let made_at = living.made_at;
                 (RestartScope::NotListed(living), Some(made_at), before)
             }
-            (Scope::Judged, _) | (Scope::NotListed(_), None) => return policy,
+            (Scope::Judged, _) | (Scope::NotListed(_), None) => return None,
         };
         let before = before.map(|before| match before {
             Before::Instant(instant) => instant,
@@ -80,7 +79,7 @@ impl Scope {
         });
         let own = list_made_at.unwrap_or(snapshot.now());
         let began = Timestamp::oldest(Some(own), Some(began)).unwrap_or(began);
-        Policy { older: None, restart: Some(Restart { scope, before, began, first }), ..policy }
+        Some(Restart { scope, before, began, first })
     }
 }
 
