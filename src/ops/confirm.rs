@@ -2,7 +2,7 @@
 
 use super::OpsError;
 use super::pass::Pass;
-use super::plan::{Part, Plan, PlanSource, ReadyPlan, SkippedJobs, Spool};
+use super::plan::{Part, Plan, PlanSource, ReadyPlan, Spool};
 use super::session::Snapshot;
 use crate::model::{Claim, Key, Step};
 use crate::output::{Job, StepJob};
@@ -42,7 +42,12 @@ impl Pass<'_> {
                 is_in_both && changed.remove(&key).is_some()
             });
             part.beyond = then.beyond;
-            add_changed(&mut snapshot, &mut second.skipped, part, changed.into_values().collect(), apart)?;
+            for (job, mut why) in changed_jobs(&mut snapshot, part, changed.into_values().collect())? {
+                if why.reason == SkipReason::ChangedBetweenSnapshots {
+                    why.findings.insert(0, Finding::BetweenSnapshots(apart));
+                }
+                second.skipped.add(job.order(), why, || job);
+            }
         }
         if second.diagnosed.count > 0 && second.len() != before {
             // Rare: an evidence row or the action changed, and the claim's own row did not.
@@ -85,24 +90,22 @@ pub(super) fn sleep(limits: &Limits, span: Duration) -> Result<(), OpsError> {
     Ok(())
 }
 
-/// Adds the steps of the first snapshot that changed since to what the second one skips.
-fn add_changed(
+/// Gives the jobs of the first snapshot's steps that changed since, each with why the second one skips it.
+fn changed_jobs(
     snapshot: &mut Snapshot,
-    list: &mut SkippedJobs,
     part: &Part,
     changed: Vec<(Step, StepJob)>,
-    apart: Duration,
-) -> Result<(), OpsError> {
+) -> Result<Vec<(Job, Skipped)>, OpsError> {
+    let mut jobs = Vec::new();
     for some in changed.chunks(LOOKUP) {
         let keys: Vec<Key> = some.iter().map(|(step, _)| step.key.clone()).collect();
         let found = snapshot.find_keys(&part.jobs, &keys)?;
         for (step, job) in some {
             let found = found.iter().find(|(claim, _)| claim.key.exact() == step.key.exact());
-            let (job, why) = changed_job(snapshot, part, job, found, apart);
-            list.add(job.order(), why, || job);
+            jobs.push(changed_job(snapshot, part, job, found));
         }
     }
-    Ok(())
+    Ok(jobs)
 }
 
 fn changed_job(
@@ -110,12 +113,8 @@ fn changed_job(
     Part { jobs, policy, .. }: &Part,
     step: &StepJob,
     found: Option<&(Claim, bool)>,
-    apart: Duration,
 ) -> (Job, Skipped) {
-    let why = |what: Finding| Skipped {
-        reason: SkipReason::ChangedBetweenSnapshots,
-        findings: vec![Finding::BetweenSnapshots(apart), what],
-    };
+    let why = |what: Finding| Skipped { reason: SkipReason::ChangedBetweenSnapshots, findings: vec![what] };
     let Some((claim, in_flight)) = found else {
         return ((*step.job).clone(), why(Finding::RowGone));
     };

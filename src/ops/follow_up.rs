@@ -21,23 +21,30 @@ const NAMED: usize = 1000;
 /// The jobs of a plan that are to be watched once it is applied.
 pub struct RequeuedJobs {
     jobs: Arc<Jobs>,
+    /// By which they are judged if they are in flight again.
+    policy: Policy,
     /// Each with its id: the document has another order than the plan.
     keys: Vec<(String, Key)>,
 }
 
 impl RequeuedJobs {
     /// Remembers the keys of the jobs that the plan requeues: the document has only their ids.
-    pub fn of(plan: &Plan) -> RequeuedJobs {
+    pub fn of(plan: &Plan, policy: &Policy) -> RequeuedJobs {
         let steps = plan.parts.first().into_iter().flat_map(|part| &part.steps).map(|(step, _)| step);
         let requeues = steps.filter(|step| step.action == Action::Requeue);
         let keys = requeues.map(|step| (step.id.clone(), step.key.clone())).collect();
-        RequeuedJobs { jobs: plan.jobs.clone(), keys }
+        // A restart sweep says who was dead before it. Workers that claim a job now are judged by the queue's own
+        // evidence.
+        let policy = Policy { restart: None, ..policy.clone() };
+        RequeuedJobs { jobs: plan.jobs.clone(), policy, keys }
     }
 
-    fn moved(&self, steps: &[StepJob]) -> Vec<Key> {
+    /// Leaves out the jobs that none of these steps moved.
+    pub fn moved(mut self, steps: &[StepJob]) -> RequeuedJobs {
         let moved = steps.iter().filter(|step| step.outcome == Some(Outcome::Moved));
         let moved: BTreeSet<&str> = moved.map(|step| step.job.id.as_str()).collect();
-        self.keys.iter().filter(|(id, _)| moved.contains(id.as_str())).map(|(_, key)| key.clone()).collect()
+        self.keys.retain(|(id, _)| moved.contains(id.as_str()));
+        self
     }
 }
 
@@ -47,19 +54,17 @@ pub fn follow(
     store: &dyn Store,
     limits: &dyn Fn() -> Limits,
     watch: &RequeuedJobs,
-    steps: &[StepJob],
-    policy: &Policy,
     time: Duration,
     report: &mut dyn FnMut(&Verified),
 ) -> Result<Verified, StoreError> {
     let begun = Instant::now();
-    let keys = watch.moved(steps);
-    let mut jobs: Vec<Job> = keys.into_iter().map(|key| Job { key, stands: Afterwards::Waiting }).collect();
+    let job = |(_, key): &(String, Key)| Job { key: key.clone(), stands: Afterwards::Waiting };
+    let mut jobs: Vec<Job> = watch.keys.iter().map(job).collect();
     let mut pause = FIRST_PAUSE;
     loop {
         // Measured first: the snapshot must not be older than the time that is reported as watched.
         let waited = begun.elapsed();
-        let seen = snapshot(store, &limits(), watch, policy, &mut jobs);
+        let seen = snapshot(store, &limits(), watch, &mut jobs);
         let interrupted = limits().interrupt.is_raised();
         let is_over = interrupted || waited >= time || jobs.iter().all(|job| job.stands.is_end());
         match seen {
@@ -81,13 +86,7 @@ struct Job {
 }
 
 /// Reads the jobs that have not ended, and notes what became of them.
-fn snapshot(
-    store: &dyn Store,
-    limits: &Limits,
-    watch: &RequeuedJobs,
-    policy: &Policy,
-    jobs: &mut [Job],
-) -> Result<(), StoreError> {
+fn snapshot(store: &dyn Store, limits: &Limits, watch: &RequeuedJobs, jobs: &mut [Job]) -> Result<(), StoreError> {
     let mut open: Vec<&mut Job> = jobs.iter_mut().filter(|job| !job.stands.is_end()).collect();
     if open.is_empty() {
         return Ok(());
@@ -101,7 +100,7 @@ fn snapshot(
             found.iter().map(|(claim, in_flight)| (claim.key.exact(), (claim, *in_flight))).collect();
         for job in chunk.iter_mut() {
             let row = rows.get(&job.key.exact()).copied();
-            job.stands = afterwards(&watch.jobs, row, policy, now);
+            job.stands = afterwards(&watch.jobs, row, &watch.policy, now);
         }
     }
     Ok(())

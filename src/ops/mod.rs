@@ -45,9 +45,7 @@ pub use interrupted::{require_bounds, why_unbounded};
 pub use owners::owners;
 pub use pass::Pass;
 pub use passes::Bound;
-pub use plan::{
-    Plan, PlanSource, ReadyPlan, Spool, UnmatchedNames, plan, plan_again, unfit_for_target, unmatched_names,
-};
+pub use plan::{Plan, PlanSource, ReadyPlan, Spool, UnmatchedNames, plan, unfit_for_target, unmatched_names};
 pub use progress::{Progress, Silent, Work};
 pub use reclaim::{ApplyOptions, Guard, Mode, Reclaimed, reclaim};
 pub use scan::{OddList, Prescan, in_flight, prescan};

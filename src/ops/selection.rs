@@ -217,9 +217,7 @@ pub(super) fn unmatched_filters(snapshot: &mut Snapshot, selection: &Selection) 
     let say = |(field, written, _): (Field, String, Selection)| {
         let named = Field::ALL.into_iter().zip(&names).find(|(of, _)| *of == field);
         let known: Vec<&str> = named.into_iter().flat_map(|(_, names)| names).map(String::as_str).collect();
-        let is_plain = !written.contains(['*', '?', '[', '{']);
-        let similar = if is_plain { did_you_mean(&written, known.iter().copied()) } else { String::new() };
-        advice::unmatched_filter(field, &written, &similar, &known, of_interrupted)
+        advice::unmatched_filter(field, &written, &known, of_interrupted)
     };
     Ok(filters.into_iter().map(say).collect())
 }

@@ -121,8 +121,7 @@ impl Session<'_> {
         let live = reader.live_schema(&tables)?;
         let preset = match named {
             Some(preset) => preset,
-            None => detect(self.catalog, &live, self.place)
-                .map_err(|error| with_seen(error, reader.as_mut(), self.catalog, engine, self.place))?,
+            None => detect(self.catalog, &live, self.place).map_err(|error| self.with_seen(error, reader.as_mut()))?,
         };
         let resolved = resolve::<StoreError>(preset, &live, self.place, &self.waits, &mut |sql| reader.ask(sql));
         let mut views = match resolved {
@@ -182,6 +181,17 @@ impl Session<'_> {
             progress: Rc::new(Silent),
             spool: None,
         })
+    }
+
+    /// Says more in the error that no queue was recognised; nothing where a table is named.
+    fn with_seen(&self, error: SpecError, reader: &mut dyn Reader) -> SpecError {
+        if !matches!(error.remedy, Some(Remedy::NameOrMap { .. })) || self.place.table.is_some() {
+            return error;
+        }
+        let (catalog, engine) = (self.catalog, self.store.engine());
+        // The error is worth more than these names, so that a query which fails changes nothing.
+        let columns = reader.texts(&catalog::columns_of_tables(engine, &telling_columns(catalog))).unwrap_or_default();
+        near_miss(error, catalog, engine, &columns)
     }
 
     /// The tables of the preset that was named, or of all that could be detected.
@@ -303,16 +313,6 @@ fn without_unlogged_veto(reader: &mut dyn Reader, mut jobs: Jobs) -> Result<Jobs
         }
     }
     Ok(jobs)
-}
-
-/// Says more in the error that no queue was recognised; nothing where a table is named.
-fn with_seen(error: SpecError, reader: &mut dyn Reader, catalog: &Catalog, engine: Engine, place: &Place) -> SpecError {
-    if !matches!(error.remedy, Some(Remedy::NameOrMap { .. })) || place.table.is_some() {
-        return error;
-    }
-    // The error is worth more than these names, so that a query which fails changes nothing.
-    let columns = reader.texts(&catalog::columns_of_tables(engine, &telling_columns(catalog))).unwrap_or_default();
-    near_miss(error, catalog, engine, &columns)
 }
 
 /// The error with a suggestion where a table is missing and one of a similar name is there.

@@ -4,7 +4,7 @@ use super::OpsError;
 use super::selection::Selection;
 use super::session::Snapshot;
 use super::waiting::{self, StuckByQueue};
-use crate::model::{Claim, Reading, WaitingSide};
+use crate::model::{Reading, WaitingSide};
 use crate::output::{Job, ShownJob, Waits};
 use crate::policy::{Policy, QueueFlow};
 use crate::preset::{DueSpec, StateSource, StateValue, What};
@@ -73,38 +73,36 @@ pub(super) fn explain(
             continue;
         }
         let table = jobs.table();
-        for Found { claim, in_flight: may_be_taken, .. } in snapshot.reader.find(jobs, ids).unwrap_or_default() {
+        for found in snapshot.reader.find(jobs, ids).unwrap_or_default() {
+            let claim = &found.claim;
             let key = claim.key.exact();
-            let is_it = |(found, job): &&mut (Found, ShownJob)| {
-                !job.in_flight && found.claim.key.exact() == key && job.table == table
+            let is_it = |(known, job): &&mut (Found, ShownJob)| {
+                !job.in_flight && known.claim.key.exact() == key && job.table == table
             };
             let Some((_, job)) = shown.iter_mut().find(is_it) else { continue };
             let is_held = claim.extra.first().is_some_and(Option::is_some);
             let may_wait = |all: &[StateValue]| all.iter().any(|state| state.name == job.job.state);
             let has_states = matches!(jobs.claim.state, StateSource::Column(_));
             let waits_held = is_held && (!has_states || may_wait(&snapshot.jobs.queue.states.waiting));
-            if !(may_be_taken || waits_held || may_wait(&jobs.states)) {
+            if !(found.in_flight || waits_held || may_wait(&jobs.states)) {
                 continue;
             }
             if flows.is_none() {
                 flows = Some(flows_of(snapshot)?);
             }
             let flow = flows.iter().flatten().find(|flow| flow.queue == claim.queue);
-            job.waits = Some(waits(snapshot, (due, stager), &claim, may_be_taken, flow));
+            let waits = waits(snapshot, due, stager, &found);
+            let flow = flow.filter(|_| waits.not_before_at.is_none() && waits.held.is_none());
+            let (paused, workers) = (flow.is_some_and(|flow| flow.paused), flow.and_then(|flow| flow.workers));
+            job.waits = Some(Waits { paused, workers, ..waits });
         }
     }
     Ok(())
 }
 
-/// What a job waits for that a stager, if any, moves on first.
-fn waits(
-    snapshot: &mut Snapshot,
-    (due, stager): (&DueSpec, Option<&String>),
-    claim: &Claim,
-    may_be_taken: bool,
-    flow: Option<&QueueFlow>,
-) -> Waits {
-    let now = snapshot.now();
+/// Says what a job waits for that a stager, if any, moves on first. What holds up its whole queue is not asked.
+fn waits(snapshot: &mut Snapshot, due: &DueSpec, stager: Option<&String>, found: &Found) -> Waits {
+    let (now, claim, may_be_taken) = (snapshot.now(), &found.claim, found.in_flight);
     let ahead = [claim.deadline.at(), claim.claimed_at.at()].map(|at| at.filter(|at| at.micros() > now.micros()));
     let not_before = ahead.into_iter().flatten().max_by_key(|at| at.micros());
     if not_before.is_some() {
@@ -123,13 +121,7 @@ fn waits(
         return Waits { since_at, held, ..Waits::default() };
     }
     let before = since_at.map(|since| snapshot.reader.due_before(due, claim.queue.as_deref(), since));
-    Waits {
-        since_at,
-        before: before.and_then(Result::ok),
-        paused: flow.is_some_and(|flow| flow.paused),
-        workers: flow.and_then(|flow| flow.workers),
-        ..Waits::default()
-    }
+    Waits { since_at, before: before.and_then(Result::ok), ..Waits::default() }
 }
 
 /// The waiting side by queue. The claims that are read with it are of no use here.

@@ -4,7 +4,7 @@ use super::Field;
 use super::format::{count, first_few, grouped};
 use crate::model::{Action, WaitingSide, age};
 use crate::policy::{Allowed, Policy, SetBy, UnfamiliarStates};
-use crate::preset::Jobs;
+use crate::preset::{Jobs, did_you_mean};
 
 pub const REPLACE_LEDGER: &str = "rename or drop that table, and create the ledger with `jobdoctor init --ledger`";
 pub const NO_LEDGER: &str = "there is no ledger here; `jobdoctor init --ledger` would create one";
@@ -123,16 +123,18 @@ impl UnfamiliarStates {
 }
 
 /// The warning about a filter that matches no claim, or no interrupted job, with the names that there are.
-pub fn unmatched_filter(field: Field, written: &str, similar: &str, names: &[&str], of_interrupted: bool) -> String {
+pub fn unmatched_filter(field: Field, written: &str, names: &[&str], of_interrupted: bool) -> String {
     let field = field.name();
     let (no_job, there) =
         if of_interrupted { ("no interrupted job", "of such") } else { ("no job in flight", "in flight") };
     let more = names.len().saturating_sub(NAMES) as u64;
     let more = if more > 0 { format!(" ({} more)", grouped(more)) } else { String::new() };
     let shown = names.iter().take(NAMES).copied().collect::<Vec<_>>().join(", ");
-    let names = if shown.is_empty() { "no job has one".to_owned() } else { format!("{field}s {there}: {shown}{more}") };
-    let similar = if similar.is_empty() { ";" } else { similar };
-    format!("--{field} {written} matches {no_job}{similar} {names}")
+    let there = if shown.is_empty() { "no job has one".to_owned() } else { format!("{field}s {there}: {shown}{more}") };
+    let is_plain = !written.contains(['*', '?', '[', '{']);
+    let similar = if is_plain { did_you_mean(written, names.iter().copied()) } else { String::new() };
+    let similar = if similar.is_empty() { ";" } else { &similar };
+    format!("--{field} {written} matches {no_job}{similar} {there}")
 }
 
 /// The warning of a dry run about a live-owner list that may be that of another queue.
@@ -177,17 +179,17 @@ pub const ENDS_AS_INTERRUPTED: &str = "`interrupted.where` may select a job that
 
 /// The cautions of a preset that name an option: what they say may explain why a claim is unknown.
 pub fn about_options(cautions: &[(String, String)]) -> impl Iterator<Item = &(String, String)> {
-    cautions.iter().filter(|caution| is_about_option(caution))
+    cautions.iter().filter(|(_, text)| is_about_option(text))
 }
 
-fn is_about_option((_, text): &(String, String)) -> bool {
+fn is_about_option(text: &str) -> bool {
     text.contains("--option")
 }
 
 /// The line of a plan about what is true of every job of this library; its command prints it. What an option would
 /// settle is said in full.
 pub fn cautions(jobs: &Jobs) -> Option<String> {
-    let others = jobs.cautions.iter().filter(|caution| !is_about_option(caution));
+    let others = jobs.cautions.iter().filter(|(_, text)| !is_about_option(text));
     let names: Vec<&str> = others.map(|(name, _)| name.as_str()).collect();
     let (all, preset) = (count(names.len() as u64, "caution", "cautions"), &jobs.queue.preset);
     (!names.is_empty()).then(|| format!("{all} about {preset} ({}): jobdoctor presets show {preset}", names.join(", ")))

@@ -101,23 +101,23 @@ pub(in crate::ops) fn last_run(records: &mut Records<'_>) -> Result<Option<Histo
     let Some(here) = records.snapshot.as_mut().map(|snapshot| snapshot.identified()).transpose()? else {
         return Ok(None);
     };
-    newest(records, (NEWEST, 1), true, &|run| run.head.target.is_recorded_of(&here))
+    newest(records, false, &|run| run.head.target.is_recorded_of(&here))
 }
 
-/// The newest recorded run that is meant, of so many of this host's journals and of so many runs in the ledger. A journal that
-/// cannot be read may be that of the newest: it is an error, unless it `may_be_unread`.
+/// Finds the newest recorded run that is meant: of `all` runs, or of this host's newest journals and the newest run in
+/// the ledger. Of all, a journal that cannot be read is an error: it may be that of the newest.
 fn newest(
     records: &mut Records<'_>,
-    (of_journals, of_ledger): (usize, u64),
-    may_be_unread: bool,
+    all: bool,
     is_meant: &dyn Fn(&HistoryRun) -> bool,
 ) -> Result<Option<HistoryRun>, OpsError> {
+    let (of_journals, of_ledger) = if all { (usize::MAX, LEDGER_RUNS) } else { (NEWEST, 1) };
     let mut newest: Option<HistoryRun> = None;
     if let Some(journals) = records.journals {
         for run in journals.runs()?.iter().take(of_journals) {
             let summary = match history::summary(journals, run) {
                 Ok(Some(summary)) => summary,
-                Err(error) if !may_be_unread => return Err(error.into()),
+                Err(error) if all => return Err(error.into()),
                 _ => continue,
             };
             let mut run = HistoryRun::of(summary.head, "journal");
@@ -144,7 +144,7 @@ impl Records<'_> {
     /// The latest run that moved a job, or may have, and was made by this user, on a queue that `is_meant`.
     pub fn latest(&mut self, by: &str, is_meant: &dyn Fn(&Target) -> bool) -> Result<HistoryRun, OpsError> {
         let is_by = |run: &HistoryRun| run.head.actor.name().as_deref() == Some(by);
-        let found = newest(self, (usize::MAX, LEDGER_RUNS), false, &|run| {
+        let found = newest(self, true, &|run| {
             let may_have_moved = run.moved_at_least > 0 || run.complete == Some(false);
             may_have_moved && is_by(run) && is_meant(&run.head.target)
         });

@@ -3,7 +3,6 @@
 use super::steps::{SkippedJobs, Spool, Tally};
 use super::thresholds_used::ThresholdsUsed;
 use crate::model::Step;
-use crate::ops::passes::Bound;
 use crate::ops::selection::Selection;
 use crate::ops::survey::Surveyed;
 use crate::output::{First, Job, StepJob, order};
@@ -17,7 +16,9 @@ pub(super) struct Drafts<'a> {
     pub(super) steps: First<(Step, StepJob)>,
     pub(super) skipped: SkippedJobs,
     /// Which jobs may have a step.
-    bound: &'a Bound,
+    pub(super) selection: &'a Selection,
+    /// By which they are judged.
+    pub(super) policy: &'a Policy,
     /// The steps of the whole run; `None` in a later pass of it.
     pub(super) tally: Option<Tally>,
     /// Takes the steps for which there is no room.
@@ -32,14 +33,14 @@ pub(super) struct Drafts<'a> {
 
 impl Drafts<'_> {
     /// Drafts for these jobs, none yet, of which the first `most` steps are kept.
-    pub(super) fn on<'a>(jobs: &Arc<Jobs>, most: usize, selection: &'a Selection) -> Drafts<'a> {
-        let bound = &selection.bound;
+    pub(super) fn on<'a>(jobs: &Arc<Jobs>, most: usize, selection: &'a Selection, policy: &'a Policy) -> Drafts<'a> {
         Drafts {
             jobs: jobs.clone(),
             steps: First::of(most),
             skipped: SkippedJobs::default(),
-            bound,
-            tally: bound.only.is_none().then(|| Tally::limited(selection.limit)),
+            selection,
+            policy,
+            tally: selection.bound.only.is_none().then(|| Tally::limited(selection.limit)),
             spool: None,
             thresholds_used: ThresholdsUsed::default(),
             troubled: false,
@@ -49,14 +50,14 @@ impl Drafts<'_> {
     }
 
     /// Takes in a job with what is drafted about it; true for a step that may be among those of the plan.
-    pub(super) fn add(&mut self, surveyed: Surveyed<'_>, policy: &Policy) -> bool {
+    pub(super) fn add(&mut self, surveyed: Surveyed<'_>) -> bool {
         let Surveyed { claim, judgement, draft: Some(draft), group, .. } = surveyed else { return false };
-        let (jobs, place) = (self.jobs.clone(), order(judgement.last_seen_at));
-        let job = |step: Option<&Step>| Job { group, ..Job::of(&jobs, claim, policy, &judgement, step) };
+        let (jobs, place, bound) = (self.jobs.clone(), order(judgement.last_seen_at), &self.selection.bound);
+        let job = |step: Option<&Step>| Job { group, ..Job::of(&jobs, claim, self.policy, &judgement, step) };
         match draft {
-            Draft::Skipped(_) if self.bound.is_confirmed(&jobs, &claim.key) => {}
+            Draft::Skipped(_) if bound.is_confirmed(&jobs, &claim.key) => {}
             Draft::Skipped(why) => self.skipped.add(place, why, || job(None)),
-            Draft::Step(step) if self.bound.admits(&jobs, claim, &step) => {
+            Draft::Step(step) if bound.admits(&jobs, claim, &step) => {
                 if let Some(action) = jobs.actions.get(&step.action).filter(|_| claim.astray.contains(&step.action)) {
                     self.astray.get_or_insert_with(|| action.at.error(action.astray(Some(&step.id))));
                 }

@@ -1,5 +1,6 @@
 //! Measures for the brake, in the snapshot that the plan rests on.
 
+use super::steps::Part;
 use super::thresholds_used::ThresholdsUsed;
 use crate::ops::OpsError;
 use crate::ops::interrupted::compared;
@@ -31,11 +32,11 @@ pub(in crate::ops) struct Measured {
 /// Measures for the brake. `counted` is what a scan of the whole queue came to, unless only named jobs were read.
 pub(super) fn measured(
     snapshot: &mut Snapshot,
-    policy: &Policy,
+    part: &Part,
     counted: Option<(Gauge, &Holders)>,
-    steps: u64,
     thresholds_used: &ThresholdsUsed,
 ) -> Result<Measured, OpsError> {
+    let (policy, steps) = (&part.policy, part.total());
     if let Some(since) = policy.interrupted {
         let interrupted = Some(compared(snapshot, &snapshot.jobs.clone(), steps, since)?);
         return Ok(Measured { interrupted, ..Measured::default() });

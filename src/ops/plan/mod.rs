@@ -235,12 +235,12 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
     let mut plan = Plan::empty(snapshot, selection, policy)?;
     if selection.is_by_name() {
         let most = usize::try_from(selection.most()).unwrap_or(usize::MAX);
-        let mut drafts = Drafts::on(&jobs, most, selection);
+        let mut drafts = Drafts::on(&jobs, most, selection, policy);
         let found = snapshot.find(&jobs, &selection.ids)?;
         plan.not_found = selection.without_job(&found);
         let found = found.into_iter().map(|found| (found.claim, found.in_flight)).collect();
-        named(snapshot, selection, policy, &mut drafts, found, &|_, draft| draft);
-        plan.take(snapshot, selection, drafts, None)?;
+        named(snapshot, &mut drafts, found, &|_, draft| draft);
+        plan.take(snapshot, drafts, None)?;
         plan.in_flight = snapshot.reader.in_flight(&jobs)?;
         return Ok(plan);
     }
@@ -250,29 +250,22 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
 }
 
 /// Drafts the jobs of a saved plan again. Steps that are equal to the saved ones stay; the rest is skipped, or not
-/// found. `name` is what to call the file.
-pub fn plan_again(
-    snapshot: &mut Snapshot,
-    name: &str,
-    saved: &SavedPlan,
-    bound: &Bound,
-    policy: &Policy,
-) -> Result<Plan, OpsError> {
+/// found.
+fn plan_again(snapshot: &mut Snapshot, saved: &SavedPlan, bound: &Bound, policy: &Policy) -> Result<Plan, OpsError> {
     let jobs = snapshot.jobs.clone();
-    source::fits(name, saved, &snapshot.identified()?, &jobs.queue.mapping)?;
     require_sound_scope(snapshot, policy)?;
     let ids = saved.steps.iter().map(|step| step.id.clone()).collect();
     let selection = Selection { ids, from_list: true, bound: bound.clone(), ..Selection::default() };
     selection.check(&jobs, policy)?;
     let mut plan = Plan::empty(snapshot, &selection, policy)?;
-    let mut drafts = Drafts::on(&jobs, usize::MAX, &selection);
+    let mut drafts = Drafts::on(&jobs, usize::MAX, &selection, policy);
     let keys: Vec<Key> = saved.steps.iter().map(|step| step.key.clone()).collect();
     let found = snapshot.find_keys(&jobs, &keys)?;
     let known: BTreeSet<String> = found.iter().map(|(claim, _)| claim.key.exact()).collect();
     plan.not_found = keys.iter().filter(|key| !known.contains(&key.exact())).map(Key::to_string).collect();
     let then = saved.steps.iter().map(|step| (step.key.exact(), step)).collect();
-    named(snapshot, &selection, policy, &mut drafts, found, &|key, draft| source::compared(&then, key, draft));
-    plan.take(snapshot, &selection, drafts, None)?;
+    named(snapshot, &mut drafts, found, &|key, draft| source::compared(&then, key, draft));
+    plan.take(snapshot, drafts, None)?;
     plan.in_flight = snapshot.reader.in_flight(&jobs)?;
     Ok(plan)
 }
@@ -292,7 +285,7 @@ impl Plan {
         let with_waiting = selection.with_due && waiting_side::is_asked_for(selection);
         let mut gauge = Gauge::default();
         let (drafts, mut seen) = loop {
-            let mut drafts = Drafts::on(&jobs, most, selection);
+            let mut drafts = Drafts::on(&jobs, most, selection, &policy);
             drafts.spool = self.spool.take().filter(|_| is_first);
             let mut room = most.max(1);
             let survey = Survey {
@@ -306,7 +299,7 @@ impl Plan {
                 if is_first {
                     gauge.note(surveyed.claim, &surveyed.judgement, &policy);
                 }
-                let is_step = drafts.add(surveyed, &policy);
+                let is_step = drafts.add(surveyed);
                 room -= usize::from(is_step && is_any);
                 if room == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             })?;
@@ -323,7 +316,7 @@ impl Plan {
             _ => Diagnosed::default(),
         };
         let holders = seen.holders.unwrap_or_default();
-        self.take(snapshot, selection, drafts, Some((gauge, &holders)))?;
+        self.take(snapshot, drafts, Some((gauge, &holders)))?;
         if is_first {
             self.diagnosed = match waiting {
                 Some((_, flows)) => diagnosed.with_flows(flows, snapshot.now()),
@@ -338,12 +331,11 @@ impl Plan {
     fn take(
         &mut self,
         snapshot: &mut Snapshot,
-        selection: &Selection,
         mut drafts: Drafts,
         counted: Option<(Gauge, &Holders)>,
     ) -> Result<(), OpsError> {
         drafts.end()?;
-        let Drafts { jobs, steps, skipped, tally, mut spool, thresholds_used, troubled, living_hosts, .. } = drafts;
+        let Drafts { jobs, selection, steps, skipped, tally, mut spool, thresholds_used, troubled, .. } = drafts;
         let (steps, beyond) = steps.finish();
         let all = match selection.bound.left(0) {
             None => steps.len() as u64 + beyond,
@@ -360,7 +352,7 @@ impl Plan {
         if selection.bound.passes == 0 {
             let policy = &self.policy;
             let forecast = forecast(snapshot, policy, &mut part)?;
-            self.measured = measured(snapshot, policy, counted, part.total(), &thresholds_used)?;
+            self.measured = measured(snapshot, &part, counted, &thresholds_used)?;
             self.warnings.extend(jobs.queue.ignored.values().cloned());
             if !part.steps.is_empty() {
                 self.warnings.extend(warnings::warnings(&jobs, policy, &thresholds_used, troubled));
@@ -373,7 +365,7 @@ impl Plan {
         }
         self.parts.push(part);
         self.undoable = final_actions.is_empty();
-        (self.skipped, self.spool, self.living_hosts) = (skipped, spool, living_hosts);
+        (self.skipped, self.spool, self.living_hosts) = (skipped, spool, drafts.living_hosts);
         self.count(tally);
         Ok(())
     }
@@ -382,15 +374,14 @@ impl Plan {
 /// Drafts named jobs that were found. `last_word` may still skip a step.
 fn named(
     snapshot: &Snapshot,
-    selection: &Selection,
-    policy: &Policy,
     drafts: &mut Drafts,
     found: Vec<(Claim, bool)>,
     last_word: &dyn Fn(&Key, Draft) -> Draft,
 ) {
+    let (selection, policy) = (drafts.selection, drafts.policy);
     for (claim, in_flight) in found.iter().filter(|(claim, _)| selection.admits(claim)) {
         let (judgement, draft) = snapshot.drafted(&drafts.jobs, claim, *in_flight, policy);
         let draft = Some(last_word(&claim.key, draft));
-        drafts.add(Surveyed { claim, judgement, draft, group: None, is_selected: true }, policy);
+        drafts.add(Surveyed { claim, judgement, draft, group: None, is_selected: true });
     }
 }

@@ -91,12 +91,12 @@ fn draft_part<'a>(
     let most = STEPS.saturating_sub(plan.len()).min(usize::try_from(room).unwrap_or(usize::MAX));
     let limit = selection.limit.and(usize::try_from(of_limit).ok());
     let limited = Selection { limit, ..selection.clone() };
-    let mut drafts = Drafts::on(jobs, most, &limited);
+    let mut drafts = Drafts::on(jobs, most, &limited, policy);
     let spooled = plan.spooled();
     drafts.spool = plan.spool.take();
     let seen = Survey { detail: Detail::ForAction, ..survey }.run(snapshot, &mut |surveyed| {
         if is_due(&surveyed) {
-            drafts.add(surveyed, policy);
+            drafts.add(surveyed);
         }
         ControlFlow::Continue(())
     })?;

@@ -31,7 +31,10 @@ impl PlanSource {
     pub fn plan(&self, snapshot: &mut Snapshot, policy: &Policy) -> Result<Plan, OpsError> {
         match self {
             PlanSource::Selection(selection) => plan(snapshot, selection, policy),
-            PlanSource::Saved(name, saved, bound) => plan_again(snapshot, name, saved, bound, policy),
+            PlanSource::Saved(name, saved, bound) => {
+                fits(name, saved, &snapshot.identified()?, &snapshot.jobs.queue.mapping)?;
+                plan_again(snapshot, saved, bound, policy)
+            }
             PlanSource::Run(prefix, journals, bound) => {
                 let run_id = bound.run_id.as_ref().unwrap_or(prefix);
                 undo_plan(&mut Records { journals: journals.as_ref(), snapshot: Some(snapshot) }, run_id, bound)
@@ -123,7 +126,7 @@ fn saved_policy(name: &str, saved: &SavedPolicy, policy: Policy) -> Result<Polic
 }
 
 /// Makes sure that a file from elsewhere is a plan for this queue, and whole.
-pub(super) fn fits(name: &str, saved: &SavedPlan, here: &Target, mapping: &str) -> Result<(), OpsError> {
+fn fits(name: &str, saved: &SavedPlan, here: &Target, mapping: &str) -> Result<(), OpsError> {
     let broken = |what: String| Err(OpsError::from(SpecError::whole(name, what)));
     if let Some((what, then, now)) = saved.target.difference(here) {
         return broken(format!("it was made for another {what}: `{then}`, and this one is `{now}`"));

@@ -91,14 +91,14 @@ impl Tally {
     }
 
     pub(in crate::ops) fn add(&mut self, order: i64, step: &Step) {
-        let one = (Digest::print(step), step.action, step.rules == [Rule::ClaimAge.name()]);
+        let (print, action, is_by_age) = (Digest::print(step), step.action, step.rules == [Rule::ClaimAge.name()]);
         match &mut self.first {
-            Some(first) => first.add(order, || one),
-            None => self.count(one),
+            Some(first) => first.add(order, || (print, action, is_by_age)),
+            None => self.count(print, action, is_by_age),
         }
     }
 
-    fn count(&mut self, (print, action, is_by_age): (Print, Action, bool)) {
+    fn count(&mut self, print: Print, action: Action, is_by_age: bool) {
         self.digest.add(print);
         self.by_age += u64::from(is_by_age);
         *self.by_action.entry(action).or_default() += 1;
@@ -106,7 +106,7 @@ impl Tally {
 
     pub(super) fn finish(mut self) -> Tally {
         let first = self.first.take().map(|first| first.finish().0);
-        first.into_iter().flatten().for_each(|one| self.count(one));
+        first.into_iter().flatten().for_each(|(print, action, is_by_age)| self.count(print, action, is_by_age));
         self
     }
 }

@@ -44,7 +44,7 @@ pub fn stats(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) ->
         .map(|(queue, states)| {
             let flow = flows.remove(&queue).or_else(|| waiting.due.map(|_| QueueFlow::default()));
             let claims = measured.queues.remove(&queue).unwrap_or_default();
-            finish(queue, states, &claims, jobs, flow)
+            QueueStats { queue, ..finish(states, &claims, jobs, flow) }
         })
         .collect();
     let (target, filter) = (snapshot.target.clone(), selection.filter(policy));
@@ -121,13 +121,7 @@ fn meaning(jobs: &Jobs, stored: &Cell) -> Option<Meaning> {
     meanings.into_iter().find_map(|(list, meaning)| holds(list).then_some(meaning))
 }
 
-fn finish(
-    queue: Option<String>,
-    states: States,
-    claims: &MeasuredQueue,
-    spec: &Jobs,
-    flow: Option<QueueFlow>,
-) -> QueueStats {
+fn finish(states: States, claims: &MeasuredQueue, spec: &Jobs, flow: Option<QueueFlow>) -> QueueStats {
     let has_states = matches!(spec.claim.state, StateSource::Column(_));
     let of = |wanted: Option<Meaning>| {
         let states = states.iter().filter(|((meaning, _), _)| *meaning == wanted);
@@ -155,7 +149,7 @@ fn finish(
         oldest_due_seconds: flow.as_ref().and_then(|flow| flow.oldest_due_seconds),
         done_5m: flow.and_then(|flow| flow.done_5m),
     };
-    QueueStats { counts, states: if has_states { all.collect() } else { vec![in_place()] }, queue }
+    QueueStats { counts, states: if has_states { all.collect() } else { vec![in_place()] }, queue: None }
 }
 
 fn total(queues: &[QueueStats]) -> StatsSummary {
