@@ -78,11 +78,12 @@ pub fn lookalikes(columns: &[Vec<String>]) -> (bool, Vec<(String, Vec<String>)>)
         return (true, alike);
     }
     let all = tables.into_iter().filter(|((_, table), _)| *table != LEDGER);
-    (false, all.map(|(name, columns)| (named(name), columns.into_iter().map(str::to_owned).collect())).collect())
+    let words = |columns: Vec<&str>| columns.into_iter().map(str::to_owned).collect();
+    (false, all.map(|((schema, table), columns)| (named(schema, table), words(columns))).collect())
 }
 
 /// A table's name with its schema, if it has one.
-fn named((schema, table): (&str, &str)) -> String {
+fn named(schema: &str, table: &str) -> String {
     if schema.is_empty() { table.to_owned() } else { format!("{schema}.{table}") }
 }
 
@@ -102,7 +103,7 @@ fn is_of(preset: &Preset, engine: Engine, tables: &Tables<'_>) -> bool {
     let named = document.iter().flat_map(|document| document.tables.iter().map(|(_, name)| name));
     named
         .into_iter()
-        .any(|name| tables.keys().any(|table| name == table.1 || *name == qualified(&(table.0, table.1, ""))))
+        .any(|name| tables.keys().any(|(schema, table)| name == table || *name == qualified(schema, table)))
 }
 
 /// The names of the columns that tell products and the queues of the presets.
@@ -162,7 +163,8 @@ fn renamed(preset: &Preset, engine: Engine, tables: &Tables<'_>) -> Option<NearM
     }
     let document = preset.sketch(preset.engine_or_other(engine), &BTreeMap::new()).ok()?;
     let found = find(preset, &document, tables)?;
-    let named: Vec<String> = found.iter().map(|table| format!("{} for {}", qualified(table), table.2)).collect();
+    let named: Vec<String> =
+        found.iter().map(|(schema, name, usual)| format!("{} for {usual}", qualified(schema, name))).collect();
     let (name, named) = (&preset.name, named.join(", "));
     let cure = what_to_do(preset, &document, engine, &found);
     let says = format!("the tables of {name} are here under other names ({named}); {cure}");
@@ -194,16 +196,18 @@ fn find<'t>(preset: &'t Preset, document: &'t Document, tables: &Tables<'t>) -> 
     })
 }
 
-fn qualified((schema, name, _): &Renamed<'_>) -> String {
-    if ["", "public"].contains(schema) { (*name).to_owned() } else { format!("{schema}.{name}") }
+fn qualified(schema: &str, name: &str) -> String {
+    if ["", "public"].contains(&schema) { name.to_owned() } else { format!("{schema}.{name}") }
 }
 
 fn what_to_do(preset: &Preset, document: &Document, engine: Engine, found: &[Renamed<'_>]) -> String {
     let name = &preset.name;
     match found {
         _ if !preset.engines.contains(&engine) => preset.knows_no(engine),
-        [only] if document.tables.len() == 1 => format!("name it with --preset {name} --table {}", qualified(only)),
-        [table, ..] => match option_within(preset, table.2, table.1) {
+        [(schema, table, _)] if document.tables.len() == 1 => {
+            format!("name it with --preset {name} --table {}", qualified(schema, table))
+        }
+        [(_, table, usual), ..] => match option_within(preset, usual, table) {
             Some((option, value)) => format!("name it with --preset {name} --option {option}={value}"),
             None => format!(
                 "preset {name} knows their usual names, and --table renames one table only. Make a mapping from `jobdoctor presets \
@@ -235,7 +239,7 @@ fn alike(tables: &Tables<'_>) -> Vec<(String, Vec<String>)> {
             columns.iter().find(|column| words(column).iter().any(|word| known.contains(&word.as_str()))).copied()
         };
         let seen = QUEUE_WORDS.each_ref().map(first);
-        let name = named((schema, table));
+        let name = named(schema, table);
         if let [_, Some(_), ..] | [_, _, Some(_), _] = seen {
             alike.push((name, seen.into_iter().flatten().map(str::to_owned).collect::<Vec<_>>()));
         }

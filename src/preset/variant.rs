@@ -140,14 +140,14 @@ pub(super) struct Chosen {
     pub(super) ignored: Ignored,
 }
 
-/// Picks the variants that the database has, and lays them over a document whose engine leaves are picked.
+/// Picks the variants that the database has, and lays them over the preset's document for its engine.
 pub(super) fn choose<E>(
     preset: &Preset,
-    mut node: Node,
     live: &LiveSchema,
     place: &Place,
     ask: Ask<'_, E>,
 ) -> Result<Chosen, ResolveError<E>> {
+    let mut node = preset.for_engine(live.engine)?;
     // What is asked has the options' values in it; what is laid over may change them.
     let overlays: Vec<Node> = variants(&preset.document, &node)?.into_iter().map(|variant| variant.overlay).collect();
     let filled = preset.filled_with(node.clone(), &place.options)?;

@@ -60,27 +60,14 @@ impl Binder<'_> {
     }
 
     fn action_named(&self, doc: &ActionDoc, claim: &ClaimSpec, attempts: &Attempts) -> Result<ActionSpec, SpecError> {
-        let to = match &doc.to {
-            None => StateValue { name: String::new(), stored: Cell::Null },
-            Some(to) => match (&claim.state, self.document.states.all().find(|state| state.name == to.text)) {
-                (_, Some(state)) => state.clone(),
-                (StateSource::Place(_), None) => {
-                    StateValue { name: to.text.clone(), stored: Cell::Text(to.text.clone()) }
-                }
-                (StateSource::Column(_), None) => {
-                    let known: Vec<&str> = self.document.states.all().map(|state| state.name.as_str()).collect();
-                    let hint = did_you_mean(&to.text, known.iter().copied());
-                    return Err(to.error(format!("`{}` is not one of the [states]{hint}", to.text)));
-                }
-            },
-        };
+        let to = self.state_of(doc, claim)?;
         // Its own word, or what `counted` implies.
         let change = doc.attempts.unwrap_or_else(|| self.view.attempts.counted.change());
         let mut locks_for_update = false;
         let mut steps = Vec::new();
         // What authors do not write out goes into the first UPDATE of the row.
-        let to_at = doc.to.as_ref().map_or(&doc.at, |to| &to.at).clone();
-        let mut implied = self.implied((&to, to_at), (change, &doc.at), claim, attempts)?;
+        let mut implied: Vec<Assignment> = state_after(doc, claim, &to).into_iter().collect();
+        implied.extend(self.attempts_after(change, attempts, &doc.at)?);
         for step in &doc.steps {
             if let (Some(Fragment { written, sql }), Some(rows)) = (&step.sql, step.rows) {
                 let sql = self.expand(written, sql, Within::Step)?;
@@ -107,21 +94,7 @@ impl Binder<'_> {
                  `step`",
             ));
         }
-        for step in &mut steps {
-            if let StepSpec::Sql { sql, at, .. } = step {
-                self.names_tables(sql, at)?;
-            }
-            if !self.live.engine.has_schemas() {
-                continue;
-            }
-            let templates: Vec<(&mut Template, &WrittenAt)> = match step {
-                StepSpec::Update(assignments) => assignments.iter_mut().map(|one| (&mut one.value, &one.at)).collect(),
-                StepSpec::Sql { sql, at, .. } => vec![(sql, at)],
-            };
-            for (sql, at) in templates {
-                *sql = qualified(sql).map_err(|why| at.error(why))?;
-            }
-        }
+        steps.iter_mut().try_for_each(|step| self.qualify(step))?;
         let (refused, fails_refused, at) = (doc.refused.clone(), doc.if_refused.is_some(), doc.at.clone());
         Ok(ActionSpec {
             to,
@@ -136,22 +109,48 @@ impl Binder<'_> {
         })
     }
 
-    /// The state and the attempts, which authors do not write out.
-    fn implied(
-        &self,
-        (to, to_at): (&StateValue, WrittenAt),
-        (change, at): (AttemptsChange, &WrittenAt),
-        claim: &ClaimSpec,
-        attempts: &Attempts,
-    ) -> Result<Vec<Assignment>, SpecError> {
-        let mut assignments = Vec::new();
-        if let Some(column) = claim.own_state() {
-            let value = Template(vec![Piece::Literal(to.stored.clone())]);
-            assignments.push(Assignment { column: column.clone(), value, encodings: None, at: to_at });
+    /// Finds the state that an action leads to, if it names one.
+    fn state_of(&self, doc: &ActionDoc, claim: &ClaimSpec) -> Result<StateValue, SpecError> {
+        let Some(to) = &doc.to else { return Ok(StateValue { name: String::new(), stored: Cell::Null }) };
+        match (&claim.state, self.document.states.all().find(|state| state.name == to.text)) {
+            (_, Some(state)) => Ok(state.clone()),
+            (StateSource::Place(_), None) => {
+                Ok(StateValue { name: to.text.clone(), stored: Cell::Text(to.text.clone()) })
+            }
+            (StateSource::Column(_), None) => {
+                let known: Vec<&str> = self.document.states.all().map(|state| state.name.as_str()).collect();
+                let hint = did_you_mean(&to.text, known.iter().copied());
+                Err(to.error(format!("`{}` is not one of the [states]{hint}", to.text)))
+            }
         }
+    }
+
+    /// Qualifies the names in a step where the engine has schemas, and refuses what it cannot qualify.
+    fn qualify(&self, step: &mut StepSpec) -> Result<(), SpecError> {
+        if let StepSpec::Sql { sql, at, .. } = step {
+            self.names_tables(sql, at)?;
+        }
+        let templates: Vec<(&mut Template, &WrittenAt)> = match step {
+            _ if !self.live.engine.has_schemas() => return Ok(()),
+            StepSpec::Update(assignments) => assignments.iter_mut().map(|one| (&mut one.value, &one.at)).collect(),
+            StepSpec::Sql { sql, at, .. } => vec![(sql, at)],
+        };
+        for (sql, at) in templates {
+            *sql = qualified(sql).map_err(|why| at.error(why))?;
+        }
+        Ok(())
+    }
+
+    /// Assigns the attempts as they are after an action, which authors do not write out.
+    fn attempts_after(
+        &self,
+        change: AttemptsChange,
+        attempts: &Attempts,
+        at: &WrittenAt,
+    ) -> Result<Option<Assignment>, SpecError> {
         let (column, value) = match (&attempts.left, &attempts.column) {
-            _ if change == AttemptsChange::Keep => return Ok(assignments),
-            (None, None) => return Ok(assignments),
+            _ if change == AttemptsChange::Keep => return Ok(None),
+            (None, None) => return Ok(None),
             (Some(left), _) => (left, still_left(change, left, attempts)),
             (None, Some(Expr::Sql(_))) => {
                 return Err(SpecError::whole(
@@ -171,8 +170,7 @@ impl Binder<'_> {
                 (AttemptsChange::Zero | AttemptsChange::Keep, _) => (column, Template::around("0", &[])),
             },
         };
-        assignments.push(Assignment { column: column.clone(), value, encodings: None, at: at.clone() });
-        Ok(assignments)
+        Ok(Some(Assignment { column: column.clone(), value, encodings: None, at: at.clone() }))
     }
 
     fn assign(
@@ -274,6 +272,13 @@ impl Binder<'_> {
             alias = stalls.alias
         )))
     }
+}
+
+/// Assigns the state as it is after an action, which authors do not write out.
+fn state_after(doc: &ActionDoc, claim: &ClaimSpec, to: &StateValue) -> Option<Assignment> {
+    let value = Template(vec![Piece::Literal(to.stored.clone())]);
+    let at = doc.to.as_ref().map_or(&doc.at, |to| &to.at).clone();
+    Some(Assignment { column: claim.own_state()?.clone(), value, encodings: None, at })
 }
 
 /// The value of a counter of attempts that are left, after that change of the attempts.

@@ -60,7 +60,7 @@ pub fn resolve<E>(
     waits: &[Waits],
     ask: Ask<'_, E>,
 ) -> Result<Views, ResolveError<E>> {
-    let Chosen { node, unbent, variants, ignored } = choose(preset, preset.for_engine(live.engine)?, live, place, ask)?;
+    let Chosen { node, unbent, variants, ignored } = choose(preset, live, place, ask)?;
     let resolving = Resolving { preset, live, place, waits, variants, ignored };
     let views = resolving.views(node).map_err(|error| preset.placed(error))?;
     let Some(unbent) = unbent else { return Ok(views) };
@@ -98,7 +98,8 @@ impl Resolving<'_> {
             return Err(missing_table(&preset.document, table, live, &schema));
         }
         let claims = document.claims();
-        let binder = Binder::new((&preset.document, &document, live), schema, &tables, &claims)?;
+        let required = self.required_tables(&document, &schema, &tables)?;
+        let binder = Binder::of(&preset.document, &document, live, schema, required, &claims)?;
         let queue = Arc::new(binder.queue(self)?);
         let mut claims = binder.bind(&queue, What::InFlight)?;
         let mut waiting = binder.waiting(&queue, &claims).map(Arc::new);
@@ -116,6 +117,27 @@ impl Resolving<'_> {
             places: binder.places(&queue),
             claims: Arc::new(claims),
         })
+    }
+
+    /// Gives the tables that were found, and fails where one is missing that not only the waiting side reads.
+    fn required_tables<'l>(
+        &self,
+        document: &Document,
+        schema: &str,
+        found: &Tables<'l>,
+    ) -> Result<BTreeMap<String, &'l LiveTable>, SpecError> {
+        let mut tables = BTreeMap::new();
+        for (logical, table) in found {
+            match table {
+                Some(table) => _ = tables.insert(logical.clone(), *table),
+                None if document.waiting.tables.iter().any(|(known, _)| known == logical) => {}
+                None => {
+                    let name = document.table_name(logical);
+                    return Err(missing_table(&self.preset.document, name, self.live, schema));
+                }
+            }
+        }
+        Ok(tables)
     }
 }
 
@@ -175,25 +197,6 @@ struct Binder<'a> {
 }
 
 impl<'a> Binder<'a> {
-    fn new(
-        (name, document, live): (&'a str, &'a Document, &'a LiveSchema),
-        schema: String,
-        found: &Tables<'a>,
-        view: &'a ViewDoc,
-    ) -> Result<Binder<'a>, SpecError> {
-        let mut tables = BTreeMap::new();
-        for (logical, table) in found {
-            match table {
-                Some(table) => {
-                    tables.insert(logical.clone(), *table);
-                }
-                None if document.waiting.tables.iter().any(|(known, _)| known == logical) => {}
-                None => return Err(missing_table(name, document.table_name(logical), live, &schema)),
-            }
-        }
-        Binder::of(name, document, live, schema, tables, view)
-    }
-
     /// The binder of another view.
     fn another<'b>(&self, view: &'b ViewDoc) -> Result<Binder<'b>, SpecError>
     where

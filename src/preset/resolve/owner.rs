@@ -31,7 +31,7 @@ impl Binder<'_> {
             let column = self.owner_column(table, name)?;
             let equals = self.expr(written, &self.lock)?;
             let equals = equals.ok_or_else(|| written.error("a matched column cannot be optional"))?;
-            self.compares_alike(live, written, (&column, &equals))?;
+            self.compares_alike(live, written, &column, &equals)?;
             matches.push((column, equals));
         }
         let matched: Vec<&str> = matches.iter().map(|(column, _)| column.name.as_str()).collect();
@@ -101,7 +101,8 @@ impl Binder<'_> {
         &self,
         live: &LiveTable,
         written: &Written,
-        (column, equals): (&Column, &Expr),
+        column: &Column,
+        equals: &Expr,
     ) -> Result<(), SpecError> {
         let equality = |live: &LiveTable, column: &Column| {
             live.column(&column.name).map_or_else(String::new, |column| column.equality.clone())
