@@ -6,7 +6,7 @@ use super::connect_error::is_an_answer;
 use super::connection_thread::{Cancel, ConnectionThread, NoAnswer, for_at_most};
 use super::driver::{Answer, answered, answers, cells, rows};
 use super::lost_commit::timeline;
-use super::settings::{BEGAN, PROCESS, first, setting};
+use super::settings::{first, process_and_start, setting};
 use super::snapshot::CLUSTER;
 use crate::model::{Cell, Timestamp};
 use crate::preset::ident::quoted;
@@ -211,7 +211,7 @@ impl PostgresSession {
             let (cluster, begun) = join(answers(client, CLUSTER), begun(client, &begin, &cancel)).await;
             Ok((cluster.unwrap_or_default(), begun?))
         })?;
-        self.identity = first(&cluster, (0, 0));
+        self.identity = first(&cluster, 0, 0);
         self.remember(begun, None)
     }
 
@@ -219,7 +219,8 @@ impl PostgresSession {
     /// trip. The driver decodes the rows on the connection's thread, and reads no further than they are taken.
     pub(super) fn streamed(
         &mut self,
-        (begin, beside): (String, Vec<Statement>),
+        begin: String,
+        beside: Vec<Statement>,
         statement: &Statement,
         each: &mut dyn FnMut(&mut [Cell]) -> ControlFlow<()>,
     ) -> Result<Vec<Result<Answered, StoreError>>, StoreError> {
@@ -286,7 +287,7 @@ impl Session for PostgresSession {
         statement: &Statement,
         each: &mut dyn FnMut(&mut [Cell]) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        self.streamed((String::new(), Vec::new()), statement, each).map(drop)
+        self.streamed(String::new(), Vec::new(), statement, each).map(drop)
     }
 
     fn role(&self) -> Option<String> {
@@ -396,7 +397,7 @@ pub(super) fn is_true(row: &[Cell], n: usize) -> bool {
 /// Begins a transaction; from its answer on, a statement of it can be cancelled.
 async fn begun(client: &Client, begin: &str, cancel: &Cancel) -> Result<Vec<Answer>, Error> {
     let answers = answers(client, begin).await?;
-    if let (Some(process), Some(began)) = (first(&answers, PROCESS), first(&answers, BEGAN)) {
+    if let Some((process, began)) = process_and_start(&answers) {
         cancel.remember(process, began);
     }
     Ok(answers)

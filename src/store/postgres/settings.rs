@@ -53,9 +53,8 @@ const REPLICATION_ROLE: &str = "ALTER ROLE or ALTER DATABASE ... RESET session_r
 /// The longest time limit that a server understands: an integer of milliseconds.
 const LONGEST: Duration = Duration::from_millis(i32::MAX as u64);
 
-/// Where the answers to [`PostgresSession::begin_with`] hold the server process, and the start of its transaction.
-pub(super) const PROCESS: (usize, usize) = (3, 1);
-pub(super) const BEGAN: (usize, usize) = (3, 2);
+/// The answer to [`PostgresSession::begin_with`] that holds the clock, the server process and the start of its transaction.
+const CLOCK: usize = 3;
 
 impl PostgresSession {
     /// The text that begins a transaction in that mode, sets it up, reads its clock and runs further statements, all in
@@ -98,16 +97,16 @@ impl PostgresSession {
         schema: Option<&str>,
     ) -> Result<(Timestamp, Vec<Answer>), StoreError> {
         let further = answers.split_off(answers.len().min(4));
-        self.own_path = first(&answers, (0, 0)).unwrap_or_default();
+        self.own_path = first(&answers, 0, 0).unwrap_or_default();
         self.visible = answers.get(1).into_iter().flatten().filter_map(|row| row.first()?.to_text()).collect();
-        self.server_version = server_version(&first(&answers, (3, 3)).unwrap_or_default());
-        self.log_end = first(&answers, (3, 5));
+        self.server_version = server_version(&first(&answers, CLOCK, 3).unwrap_or_default());
+        self.log_end = first(&answers, CLOCK, 5);
         self.path_of_queue = self.path_of(schema.unwrap_or_default());
-        if schema.is_some() && first(&answers, (3, 4)).as_deref() == Some("replica") {
+        if schema.is_some() && first(&answers, CLOCK, 4).as_deref() == Some("replica") {
             let what = "session_replication_role is replica: Postgres would fire no trigger and check no foreign key or deferrable key";
             return Err(StoreError::new(StoreErrorKind::Unfit, what).hint(REPLICATION_ROLE));
         }
-        let now = first(&answers, (3, 0)).as_deref().and_then(instant);
+        let now = first(&answers, CLOCK, 0).as_deref().and_then(instant);
         let out_of_range = || StoreError::new(StoreErrorKind::Other, "the server's clock is out of range");
         Ok((now.ok_or_else(out_of_range)?, further))
     }
@@ -157,8 +156,13 @@ impl PostgresSession {
     }
 }
 
+/// Reads which server process runs the transaction, and since when, from the answers to its beginning.
+pub(super) fn process_and_start(answers: &[Answer]) -> Option<(String, String)> {
+    first(answers, CLOCK, 1).zip(first(answers, CLOCK, 2))
+}
+
 /// The value of the first row in that answer and column.
-pub(super) fn first(answers: &[Answer], (answer, column): (usize, usize)) -> Option<String> {
+pub(super) fn first(answers: &[Answer], answer: usize, column: usize) -> Option<String> {
     answers.get(answer)?.first()?.get(column)?.to_text()
 }
 

@@ -77,7 +77,7 @@ impl ReadSession for PostgresSession {
         statement: &Statement,
         each: &mut dyn FnMut(&mut [Cell]) -> ControlFlow<()>,
     ) -> Result<Vec<Result<Answered, StoreError>>, StoreError> {
-        self.streamed((self.short(time), beside), statement, each)
+        self.streamed(self.short(time), beside, statement, each)
     }
 
     fn end_short(&mut self) -> Result<(), StoreError> {

@@ -3,7 +3,6 @@
 use super::SqliteStore;
 use super::error::{half_written, store_error};
 use super::file::{DatabaseFile, ReadMode};
-use super::schema::SchemaSeen;
 use super::session::SqliteSession;
 use crate::store::{Interrupt, Limits, StoreError, StoreErrorKind};
 use rusqlite::config::DbConfig;
@@ -29,7 +28,7 @@ impl SqliteStore {
             ReadMode::Plain => OpenFlags::SQLITE_OPEN_READ_ONLY,
             ReadMode::MakesSidecars => OpenFlags::SQLITE_OPEN_READ_WRITE,
         };
-        let mut session = open(file, flags, limits, &self.seen, true)?;
+        let mut session = self.open(file, flags, limits, true)?;
         let mut guarded = || {
             let connection = &mut session.connection;
             if mode == ReadMode::Plain {
@@ -51,7 +50,7 @@ impl SqliteStore {
         let file = DatabaseFile::existing(&self.path)?;
         // A writer's sidecars would lock the owner out as a reader's would.
         file.read_mode()?;
-        let session = open(file, OpenFlags::SQLITE_OPEN_READ_WRITE, limits, &self.seen, false)?;
+        let session = self.open(file, OpenFlags::SQLITE_OPEN_READ_WRITE, limits, false)?;
         let prepared = || {
             // Checkpoints are left to the application; they would lengthen the time for which the write lock is held.
             session.connection.pragma_update(None, "wal_autocheckpoint", 0)?;
@@ -69,34 +68,35 @@ impl SqliteStore {
     /// Opens the file, or makes it.
     pub(super) fn open_for_creating(&self, limits: &Limits) -> Result<SqliteSession, StoreError> {
         let file = DatabaseFile::existing_or_new(&self.path)?;
-        open(file, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE, limits, &self.seen, false)
+        self.open(file, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE, limits, false)
     }
-}
 
-/// Opens a file. An interrupt ends a reader in the middle of a statement; a writer finishes its batch, unless it is to
-/// roll it back.
-fn open(
-    file: DatabaseFile,
-    flags: OpenFlags,
-    limits: &Limits,
-    seen: &SchemaSeen,
-    reading: bool,
-) -> Result<SqliteSession, StoreError> {
-    let connect = || {
-        let mut connection = Connection::open_with_flags(file.real(), flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-        connection.busy_timeout(BUSY_TIMEOUT.min(limits.lock))?;
-        // The file is not trusted: its schema may not call functions with side effects, and its pages are checked.
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-        connection.pragma_update(None, "cell_size_check", true)?;
-        limit_statements(&mut connection, limits.deadline, limits.interrupt.clone(), reading)?;
-        Ok(connection)
-    };
-    match connect() {
-        Ok(connection) => {
-            Ok(SqliteSession { connection, file, limits: limits.clone(), seen: seen.clone(), others: None })
+    /// Opens a file. An interrupt ends a reader in the middle of a statement; a writer finishes its batch, unless it is
+    /// to roll it back.
+    fn open(
+        &self,
+        file: DatabaseFile,
+        flags: OpenFlags,
+        limits: &Limits,
+        reading: bool,
+    ) -> Result<SqliteSession, StoreError> {
+        let connect = || {
+            let mut connection = Connection::open_with_flags(file.real(), flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+            connection.busy_timeout(BUSY_TIMEOUT.min(limits.lock))?;
+            // The file is not trusted: its schema may not call functions with side effects, and its pages are checked.
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+            connection.pragma_update(None, "cell_size_check", true)?;
+            limit_statements(&mut connection, limits.deadline, limits.interrupt.clone(), reading)?;
+            Ok(connection)
+        };
+        match connect() {
+            Ok(connection) => {
+                let (limits, seen) = (limits.clone(), self.seen.clone());
+                Ok(SqliteSession { connection, file, limits, seen, others: None })
+            }
+            Err(error) => Err(store_error(&file, error)),
         }
-        Err(error) => Err(store_error(&file, error)),
     }
 }
 

@@ -190,7 +190,7 @@ fn is_encrypted(text: &[u8]) -> bool {
 }
 
 /// The error for a certificate and key that rustls does not accept.
-pub(super) fn unusable_identity((certificate, key): &(PathBuf, PathBuf), error: &Error) -> StoreError {
+pub(super) fn unusable_identity(certificate: &Path, key: &Path, error: &Error) -> StoreError {
     let (certificate, key) = (certificate.display(), key.display());
     let (message, hint) = match error {
         Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => (

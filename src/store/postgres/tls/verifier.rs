@@ -250,8 +250,8 @@ fn config(settings: &TlsSettings) -> Result<ClientConfig, StoreError> {
         .with_custom_certificate_verifier(verifier);
     let mut config = match identity(settings)? {
         None => builder.with_no_client_auth(),
-        Some(Identity { chain, key, files }) => {
-            builder.with_client_auth_cert(chain, key).map_err(|error| unusable_identity(&files, &error))?
+        Some(Identity { chain, key, files: (of_chain, of_key) }) => {
+            builder.with_client_auth_cert(chain, key).map_err(|error| unusable_identity(&of_chain, &of_key, &error))?
         }
     };
     config.enable_sni = settings.server_name_indication;
