@@ -30,6 +30,19 @@ pub struct Config {
 }
 
 impl Config {
+    /// Gives the built-in presets, and the mappings beside them.
+    pub fn catalog(self) -> Catalog {
+        let mut catalog = Catalog::built_in();
+        for mapping in self.mappings {
+            let name = mapping.name.clone();
+            if let Err(error) = catalog.add(mapping) {
+                catalog.add_broken(name, error);
+            }
+        }
+        self.broken.into_iter().for_each(|(name, error)| catalog.add_broken(name, error));
+        catalog
+    }
+
     /// Reads a config file; one that others may write to is refused.
     pub fn read(path: &Path, environment: &Environment) -> Result<Config, CliError> {
         let text = match environment.config.get() {

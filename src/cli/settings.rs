@@ -85,14 +85,7 @@ impl Settings {
             },
         };
         let targets: Vec<String> = config.targets.keys().cloned().collect();
-        let mut catalog = Catalog::built_in();
-        for mapping in config.mappings {
-            let name = mapping.name.clone();
-            if let Err(error) = catalog.add(mapping) {
-                catalog.add_broken(name, error);
-            }
-        }
-        config.broken.into_iter().for_each(|(name, error)| catalog.add_broken(name, error));
+        let catalog = config.catalog();
         let address = ConfiguredAddress::find(args, &target, environment);
         let is_of_target = address.as_ref().is_some_and(|address| address.origin == ConfiguredAddress::BY_TARGET);
         let password_file = first([

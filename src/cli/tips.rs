@@ -110,22 +110,11 @@ fn better(program: &Command, error: &clap::Error, words: &[String]) -> Option<Ve
         Some(line)
     };
     let may_name_database = !["--db", "--target", "--all-targets"].into_iter().any(is_given);
+    let is_about_owners = is_given("owners") || is_given("--restart");
     let as_option = |word: &str| {
-        let options: &[&str] = match word {
-            _ if is_database(word) => {
-                if may_name_database {
-                    &["db"]
-                } else {
-                    &[]
-                }
-            }
-            _ if humantime::parse_duration(word).is_ok() => &["older", "since"],
-            _ if is_id(word) => &["id", "queue"],
-            _ if word.contains([':', '@']) => &["owner"],
-            _ if is_given("owners") || is_given("--restart") => &["host"],
-            _ => &["queue"],
-        };
-        let option = options.iter().find(|option| has(option))?;
+        let options = options_of(word, is_about_owners);
+        let option =
+            options.iter().filter(|option| may_name_database || **option != "db").find(|option| has(option))?;
         replaced(word, &[&format!("--{option}"), word])
     };
     match (error.kind(), command.map(Command::get_name)) {
@@ -150,6 +139,18 @@ fn better(program: &Command, error: &clap::Error, words: &[String]) -> Option<Ve
         }
         (ErrorKind::MissingRequiredArgument, Some("stale")) if is_given("--since") => replaced("--since", &["--older"]),
         _ => None,
+    }
+}
+
+/// The options whose value a word looks like, the likeliest first.
+fn options_of(word: &str, is_about_owners: bool) -> &'static [&'static str] {
+    match word {
+        _ if is_database(word) => &["db"],
+        _ if humantime::parse_duration(word).is_ok() => &["older", "since"],
+        _ if is_id(word) => &["id", "queue"],
+        _ if word.contains([':', '@']) => &["owner"],
+        _ if is_about_owners => &["host"],
+        _ => &["queue"],
     }
 }
 

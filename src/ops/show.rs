@@ -33,7 +33,7 @@ pub fn show(
     let mut shown = found(snapshot, &claims, ids, policy, payload)?;
     let (elsewhere, mut unread) = waits::elsewhere(snapshot, ids)?;
     shown.extend(elsewhere.into_iter().map(|one| {
-        let job = one.shown(explained(snapshot, &claims, &one.found, policy));
+        let job = one.shown(explained(snapshot, &claims, &one.found, policy, [None, None]));
         (one.found, job)
     }));
     waits::explain(snapshot, ids, &mut shown)?;
@@ -81,9 +81,7 @@ fn found(
     all.show.extend(reads.into_iter().map(|expr| (String::new(), expr)));
     let found = snapshot.find(&all, ids);
     let explained = |found: Found| {
-        let job = explained(snapshot, jobs, &found, policy);
-        let texts = found.claim.extra.get(jobs.show.len()..).unwrap_or_default();
-        let job = with_texts(job, texts, limits);
+        let job = explained(snapshot, jobs, &found, policy, limits);
         (found, job)
     };
     Ok(found?.into_iter().map(explained).collect())
@@ -116,23 +114,7 @@ fn cut(read: &[Option<String>], most: usize) -> (Option<String>, u64) {
     (Some(text), left_out)
 }
 
-/// Adds the last error and the payload as they were read, each cut to its limit; one without a limit was not read.
-fn with_texts(job: ShownJob, mut texts: &[Option<String>], limits: [Option<usize>; 2]) -> ShownJob {
-    let [last_error, payload] = limits.map(|limit| {
-        let (read, rest) = texts.split_at_checked(2).filter(|_| limit.is_some())?;
-        texts = rest;
-        Some(cut(read, limit?))
-    });
-    ShownJob {
-        last_error_left_out_bytes: last_error.as_ref().map(|(_, left_out)| *left_out),
-        last_error: last_error.and_then(|(text, _)| text),
-        payload_left_out_bytes: payload.as_ref().map(|(_, left_out)| *left_out),
-        payload: payload.and_then(|(text, _)| text),
-        ..job
-    }
-}
-
-fn explained(snapshot: &Snapshot, jobs: &Jobs, found: &Found, policy: &Policy) -> ShownJob {
+fn explained(snapshot: &Snapshot, jobs: &Jobs, found: &Found, policy: &Policy, limits: [Option<usize>; 2]) -> ShownJob {
     let claim = &found.claim;
     let (judgement, draft) = snapshot.drafted(jobs, claim, found.in_flight, policy);
     let mut job = Job::of(jobs, claim, policy, &judgement, draft.step());
@@ -143,11 +125,16 @@ fn explained(snapshot: &Snapshot, jobs: &Jobs, found: &Found, policy: &Policy) -
         job.reasons = Vec::new();
         job.liveness = None;
     }
-    let extra = claim.extra.get(..jobs.show.len()).unwrap_or_default();
+    let (extra, mut texts) = claim.extra.split_at_checked(jobs.show.len()).unwrap_or_default();
     let names = jobs.show.iter().map(|(name, _)| name.clone());
     let is_unknown = job.verdict == Some(VerdictKind::Unknown);
     let options = advice::about_options(&jobs.cautions).filter(|_| is_unknown);
     let options = options.map(|(name, text)| (name.clone(), Some(text.clone())));
+    let [last_error, payload] = limits.map(|limit| {
+        let (read, rest) = texts.split_at_checked(2).filter(|_| limit.is_some())?;
+        texts = rest;
+        Some(cut(read, limit?))
+    });
     let (would, skipped) = match &draft {
         Draft::Skipped(why) => (None, Some(why.into())),
         Draft::Step(step) => {
@@ -166,10 +153,10 @@ fn explained(snapshot: &Snapshot, jobs: &Jobs, found: &Found, policy: &Policy) -
         would,
         skipped,
         extra: names.zip(extra.iter().cloned()).chain(options).collect(),
-        last_error: None,
-        last_error_left_out_bytes: None,
-        payload: None,
-        payload_left_out_bytes: None,
+        last_error_left_out_bytes: last_error.as_ref().map(|(_, left_out)| *left_out),
+        last_error: last_error.and_then(|(text, _)| text),
+        payload_left_out_bytes: payload.as_ref().map(|(_, left_out)| *left_out),
+        payload: payload.and_then(|(text, _)| text),
     }
 }
 

@@ -28,46 +28,34 @@ impl Wording {
         // Parts of a sentence keep their silence.
         let part = |part: &Finding| Wording { silence: None, ..self }.finding(part);
         let at = |at: &Timestamp| self.at(*at);
-        let unless_shown = |before: &str, silence: &Duration, after: &str| match self.silence.map(age) {
-            Some(shown) if shown == age(*silence) => String::new(),
-            _ => format!("{before}{}{after}", age(*silence)),
-        };
         match finding {
             NullKey => "its key is NULL, so jobdoctor cannot tell it from others".into(),
             Unfit(column, raw, why) => format!("{} `{raw}` {why}", column.as_deref().unwrap_or("the value")),
             TooEarly(column, time) => format!("{column} is implausibly early, as if in another unit: {}", at(time)),
             Ahead(column, time, by, has_no_zone) => {
-                let zone = if *has_no_zone { ", or `time_zone` is missing" } else { "" };
-                let time = if self.is_short { String::new() } else { format!(": {}", at(time)) };
-                format!("{column} is {} ahead of the database's clock{zone}{time}", span(by))
+                let ahead = format!("{column} is {} ahead of the database's clock{}", span(by), zone(*has_no_zone));
+                if self.is_short { ahead } else { format!("{ahead}: {}", at(time)) }
             }
-            IfUtc(death, column) => {
-                format!("{}, if {column} is in UTC, which is not known: set `time_zone`", part(death))
-            }
+            IfUtc(death, time) => format!("{}, if {time} is in UTC, which is not known: set `time_zone`", part(death)),
             NotAsked => "a better source has judged".into(),
             Nothing => "nothing there".into(),
             NoThreshold => "no threshold is known".into(),
             NoThresholdOnRow => "the row names no threshold for it".into(),
-            OddThreshold(silence) => {
-                format!("the row allows it a silence of {}, which is not a threshold", span(silence))
-            }
+            OddThreshold(odd) => format!("the row allows it a silence of {}, which is not a threshold", span(odd)),
             LeaseRuns(left) => format!("runs for another {}", span(left)),
             // It ended at most as long ago as the job has been silent.
             LeaseEnded(_) if self.silence.is_some() => "lease ran out".into(),
             LeaseEnded(over) => format!("lease ran out {} ago", span(over)),
             LeaseOutlived(over) => format!("ran out {} ago, but there is a later sign of life", span(over)),
-            Silent(silence, limit) => format!("no heartbeat{}, {}", unless_shown(" for ", silence, ""), older(limit)),
+            Silent(silence, limit) => format!("no heartbeat{}, {}", self.silent(" for ", silence, ""), older(limit)),
             OwnerSilent(silence, limit) => {
-                format!("no heartbeat of the owner{}, {}", unless_shown(" for ", silence, ""), older(limit))
+                format!("no heartbeat of the owner{}, {}", self.silent(" for ", silence, ""), older(limit))
             }
             Seen(silence, limit) => format!("last sign of life {} ago, {}", span(silence), older(limit)),
             HeartbeatFresh(silence, limit) => format!("its heartbeat is {} old, {}", span(silence), older(limit)),
-            Old(held, limit) => format!("age only{}, {}", unless_shown(": claimed ", held, " ago"), older(limit)),
+            Old(held, limit) => format!("age only{}, {}", self.silent(": claimed ", held, " ago"), older(limit)),
             Young(held, limit) => format!("claimed {} ago, {}", span(held), older(limit)),
-            Lock(LockSign::Held) => "a session holds its lock".into(),
-            Lock(LockSign::Free) => "no session holds its lock".into(),
-            Lock(LockSign::Absent) => "the lock says nothing about it".into(),
-            Lock(LockSign::OutOfSight) => "a standby does not see the locks that are held on its primary".into(),
+            Lock(sign) => lock(*sign).into(),
             OwnerMissing(owner) => format!("the owner {owner} has no row"),
             OwnerUnset => "the claim names no owner".into(),
             OwnerWithoutHeartbeat => "the owner has no heartbeat".into(),
@@ -79,19 +67,13 @@ impl Wording {
                 let its = if matches!(**life, LeaseRuns(_)) { "its lease " } else { "" };
                 format!("{}, but {its}{}", part(death), part(life))
             }
-            SilentOnly(silence, limit) => {
-                format!("silent for {} only, {}", span(silence), older(limit))
-            }
+            SilentOnly(silence, limit) => format!("silent for {} only, {}", span(silence), older(limit)),
             ClaimedInSilence(after, limit) => {
                 let of = format!("claimed {} after its owner's last heartbeat, {}", span(after), older(limit));
                 format!("{of}: one of their clocks may be wrong")
             }
-            SilenceUnknown => {
-                "the row does not say how long it has been silent; two snapshots (--confirm-after) or a restart sweep can tell".into()
-            }
-            OwnerRestarted => {
-                "the owner started after the claim was made: it is another process under the same name".into()
-            }
+            SilenceUnknown => SILENCE_UNKNOWN.into(),
+            OwnerRestarted => OWNER_RESTARTED.into(),
             OwnerNotRestarted => "the owner did not start more than a minute after the claim".into(),
             OwnerStartUnknown => "the time of the claim, or of its owner's start, is missing".into(),
             List(owner, standing) => listed(owner, standing),
@@ -99,26 +81,22 @@ impl Wording {
             Unchanged(still, Some(most)) => {
                 format!("nothing changed for {} of watching, allowed {}", span(still), span(most))
             }
-            ChangedSince(snapshot) => {
-                format!("its clock is wrong, but it showed life since the snapshot {} ago", span(snapshot))
-            }
+            ChangedSince(ago) => format!("its clock is wrong, but it showed life since the snapshot {} ago", span(ago)),
             ChangedAgo(still) => format!("its clock is wrong, but it was seen to show life {} ago", span(still)),
             NoProgress(still, most) => format!("no progress for {} of watching, allowed {}", span(still), span(most)),
             ProgressSince(snapshot) => format!("it made progress since the snapshot {} ago", span(snapshot)),
             DeclaredDead(owner) => format!("restart sweep: {owner} is declared dead"),
             OutOfScope => "the owner is not in the scope of this sweep".into(),
-            BeatAfterSweep(ago) => format!("its own heartbeat of {} ago is later than the sweep's beginning", span(ago)),
-            NotBeforeSweep => "not known to have been claimed before the sweep began".into(),
-            ClaimedAfterSweep => {
-                "claimed after the sweep began, by the row's own time: it may be a new worker's".into()
+            BeatAfterSweep(ago) => {
+                format!("its own heartbeat of {} ago is later than the sweep's beginning", span(ago))
             }
+            NotBeforeSweep => "not known to have been claimed before the sweep began".into(),
+            ClaimedAfterSweep => CLAIMED_AFTER_SWEEP.into(),
             ClaimTimeUnknown => "the row does not say when it was claimed: perhaps after the sweep began".into(),
             NotAmongFirst => "it was not in flight, or was another claim, when the sweep began".into(),
             ClaimedBefore(death, time, end) => format!("{}; claimed {}, before {}", part(death), at(time), at(end)),
-            ClaimedLater(time, end) => {
-                let time = time.as_ref().map_or_else(|| "at an unknown time".to_owned(), at);
-                format!("claimed {time}, not before {}", at(end))
-            }
+            ClaimedLater(None, end) => format!("claimed at an unknown time, not before {}", at(end)),
+            ClaimedLater(Some(time), end) => format!("claimed {}, not before {}", at(time), at(end)),
             LockHeldInSweep => "a living session holds its lock: stop that process first".into(),
             NoDeadline => "there is no deadline".into(),
             DeadlineAhead => "the deadline has not passed".into(),
@@ -134,16 +112,12 @@ impl Wording {
             }
             Interrupted(_) if self.silence.is_some() => "failed because its worker died".into(),
             Interrupted(ago) => format!("failed {} ago because its worker died", span(ago)),
-            FailedBefore(ago, since) => {
-                format!("it failed {} ago, longer than the {} asked for", span(ago), span(since))
-            }
+            FailedBefore(ago, most) => format!("it failed {} ago, longer than the {} asked for", span(ago), span(most)),
             NotOffered(preset, action) => format!("preset {preset} has no {action}"),
             NoInteger(what, kind, value) => format!("{what} is {kind}, not an integer: `{value}`"),
             Uncountable(attempts) => format!("attempts is {attempts}, which cannot be incremented"),
             LossesUnknown(most) => format!("no record says how often it was lost before, {most} allowed"),
-            Lost(0, _) => "lost for the first time, 0 allowed".into(),
-            Lost(1, most) => format!("lost once already, {most} allowed"),
-            Lost(times, most) => format!("lost {times} times already, {most} allowed"),
+            Lost(times, most) => lost(*times, *most),
             InStateNow(state) => format!("it is {state}, not in flight"),
             NotInterrupted(state) => format!("it is {state}, and no job that failed because its worker died"),
             Planned(then, now) => format!("the plan was to {then} it, not to {now}"),
@@ -151,9 +125,7 @@ impl Wording {
             RowGone => "its row is no longer there".into(),
             RowChanged => "its row has changed".into(),
             Skipped(skipped) => self.skipped(skipped.reason, &skipped.findings),
-            RowNotRecorded => {
-                "the record lacks its former values: several statements moved it, the journal has gaps, or its columns could not be read".into()
-            }
+            RowNotRecorded => ROW_NOT_RECORDED.into(),
             ManyUpdates => "it was changed by more than one UPDATE of one table".into(),
             AsBefore => "already what it was before that run".into(),
             ChangedSinceRun(None) => "changed since that run".into(),
@@ -209,8 +181,42 @@ impl Wording {
         }
     }
 
+    /// Says how long a job was silent, between these words, unless the list's own column says so.
+    fn silent(self, before: &str, silence: &Duration, after: &str) -> String {
+        let silence = age(*silence);
+        let is_shown = self.silence.map(age).as_ref() == Some(&silence);
+        if is_shown { String::new() } else { format!("{before}{silence}{after}") }
+    }
+
     fn at(self, at: Timestamp) -> String {
         self.times.map_or_else(|| at.to_string(), |(now, times)| times.show(at, now))
+    }
+}
+
+const SILENCE_UNKNOWN: &str =
+    "the row does not say how long it has been silent; two snapshots (--confirm-after) or a restart sweep can tell";
+const OWNER_RESTARTED: &str = "the owner started after the claim was made: it is another process under the same name";
+const CLAIMED_AFTER_SWEEP: &str = "claimed after the sweep began, by the row's own time: it may be a new worker's";
+const ROW_NOT_RECORDED: &str = "the record lacks its former values: several statements moved it, the journal has gaps, or its      columns could not be read";
+
+fn zone(is_missing: bool) -> &'static str {
+    if is_missing { ", or `time_zone` is missing" } else { "" }
+}
+
+fn lock(sign: LockSign) -> &'static str {
+    match sign {
+        LockSign::Held => "a session holds its lock",
+        LockSign::Free => "no session holds its lock",
+        LockSign::Absent => "the lock says nothing about it",
+        LockSign::OutOfSight => "a standby does not see the locks that are held on its primary",
+    }
+}
+
+fn lost(times: i64, most: u32) -> String {
+    match times {
+        0 => "lost for the first time, 0 allowed".to_owned(),
+        1 => format!("lost once already, {most} allowed"),
+        _ => format!("lost {times} times already, {most} allowed"),
     }
 }
 

@@ -8,6 +8,7 @@ use std::fmt;
 
 /// So many ids, and so many owners, are named.
 const NAMED: usize = 20;
+const NO_END: &str = "not recorded: the run was stopped, could not write its journal, or is still running";
 
 impl HistoryOne {
     /// A sentence and a list: what was done and why, what was not, and the command that shows how to revert it. Texts of the
@@ -55,10 +56,7 @@ impl HistoryOne {
         });
         line_of(if unknown > 0 { "not moved, or unknown" } else { "not moved" }, others, left, &mut line);
         if run.complete == Some(false) {
-            line(
-                "end",
-                "not recorded: the run was stopped, could not write its journal, or is still running".to_owned(),
-            );
+            line("end", NO_END.to_owned());
         }
         run.stop.iter().for_each(|stop| line("stopped early", code(stop)));
         if let Some(jobs) = run.unrecorded.filter(|jobs| *jobs > 0) {

@@ -56,23 +56,7 @@ impl Evaluation<'_> {
             if matches!(source, Liveness::Age { .. }) {
                 self.better_than_age(silence_allowed(source, self.older_span(), sign.silent_after));
             }
-            let opinion = match (self.liveness, self.reasons.last()) {
-                (None, _) => self.opinion(source, sign),
-                // Of a preset that a mapping bends: it contradicts a death that the mapping concludes.
-                (Some(_), Some(reason)) if n >= jobs.liveness.len() - jobs.kept => match self.opinion(source, sign) {
-                    Opinion::Alive(other) | Opinion::Unknown(other) => {
-                        Opinion::Unknown(but(reason.finding.clone(), other))
-                    }
-                    _ => Opinion::NotAsked,
-                },
-                (Some(_), _) => Opinion::NotAsked,
-            };
-            let opinion = match (opinion, &jobs.claim.veto) {
-                (Opinion::Dead(Rule::ClaimAge, old), Some(veto)) if claim.vetoed => {
-                    Opinion::Contradicted(Rule::ClaimAge, but(old, Finding::Preset(veto.says.clone())))
-                }
-                (opinion, _) => opinion,
-            };
+            let opinion = self.opinion_of(n, source, sign);
             match &opinion {
                 Opinion::Dead(..) => self.allowed = self.allowed(source, sign),
                 Opinion::Alive(_) => self.late = self.is_late(source, sign),
@@ -93,6 +77,26 @@ impl Evaluation<'_> {
                 (0, None) => Finding::NoLiveness(jobs.missing_liveness()),
                 _ => Finding::NothingIn(jobs.liveness.iter().map(|source| source.name().to_owned()).collect()),
             });
+        }
+    }
+
+    /// Hears the `n`th source, unless a better one has judged, and what speaks against it.
+    fn opinion_of(&self, n: usize, source: &Liveness, sign: &Sign) -> Opinion {
+        let (jobs, claim) = (self.jobs, self.claim);
+        let opinion = match (self.liveness, self.reasons.last()) {
+            (None, _) => self.opinion(source, sign),
+            // Of a preset that a mapping bends: it contradicts a death that the mapping concludes.
+            (Some(_), Some(reason)) if n >= jobs.liveness.len() - jobs.kept => match self.opinion(source, sign) {
+                Opinion::Alive(other) | Opinion::Unknown(other) => Opinion::Unknown(but(reason.finding.clone(), other)),
+                _ => Opinion::NotAsked,
+            },
+            (Some(_), _) => Opinion::NotAsked,
+        };
+        match (opinion, &jobs.claim.veto) {
+            (Opinion::Dead(Rule::ClaimAge, old), Some(veto)) if claim.vetoed => {
+                Opinion::Contradicted(Rule::ClaimAge, but(old, Finding::Preset(veto.says.clone())))
+            }
+            (opinion, _) => opinion,
         }
     }
 
