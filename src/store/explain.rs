@@ -30,8 +30,7 @@ impl fmt::Display for Refusal {
 }
 
 pub(super) fn explain_actions(reader: &mut dyn Reader, jobs: &Jobs) -> Result<Vec<Refusal>, StoreError> {
-    let dialect = dialect(jobs.queue.engine);
-    let mut run = Explaining { reader, dialect, jobs, asked: BTreeSet::new(), refusals: Vec::new() };
+    let mut run = Explaining { reader, jobs, asked: BTreeSet::new(), refusals: Vec::new() };
     for (action, moved) in &jobs.actions {
         run.action(*action, moved)?;
         if let Some(delayed) = &moved.delayed {
@@ -54,7 +53,6 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 struct Explaining<'a> {
     reader: &'a mut dyn Reader,
-    dialect: &'static dyn Dialect,
     jobs: &'a Jobs,
     asked: BTreeSet<String>,
     refusals: Vec<Refusal>,
@@ -72,7 +70,7 @@ impl Explaining<'_> {
 
     /// Refuses an action that leads a row in flight elsewhere than it says, or each of those that are made up.
     fn lead(&mut self, action: Action, moved: &ActionSpec) -> Result<(), StoreError> {
-        let statements = sql::led_astray(self.jobs, self.dialect, moved, self.reader.now());
+        let statements = sql::led_astray(self.jobs, dialect(self.jobs.queue.engine), moved, self.reader.now());
         for (statement, is_made_up) in statements.iter().zip([false, true]) {
             let counted = match self.reader.all(statement, Some(PATIENCE)) {
                 Err(error) if error.spoils_the_snapshot() => return Err(error),
@@ -91,7 +89,7 @@ impl Explaining<'_> {
     }
 
     fn wake_ups(&mut self) -> Result<(), StoreError> {
-        let statements = sql::notifications(self.jobs, self.dialect, Some("queue"), 1);
+        let statements = sql::notifications(self.jobs, dialect(self.jobs.queue.engine), Some("queue"), 1);
         let mut both = statements.iter().zip(&self.jobs.queue.notify);
         both.try_for_each(|(statement, notify)| self.explain(None, &notify.at, statement))
     }

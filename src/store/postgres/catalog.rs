@@ -137,50 +137,13 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
     // Tables in schemas that the role may not use; no search path finds them.
     let mut closed_schemas: Vec<usize> = Vec::new();
     for row in &found {
-        let (oid, owner) = (text(row, 0), text(row, 9));
-        let of_owner = owners.iter().find(|of| text(of, 0) == oid);
-        let owner_roles = of_owner.map_or_else(
-            || BTreeSet::from([owner.clone()]),
-            |of| serde_json::from_str(&text(of, 2)).unwrap_or_default(),
-        );
-        let table = LiveTable {
-            schema: text(row, 1),
-            name: text(row, 2),
-            row_security: is_true(row, 3),
-            may_insert: is_true(row, 4),
-            may_delete: is_true(row, 5),
-            is_view: is_true(row, 6),
-            partitions: row.get(7).is_some_and(|key| !key.is_null()).then(Vec::new),
-            is_fixed: is_true(row, 8),
-            is_materialized: materialized.iter().any(|top| text(top, 0) == oid),
-            is_derived: is_true(row, 10),
-            is_foreign: is_true(row, 12),
-            has_heirs: is_true(row, 13),
-            owner,
-            is_of_trusted_owner: of_owner.is_none_or(|of| is_true(of, 1)),
-            owner_roles,
-            ..LiveTable::default()
-        };
         if !is_true(row, 11) {
             closed_schemas.push(tables.len());
         }
-        tables.push((oid, table));
+        tables.push((text(row, 0), table(row, &materialized, &owners)));
     }
     for name in names {
-        let is_named = |table: &LiveTable| table.name == *name;
-        // An unqualified name means the table in the first schema of the path that has one.
-        let on_path = session
-            .visible
-            .iter()
-            .find_map(|schema| tables.iter().position(|(_, table)| is_named(table) && table.schema == *schema));
-        // Only the right to the schema may be missing. What is missing is said of the table then, not that there is
-        // none.
-        let closed = || match tables.iter().enumerate().filter(|(_, (_, table))| is_named(table)).collect::<Vec<_>>()[..]
-        {
-            [(only, _)] if closed_schemas.contains(&only) => Some(only),
-            _ => None,
-        };
-        let visible = on_path.or_else(closed);
+        let visible = visible(name, &session.visible, &tables, &closed_schemas);
         if let Some((_, table)) = visible.and_then(|at| tables.get_mut(at)) {
             table.visible = true;
         }
@@ -192,39 +155,9 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
             if words(&partition_key).any(|number| number == text(row, 6)) {
                 table.key_columns.insert(text(row, 1));
             }
-            if is_true(row, 7) {
-                table.not_null.insert(text(row, 1));
-            }
-            if is_true(row, 8) {
-                table.filled.insert(text(row, 1));
-            }
-            let (type_name, equality) = base_type(&types, text(row, 3), text(row, 2));
-            table.columns.push(LiveColumn {
-                name: text(row, 1),
-                type_name,
-                equality,
-                readable: is_true(row, 4),
-                writable: is_true(row, 5),
-            });
+            add_column(table, row, &types);
         }
-        for row in indexes.iter().filter(|row| text(row, 0) == *oid) {
-            let (is_unique, keys, collations) = (is_true(row, 2), text(row, 4), text(row, 5));
-            let keys = words(&keys).zip(words(&collations)).take(text(row, 6).parse().unwrap_or(usize::MAX));
-            // Under a collation by which different texts are equal, only an index of that collation tells a column's
-            // values apart as the column does.
-            let mut tells_apart = true;
-            let named = keys.map(|(number, collation)| {
-                let column = own.iter().find(|column| text(column, 6) == number);
-                tells_apart &= column.is_none_or(|column| text(column, 9) == collation || !is_true(column, 10));
-                column.map(|column| text(column, 1)).unwrap_or_default()
-            });
-            let columns: Vec<String> = named.collect();
-            if is_unique {
-                table.key_columns.extend(columns.iter().cloned());
-            }
-            table.unique.extend(Some(columns.clone()).filter(|_| is_unique && tells_apart));
-            table.indexes.push(LiveIndex { columns, condition: row.get(3).and_then(Cell::to_text) });
-        }
+        indexes.iter().filter(|row| text(row, 0) == *oid).for_each(|row| add_index(table, row, &own));
         let of_table = partitions.iter().filter(|row| text(row, 0) == *oid);
         table.partitions =
             table.partitions.is_some().then(|| of_table.map(|row| (text(row, 1), text(row, 2))).collect());
@@ -238,6 +171,74 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
     let tables = tables.into_iter().map(|(_, table)| table).collect();
     let role = role.first().map(|row| text(row, 0));
     Ok(LiveSchema { engine: Engine::Postgres, tables, role, enums })
+}
+
+/// Finds the table that an unqualified name means: the one in the first schema of the path that has one.
+fn visible(name: &str, path: &[String], tables: &[(String, LiveTable)], closed_schemas: &[usize]) -> Option<usize> {
+    let is_named = |table: &LiveTable| table.name == *name;
+    let in_schema = |schema: &String| tables.iter().position(|(_, table)| is_named(table) && table.schema == *schema);
+    // Only the right to the schema may be missing. What is missing is said of the table then, not that there is none.
+    let closed = || match tables.iter().enumerate().filter(|(_, (_, table))| is_named(table)).collect::<Vec<_>>()[..] {
+        [(only, _)] if closed_schemas.contains(&only) => Some(only),
+        _ => None,
+    };
+    path.iter().find_map(in_schema).or_else(closed)
+}
+
+/// Reads a row of [`TABLES`]: the table without its columns and indexes.
+fn table(row: &[Cell], materialized: &Answer, owners: &Answer) -> LiveTable {
+    let (oid, owner) = (text(row, 0), text(row, 9));
+    let of_owner = owners.iter().find(|of| text(of, 0) == oid);
+    let owner_roles = of_owner
+        .map_or_else(|| BTreeSet::from([owner.clone()]), |of| serde_json::from_str(&text(of, 2)).unwrap_or_default());
+    LiveTable {
+        schema: text(row, 1),
+        name: text(row, 2),
+        row_security: is_true(row, 3),
+        may_insert: is_true(row, 4),
+        may_delete: is_true(row, 5),
+        is_view: is_true(row, 6),
+        partitions: row.get(7).is_some_and(|key| !key.is_null()).then(Vec::new),
+        is_fixed: is_true(row, 8),
+        is_materialized: materialized.iter().any(|top| text(top, 0) == oid),
+        is_derived: is_true(row, 10),
+        is_foreign: is_true(row, 12),
+        has_heirs: is_true(row, 13),
+        owner,
+        is_of_trusted_owner: of_owner.is_none_or(|of| is_true(of, 1)),
+        owner_roles,
+        ..LiveTable::default()
+    }
+}
+
+/// Adds the column of a row of [`COLUMNS`].
+fn add_column(table: &mut LiveTable, row: &[Cell], types: &BTreeMap<String, &Vec<Cell>>) {
+    let name = text(row, 1);
+    table.not_null.extend(is_true(row, 7).then(|| name.clone()));
+    table.filled.extend(is_true(row, 8).then(|| name.clone()));
+    let (type_name, equality) = base_type(types, text(row, 3), text(row, 2));
+    let (readable, writable) = (is_true(row, 4), is_true(row, 5));
+    table.columns.push(LiveColumn { name, type_name, equality, readable, writable });
+}
+
+/// Adds the index of a row of [`INDEXES`] on a table with these columns.
+fn add_index(table: &mut LiveTable, row: &[Cell], columns: &[&Vec<Cell>]) {
+    let (is_unique, keys, collations) = (is_true(row, 2), text(row, 4), text(row, 5));
+    let keys = words(&keys).zip(words(&collations)).take(text(row, 6).parse().unwrap_or(usize::MAX));
+    // Under a collation by which different texts are equal, only an index of that collation tells a column's values
+    // apart as the column does.
+    let mut tells_apart = true;
+    let named = keys.map(|(number, collation)| {
+        let column = columns.iter().find(|column| text(column, 6) == number);
+        tells_apart &= column.is_none_or(|column| text(column, 9) == collation || !is_true(column, 10));
+        column.map(|column| text(column, 1)).unwrap_or_default()
+    });
+    let columns: Vec<String> = named.collect();
+    if is_unique {
+        table.key_columns.extend(columns.iter().cloned());
+    }
+    table.unique.extend(Some(columns.clone()).filter(|_| is_unique && tells_apart));
+    table.indexes.push(LiveIndex { columns, condition: row.get(3).and_then(Cell::to_text) });
 }
 
 /// The answers to [`MATERIALIZED`], asked if there are views, and [`OWNERS`], asked if the tables have several owners: one

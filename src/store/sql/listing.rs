@@ -133,22 +133,27 @@ pub fn listing<'s>(
         if is_flagged && most.is_some() {
             sql.push(" AND jobdoctor_q.suspect");
         }
-        if let (Wanted::Before(cut), Some(began)) = (wanted, began) {
-            sql.push(" AND ");
-            before(sql, began, *cut);
-        }
-        if let (Wanted::Since(cut), Some(began)) = (wanted, began) {
-            sql.push(" AND (");
-            // That instant counts, and the bound is exclusive.
-            after(sql, began, cut.minus(Duration::from_micros(1)));
-            sql.push(&format!(" OR {} IS NULL)", column_sql(&began.column)));
-        }
+        began.into_iter().for_each(|began| bound(sql, wanted, began));
     });
     if let Some(most) = most.filter(|_| sends_all) {
         sql.push(&format!(" LIMIT {most}"));
     }
     let is_told = began.is_some() || !matches!(wanted, Wanted::Before(_) | Wanted::Since(_));
     is_told.then(|| Listing { statement: sql.finish(), projection })
+}
+
+/// Adds the bound of the time when claims began, if one is wanted.
+fn bound(sql: &mut Sql<'_>, wanted: &Wanted, began: &TimeColumn) {
+    if let Wanted::Before(cut) = wanted {
+        sql.push(" AND ");
+        before(sql, began, *cut);
+    }
+    if let Wanted::Since(cut) = wanted {
+        sql.push(" AND (");
+        // That instant counts, and the bound is exclusive.
+        after(sql, began, cut.minus(Duration::from_micros(1)));
+        sql.push(&format!(" OR {} IS NULL)", column_sql(&began.column)));
+    }
 }
 
 /// Postgres: keys in the canonical spelling of their types, each with its number (from 1). A key that its column cannot

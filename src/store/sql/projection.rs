@@ -108,7 +108,7 @@ impl<'s> Projection<'s> {
     /// What is counted of a claim that is no suspect: its owner, its queue and its time. Takes the values out of the row.
     pub fn counted(&self, row: &mut [Cell]) -> (Option<Owner>, Option<String>, Reading) {
         let claimed = self.take(row, Role::ClaimedAt);
-        let claimed_at = self.jobs.claim.claimed_at.as_ref().map_or(Reading::Absent, |time| reading(time, &claimed));
+        let claimed_at = read(&claimed, self.jobs.claim.claimed_at.as_ref());
         (self.owner(row).0, self.take(row, Role::Queue).into_text(), claimed_at)
     }
 
@@ -119,65 +119,27 @@ impl<'s> Projection<'s> {
         let (owner, has_id) = self.owner(row);
         let key = self.items.iter().zip(row.iter_mut().skip(1)).filter(|((role, _), _)| *role == Role::Key);
         let key = Key(key.map(|(_, cell)| std::mem::take(cell)).collect());
-        let mut cell = |role: Role| self.take(row, role);
-        let state = match &jobs.claim.state {
-            StateSource::Column(_) => match (cell(Role::State), number) {
-                // Every row of a listing is in the state of its number.
-                (Cell::Null, 1..) => {
-                    let number = usize::try_from(number - 1).unwrap_or(usize::MAX);
-                    jobs.states.get(number).map(|state| state.name.clone()).unwrap_or_default()
-                }
-                (stored, 1..) => jobs.state_named(&stored),
-                (stored, 0) => jobs.queue.states.name_of(&stored),
-            },
-            StateSource::Place(name) if number > 0 => name.clone(),
-            StateSource::Place(_) => "not in flight".to_owned(),
-        };
-        let read = |cell: Cell, time: Option<&TimeColumn>| match time {
-            Some(time) => reading(time, &cell),
-            None => Reading::Absent,
-        };
-        let owner_row = jobs.owner.row.as_ref();
+        let state = self.state(row, number);
         let is_id = |(_, equals): &(_, Expr)| Some(equals) == jobs.owner.id.as_ref();
-        let is_joined_by_id = owner_row.is_some_and(
+        let is_joined_by_id = jobs.owner.row.as_ref().is_some_and(
             |row| matches!(&row.on, JoinOn::Match(pairs) | JoinOn::Newest { pairs, .. } if pairs.iter().any(is_id)),
         );
         // A row of the owners' table that a blank id finds belongs to no owner.
         let is_nobodys = has_id && owner.is_none() && is_joined_by_id;
-        let beats = owner_row.and_then(|row| row.heartbeat.as_ref()).filter(|_| !is_nobodys);
-        let owner_heartbeat = read(cell(Role::OwnerHeartbeat), beats);
-        let claimed_at = read(cell(Role::ClaimedAt), jobs.claim.claimed_at.as_ref());
-        let signs: Vec<Sign> = (jobs.liveness.iter().enumerate())
-            .map(|(n, source)| {
-                let at = match source {
-                    Liveness::Owner { .. } => owner_heartbeat.clone(),
-                    Liveness::Lease { column, plus: Some(_) } => {
-                        plus(read(cell(Role::Sign(n)), Some(column)), &cell(Role::Plus(n)))
-                    }
-                    Liveness::Age { .. } if self.place(Role::Sign(n)).is_none() => claimed_at.clone(),
-                    other => read(cell(Role::Sign(n)), other.column()),
-                };
-                Sign { at, silent_after: threshold(&cell(Role::SilentAfter(n))), lock: lock_sign(&cell(Role::Lock(n))) }
-            })
-            .collect();
-        let row_key = if is_nobodys { Cell::Null } else { cell(Role::OwnerKey) };
+        let beats = jobs.owner.row.as_ref().and_then(|row| row.heartbeat.as_ref()).filter(|_| !is_nobodys);
+        let owner_heartbeat = read(&self.take(row, Role::OwnerHeartbeat), beats);
+        let claimed_at = read(&self.take(row, Role::ClaimedAt), jobs.claim.claimed_at.as_ref());
+        let signs = self.signs(row, &claimed_at, &owner_heartbeat);
+        let row_key = if is_nobodys { Cell::Null } else { self.take(row, Role::OwnerKey) };
+        let owner_row = self.owner_row(row, owner.as_ref(), !row_key.is_null(), &owner_heartbeat);
+        let evidence_row = self.evidence_row(row, row_key);
+        let mut cell = |role: Role| self.take(row, role);
         let claim = Claim {
             key,
             state,
             queue: cell(Role::Queue).into_text(),
             kind: cell(Role::Kind).into_text(),
-            owner_row: match (owner_row, row_key.is_null(), &owner) {
-                (None, _, _) => OwnerRow::NotAsked,
-                (Some(row), false, _) => OwnerRow::Present {
-                    heartbeat: owner_heartbeat.clone(),
-                    started: read(cell(Role::OwnerStarted), row.started.as_ref()),
-                },
-                (Some(_), true, None) => OwnerRow::Unset,
-                (Some(_), true, Some(owner)) => {
-                    let seen = jobs.shown.missing_owners.get(&owner.id);
-                    OwnerRow::Missing { seen: seen.map_or(Reading::Absent, |at| Reading::At(*at)) }
-                }
-            },
+            owner_row,
             owner,
             claimed_at,
             heartbeat: newest_heartbeat(jobs, &signs, owner_heartbeat),
@@ -189,7 +151,7 @@ impl<'s> Projection<'s> {
                 None => Cell::Null,
             },
             stalls: jobs.attempts.stalls.as_ref().and_then(|_| stalls(&cell(Role::Stalls))),
-            deadline: read(cell(Role::Deadline), jobs.rules.deadline.as_ref()),
+            deadline: read(&cell(Role::Deadline), jobs.rules.deadline.as_ref()),
             cancel_requested: truth(&cell(Role::CancelRequested)),
             max_runtime: match &jobs.rules.max_runtime {
                 Some(MaxRuntime::Span(span)) => Some(*span),
@@ -205,17 +167,78 @@ impl<'s> Projection<'s> {
                 actions.by_ref().filter(|(n, _)| truth(&cell(Role::Astray(*n)))).map(|(_, action)| *action).collect()
             },
             precondition: Precondition(cell(Role::Precondition).into_text().unwrap_or_default()),
-            evidence_row: match (owner_row, row_key) {
-                (None, _) => EvidenceRow::None,
-                (Some(_), Cell::Null) => EvidenceRow::Absent,
-                (Some(_), key) => EvidenceRow::Row {
-                    key,
-                    image: Precondition(cell(Role::OwnerImage).into_text().unwrap_or_default()),
-                },
-            },
+            evidence_row,
         };
         (claim, number > 0)
     }
+
+    /// What the owners' table says of the owner of a row, if it has one for them.
+    fn owner_row(&self, row: &mut [Cell], owner: Option<&Owner>, is_there: bool, heartbeat: &Reading) -> OwnerRow {
+        match (&self.jobs.owner.row, is_there, owner) {
+            (None, _, _) => OwnerRow::NotAsked,
+            (Some(of), true, _) => OwnerRow::Present {
+                heartbeat: heartbeat.clone(),
+                started: read(&self.take(row, Role::OwnerStarted), of.started.as_ref()),
+            },
+            (Some(_), false, None) => OwnerRow::Unset,
+            (Some(_), false, Some(owner)) => {
+                let seen = self.jobs.shown.missing_owners.get(&owner.id);
+                OwnerRow::Missing { seen: seen.map_or(Reading::Absent, |at| Reading::At(*at)) }
+            }
+        }
+    }
+
+    /// The row of the owners' table on which a verdict rests, by its key.
+    fn evidence_row(&self, row: &mut [Cell], key: Cell) -> EvidenceRow {
+        match (&self.jobs.owner.row, key) {
+            (None, _) => EvidenceRow::None,
+            (Some(_), Cell::Null) => EvidenceRow::Absent,
+            (Some(_), key) => {
+                let image = self.take(row, Role::OwnerImage).into_text();
+                EvidenceRow::Row { key, image: Precondition(image.unwrap_or_default()) }
+            }
+        }
+    }
+
+    /// The name of the state in a row with that number, as [`Projection::of_claims`] numbers the states.
+    fn state(&self, row: &mut [Cell], number: u64) -> String {
+        let jobs = self.jobs;
+        match &jobs.claim.state {
+            StateSource::Column(_) => match (self.take(row, Role::State), number) {
+                // Every row of a listing is in the state of its number.
+                (Cell::Null, 1..) => {
+                    let number = usize::try_from(number - 1).unwrap_or(usize::MAX);
+                    jobs.states.get(number).map(|state| state.name.clone()).unwrap_or_default()
+                }
+                (stored, 1..) => jobs.state_named(&stored),
+                (stored, 0) => jobs.queue.states.name_of(&stored),
+            },
+            StateSource::Place(name) if number > 0 => name.clone(),
+            StateSource::Place(_) => "not in flight".to_owned(),
+        }
+    }
+
+    /// What each source of liveness says in a row.
+    fn signs(&self, row: &mut [Cell], claimed_at: &Reading, owner_heartbeat: &Reading) -> Vec<Sign> {
+        let mut cell = |role: Role| self.take(row, role);
+        let sign = |(n, source): (usize, &Liveness)| {
+            let at = match source {
+                Liveness::Owner { .. } => owner_heartbeat.clone(),
+                Liveness::Lease { column, plus: Some(_) } => {
+                    plus(reading(column, &cell(Role::Sign(n))), &cell(Role::Plus(n)))
+                }
+                Liveness::Age { .. } if self.place(Role::Sign(n)).is_none() => claimed_at.clone(),
+                other => read(&cell(Role::Sign(n)), other.column()),
+            };
+            Sign { at, silent_after: threshold(&cell(Role::SilentAfter(n))), lock: lock_sign(&cell(Role::Lock(n))) }
+        };
+        self.jobs.liveness.iter().enumerate().map(sign).collect()
+    }
+}
+
+/// Reads a time; absent where the queue has no column for it.
+fn read(cell: &Cell, time: Option<&TimeColumn>) -> Reading {
+    time.map_or(Reading::Absent, |time| reading(time, cell))
 }
 
 fn items_of_row(jobs: &Jobs, sql: &Sql<'_>, detail: Detail) -> Vec<(Role, String)> {
@@ -245,23 +268,7 @@ fn items_of_row(jobs: &Jobs, sql: &Sql<'_>, detail: Detail) -> Vec<(Role, String
             items.push((Role::OwnerImage, owner_image(jobs, sql)));
         }
     }
-    for (n, source) in jobs.liveness.iter().enumerate() {
-        // The claim time is read once.
-        let is_read = |time: &&TimeColumn| {
-            matches!(source, Liveness::Age { .. }) && Some(*time) == jobs.claim.claimed_at.as_ref()
-        };
-        let column = source.column().filter(|time| !is_read(time));
-        optional(&mut items, Role::Sign(n), column.map(raw));
-        if let Liveness::Lease { plus: Some(plus), .. } = source {
-            items.push((Role::Plus(n), column_sql(plus)));
-        }
-        if let Some(SilentAfter::Column(column)) = source.silent_after() {
-            items.push((Role::SilentAfter(n), column_sql(column)));
-        }
-        if let Liveness::Lock { held, .. } = source {
-            items.push((Role::Lock(n), lock_sql(jobs, sql, held)));
-        }
-    }
+    jobs.liveness.iter().enumerate().for_each(|(n, source)| items.extend(items_of_sign(jobs, sql, n, source)));
     let value = |expr: &Expr| sql.expr_sql(jobs, expr);
     optional(&mut items, Role::Attempts, jobs.attempts.column.as_ref().map(value));
     if let Some(Max::Expr(expr)) = &jobs.attempts.max {
@@ -287,6 +294,26 @@ fn items_of_row(jobs: &Jobs, sql: &Sql<'_>, detail: Detail) -> Vec<(Role, String
             let asked = jobs.actions.values().map(|action| astray(jobs, sql.dialect, action, now));
             items.extend(asked.enumerate().filter_map(|(n, asked)| Some((Role::Astray(n), asked?))));
         }
+    }
+    items
+}
+
+/// The items of the `n`th source of liveness.
+fn items_of_sign(jobs: &Jobs, sql: &Sql<'_>, n: usize, source: &Liveness) -> Vec<(Role, String)> {
+    // The claim time is read once.
+    let is_read =
+        |time: &&TimeColumn| matches!(source, Liveness::Age { .. }) && Some(*time) == jobs.claim.claimed_at.as_ref();
+    let column = source.column().filter(|time| !is_read(time));
+    let mut items: Vec<(Role, String)> =
+        column.map(|time| (Role::Sign(n), column_sql(&time.column))).into_iter().collect();
+    if let Liveness::Lease { plus: Some(plus), .. } = source {
+        items.push((Role::Plus(n), column_sql(plus)));
+    }
+    if let Some(SilentAfter::Column(column)) = source.silent_after() {
+        items.push((Role::SilentAfter(n), column_sql(column)));
+    }
+    if let Liveness::Lock { held, .. } = source {
+        items.push((Role::Lock(n), lock_sql(jobs, sql, held)));
     }
     items
 }

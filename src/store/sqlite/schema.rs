@@ -12,91 +12,92 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Reads these tables from SQLite's pragmas.
 pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Result<LiveSchema, StoreError> {
-    let mut tables = Vec::new();
-    let may_write = session.file.may_write();
+    let mut tables: Vec<LiveTable> = Vec::new();
     for name in names {
         // Names that differ in case alone are one to SQLite.
-        if tables.iter().any(|table: &LiveTable| table.name.eq_ignore_ascii_case(name)) {
-            continue;
+        if !tables.iter().any(|table| table.name.eq_ignore_ascii_case(name)) {
+            tables.extend(live_table(session, name)?);
         }
-        let columns = ask(
-            session,
-            "SELECT name, lower(type), pk, \"notnull\", dflt_value IS NOT NULL FROM pragma_table_xinfo(?1, 'main')",
-            name,
-        )?;
-        if columns.is_empty() {
-            continue;
-        }
-        let kind = ask(
-            session,
-            "SELECT type FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE AND type IN ('table', 'view')",
-            name,
-        )?;
-        let is_view = kind.first().is_some_and(|row| text(row, 0) == "view");
-        let writable = may_write && !is_view;
-        let mut table = LiveTable {
-            schema: "main".to_owned(),
-            name: name.clone(),
-            visible: true,
-            is_view,
-            may_insert: writable,
-            may_delete: writable,
-            ..LiveTable::default()
-        };
-        let primary = columns.iter().filter(|row| row.get(2) != Some(&Cell::Integer(0))).map(|row| text(row, 0));
-        let primary: Vec<String> = primary.collect();
-        for column in columns {
-            if column.get(3) == Some(&Cell::Integer(1)) {
-                table.not_null.insert(text(&column, 0));
-            }
-            if column.get(4) == Some(&Cell::Integer(1)) {
-                table.filled.insert(text(&column, 0));
-            }
-            table.columns.push(LiveColumn {
-                name: text(&column, 0),
-                type_name: text(&column, 1),
-                equality: collation(session, name, &text(&column, 0)).unwrap_or_default().replace("BINARY", ""),
-                readable: true,
-                writable,
-            });
-        }
-        let declared = "SELECT type, name, sql FROM sqlite_schema WHERE type IN ('table', 'trigger') AND tbl_name = ?1 COLLATE NOCASE";
-        for row in ask(session, declared, name)? {
-            if text(&row, 0) == "trigger" {
-                table.triggers.push(text(&row, 1));
-            } else {
-                table.declares_conflict = declares_conflict(&text(&row, 2));
-            }
-        }
-        if table.declares_conflict && !table.triggers.is_empty() {
-            table.conflict_triggers = conflict_triggers(session, name)?;
-        }
-        let indexes =
-            ask(session, "SELECT name, \"unique\", partial, origin FROM pragma_index_list(?1, 'main')", name)?;
-        // An integer primary key is the rowid and has no index.
-        if !primary.is_empty() && indexes.iter().all(|index| text(index, 3) != "pk") {
-            table.rowid = primary.first().cloned();
-            table.unique.push(primary);
-        }
-        for index in indexes {
-            let info = "SELECT name FROM pragma_index_info(?1, 'main') ORDER BY seqno";
-            let columns: Vec<String> = ask(session, info, &text(&index, 0))?.iter().map(|row| text(row, 0)).collect();
-            let partial = index.get(2) == Some(&Cell::Integer(1));
-            if index.get(1) == Some(&Cell::Integer(1)) && !partial {
-                table.key_columns.extend(columns.iter().cloned());
-                if compares_as_columns(session, name, &text(&index, 0))? {
-                    table.unique.push(columns.clone());
-                }
-            }
-            let declared = "SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = ?1";
-            let declared =
-                ask(session, declared, &text(&index, 0))?.first().map(|row| text(row, 0)).unwrap_or_default();
-            let condition = partial.then(|| catalog::condition_of_index(&declared));
-            table.indexes.push(LiveIndex { columns, condition });
-        }
-        tables.push(table);
     }
     Ok(LiveSchema { engine: Engine::Sqlite, tables, role: None, enums: BTreeMap::new() })
+}
+
+/// Reads the table or view of that name, if there is one.
+fn live_table(session: &mut SqliteSession, name: &str) -> Result<Option<LiveTable>, StoreError> {
+    let columns =
+        "SELECT name, lower(type), pk, \"notnull\", dflt_value IS NOT NULL FROM pragma_table_xinfo(?1, 'main')";
+    let columns = ask(session, columns, name)?;
+    if columns.is_empty() {
+        return Ok(None);
+    }
+    let kind = "SELECT type FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE AND type IN ('table', 'view')";
+    let is_view = ask(session, kind, name)?.first().is_some_and(|row| text(row, 0) == "view");
+    let writable = session.file.may_write() && !is_view;
+    let mut table = LiveTable {
+        schema: "main".to_owned(),
+        name: name.to_owned(),
+        visible: true,
+        is_view,
+        may_insert: writable,
+        may_delete: writable,
+        ..LiveTable::default()
+    };
+    let primary = columns.iter().filter(|row| row.get(2) != Some(&Cell::Integer(0))).map(|row| text(row, 0));
+    let primary: Vec<String> = primary.collect();
+    for column in columns {
+        let name_of_column = text(&column, 0);
+        table.not_null.extend(is_set(&column, 3).then(|| name_of_column.clone()));
+        table.filled.extend(is_set(&column, 4).then(|| name_of_column.clone()));
+        table.columns.push(LiveColumn {
+            type_name: text(&column, 1),
+            equality: collation(session, name, &name_of_column).unwrap_or_default().replace("BINARY", ""),
+            name: name_of_column,
+            readable: true,
+            writable,
+        });
+    }
+    let declared =
+        "SELECT type, name, sql FROM sqlite_schema WHERE type IN ('table', 'trigger') AND tbl_name = ?1 COLLATE NOCASE";
+    for row in ask(session, declared, name)? {
+        if text(&row, 0) == "trigger" {
+            table.triggers.push(text(&row, 1));
+        } else {
+            table.declares_conflict = declares_conflict(&text(&row, 2));
+        }
+    }
+    if table.declares_conflict && !table.triggers.is_empty() {
+        table.conflict_triggers = conflict_triggers(session, name)?;
+    }
+    let indexes = ask(session, "SELECT name, \"unique\", partial, origin FROM pragma_index_list(?1, 'main')", name)?;
+    // An integer primary key is the rowid and has no index.
+    if !primary.is_empty() && indexes.iter().all(|index| text(index, 3) != "pk") {
+        table.rowid = primary.first().cloned();
+        table.unique.push(primary);
+    }
+    indexes.iter().try_for_each(|index| add_index(session, &mut table, index))?;
+    Ok(Some(table))
+}
+
+/// Adds the index of a row of `pragma_index_list`.
+fn add_index(session: &mut SqliteSession, table: &mut LiveTable, row: &[Cell]) -> Result<(), StoreError> {
+    let (name, is_partial) = (text(row, 0), is_set(row, 2));
+    let info = "SELECT name FROM pragma_index_info(?1, 'main') ORDER BY seqno";
+    let columns: Vec<String> = ask(session, info, &name)?.iter().map(|row| text(row, 0)).collect();
+    if is_set(row, 1) && !is_partial {
+        table.key_columns.extend(columns.iter().cloned());
+        if compares_as_columns(session, &table.name, &name)? {
+            table.unique.push(columns.clone());
+        }
+    }
+    let declared = "SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = ?1";
+    let declared = ask(session, declared, &name)?.first().map(|row| text(row, 0)).unwrap_or_default();
+    let condition = is_partial.then(|| catalog::condition_of_index(&declared));
+    table.indexes.push(LiveIndex { columns, condition });
+    Ok(())
+}
+
+fn is_set(row: &[Cell], n: usize) -> bool {
+    row.get(n) == Some(&Cell::Integer(1))
 }
 
 /// True if an index tells values apart as its columns do: under a column's NOCASE, a BINARY index proves nothing.
