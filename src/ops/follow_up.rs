@@ -46,64 +46,67 @@ impl RequeuedJobs {
         self.keys.retain(|(id, _)| moved.contains(id.as_str()));
         self
     }
-}
 
-/// Watches the jobs for `time`, or until each of them has ended, or until an interrupt. `limits` gives the limits of
-/// one snapshot; `report` receives the result of each. If the last one fails, so does this: an earlier one is no answer.
-pub fn follow(
-    store: &dyn Store,
-    limits: &dyn Fn() -> Limits,
-    watch: &RequeuedJobs,
-    time: Duration,
-    report: &mut dyn FnMut(&Verified),
-) -> Result<Verified, StoreError> {
-    let begun = Instant::now();
-    let job = |(_, key): &(String, Key)| Job { key: key.clone(), stands: Afterwards::Waiting };
-    let mut jobs: Vec<Job> = watch.keys.iter().map(job).collect();
-    let mut pause = FIRST_PAUSE;
-    loop {
-        // Measured first: the snapshot must not be older than the time that is reported as watched.
-        let waited = begun.elapsed();
-        let seen = snapshot(store, &limits(), watch, &mut jobs);
-        let interrupted = limits().interrupt.is_raised();
-        let is_over = interrupted || waited >= time || jobs.iter().all(|job| job.stands.is_end());
-        match seen {
-            Err(error) if is_over && !(interrupted && error.kind == StoreErrorKind::Interrupted) => return Err(error),
-            Err(_) => {}
-            Ok(()) => report(&verified(&jobs, waited)),
+    /// Watches the jobs for `time`, or until each of them has ended, or until an interrupt. `limits` gives the limits of
+    /// one snapshot; `report` receives the result of each. If the last one fails, so does this: an earlier one is no
+    /// answer.
+    pub fn follow(
+        &self,
+        store: &dyn Store,
+        limits: &dyn Fn() -> Limits,
+        time: Duration,
+        report: &mut dyn FnMut(&Verified),
+    ) -> Result<Verified, StoreError> {
+        let begun = Instant::now();
+        let job = |(_, key): &(String, Key)| Job { key: key.clone(), stands: Afterwards::Waiting };
+        let mut jobs: Vec<Job> = self.keys.iter().map(job).collect();
+        let mut pause = FIRST_PAUSE;
+        loop {
+            // Measured first: the snapshot must not be older than the time that is reported as watched.
+            let waited = begun.elapsed();
+            let seen = self.snapshot(store, &limits(), &mut jobs);
+            let interrupted = limits().interrupt.is_raised();
+            let is_over = interrupted || waited >= time || jobs.iter().all(|job| job.stands.is_end());
+            match seen {
+                Err(error) if is_over && !(interrupted && error.kind == StoreErrorKind::Interrupted) => {
+                    return Err(error);
+                }
+                Err(_) => {}
+                Ok(()) => report(&verified(&jobs, waited)),
+            }
+            if is_over {
+                return Ok(verified(&jobs, waited));
+            }
+            limits().interrupt.sleep(pause.min(time.saturating_sub(begun.elapsed())));
+            pause = pause.mul_f32(1.5).min(LONGEST_PAUSE);
         }
-        if is_over {
-            return Ok(verified(&jobs, waited));
+    }
+
+    /// Reads the jobs that have not ended, and notes what became of them.
+    fn snapshot(&self, store: &dyn Store, limits: &Limits, jobs: &mut [Job]) -> Result<(), StoreError> {
+        let mut open: Vec<&mut Job> = jobs.iter_mut().filter(|job| !job.stands.is_end()).collect();
+        if open.is_empty() {
+            return Ok(());
         }
-        limits().interrupt.sleep(pause.min(time.saturating_sub(begun.elapsed())));
-        pause = pause.mul_f32(1.5).min(LONGEST_PAUSE);
+        let mut reader = store.reader(limits, &[])?;
+        let now = reader.now();
+        for chunk in open.chunks_mut(LOOKUP) {
+            let keys: Vec<Key> = chunk.iter().map(|job| job.key.clone()).collect();
+            let found = reader.find_keys(&self.jobs, &keys)?;
+            let rows: BTreeMap<String, (&Claim, bool)> =
+                found.iter().map(|(claim, in_flight)| (claim.key.exact(), (claim, *in_flight))).collect();
+            for job in chunk.iter_mut() {
+                let row = rows.get(&job.key.exact()).copied();
+                job.stands = afterwards(&self.jobs, row, &self.policy, now);
+            }
+        }
+        Ok(())
     }
 }
 
 struct Job {
     key: Key,
     stands: Afterwards,
-}
-
-/// Reads the jobs that have not ended, and notes what became of them.
-fn snapshot(store: &dyn Store, limits: &Limits, watch: &RequeuedJobs, jobs: &mut [Job]) -> Result<(), StoreError> {
-    let mut open: Vec<&mut Job> = jobs.iter_mut().filter(|job| !job.stands.is_end()).collect();
-    if open.is_empty() {
-        return Ok(());
-    }
-    let mut reader = store.reader(limits, &[])?;
-    let now = reader.now();
-    for chunk in open.chunks_mut(LOOKUP) {
-        let keys: Vec<Key> = chunk.iter().map(|job| job.key.clone()).collect();
-        let found = reader.find_keys(&watch.jobs, &keys)?;
-        let rows: BTreeMap<String, (&Claim, bool)> =
-            found.iter().map(|(claim, in_flight)| (claim.key.exact(), (claim, *in_flight))).collect();
-        for job in chunk.iter_mut() {
-            let row = rows.get(&job.key.exact()).copied();
-            job.stands = afterwards(&watch.jobs, row, &watch.policy, now);
-        }
-    }
-    Ok(())
 }
 
 fn verified(jobs: &[Job], waited: Duration) -> Verified {

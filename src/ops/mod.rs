@@ -37,7 +37,7 @@ mod waits;
 pub use adopt::{Adoption, Answers, DryRun, Watched, adopt, candidates, prove, watch};
 pub use check::{Checked, check};
 pub use error::OpsError;
-pub use follow_up::{RequeuedJobs, follow};
+pub use follow_up::RequeuedJobs;
 pub use health::{health, measure};
 pub use history::{Records, history, history_run};
 pub use init::{demo, init, init_ledger};

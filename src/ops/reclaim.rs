@@ -153,6 +153,18 @@ impl ApplyOptions<'_> {
         let words = cause.reason(&self.run_id);
         self.record.reason.as_ref().map_or(words.clone(), |reason| format!("{words}: {reason}"))
     }
+
+    /// Says why nothing is written, if so. A plan that is only printed is not refused.
+    fn refused(&self, store: &dyn Store, plan: &Plan, brake: &Brake, recording: &Recording) -> Option<String> {
+        let refusal = match self.mode {
+            Mode::Plan => return None,
+            Mode::ServerDryRun => self.guard.refusal_of_place(),
+            Mode::Apply => self.guard.refusal(plan, brake),
+        };
+        let refused = refusal.map(|refusal| refusal.to_string()).or_else(|| plan.nothing_left_to_revert());
+        let refused = refused.or_else(|| refusal_of_place(store));
+        refused.or_else(|| recording.refusal().filter(|_| !plan.is_empty()))
+    }
 }
 
 /// The document of a plan that was printed or executed, and how the run ended.
@@ -178,11 +190,6 @@ pub fn reclaim(
 ) -> Result<Reclaimed, OpsError> {
     let mut plan = plan.into_plan();
     let brake = order.guard.brake(&plan);
-    let refusal = match order.mode {
-        Mode::Plan => None,
-        Mode::ServerDryRun => order.guard.refusal_of_place(),
-        Mode::Apply => order.guard.refusal(&plan, &brake),
-    };
     if let Some(why) = order.guard.wrong_list.as_ref().filter(|_| order.mode != Mode::Apply && !plan.is_empty()) {
         plan.warnings.push(advice::wrong_list(why));
     }
@@ -192,12 +199,7 @@ pub fn reclaim(
     if order.mode == Mode::ServerDryRun {
         recording.keep_nothing();
     }
-    let mut refused = refusal.map(|refusal| refusal.to_string());
-    if order.mode.writes() {
-        refused = refused.or_else(|| plan.nothing_left_to_revert());
-        refused = refused.or_else(|| refusal_of_place(store));
-        refused = refused.or_else(|| recording.refusal().filter(|_| !plan.is_empty()));
-    }
+    let mut refused = order.refused(store, &plan, &brake, &recording);
     let mut is_executed = order.mode.writes() && refused.is_none();
     // Of the whole run.
     let (planned, waiting) = (plan.by_action.clone(), plan.total() - plan.own_steps());
@@ -209,23 +211,13 @@ pub fn reclaim(
             // The required journal failed, so the first batch was rolled back and nothing was written.
             Some(error) if is_untouched && error.kind == StoreErrorKind::Refused => {
                 (is_executed, refused) = (false, Some(error.message));
-                ended.steps.iter_mut().for_each(|(_, job)| job.outcome = None);
-                ended.outcomes.clear();
-                ended.rest = Lines::default();
-                ended.causes.iter_mut().for_each(|cause| cause.of.done = None);
+                ended.clear_outcomes();
             }
             Some(error) if is_untouched => return Err(error.into()),
             stop => ended.stop = stop,
         }
     } else {
-        ended.steps = plan.take_jobs().into_iter().enumerate().collect();
-        // What was to be applied has outcomes there.
-        if let Some(spool) = plan.spool.take().filter(|_| order.mode == Mode::Plan) {
-            ended.rest = spool.planned().unwrap_or_else(|error| {
-                ended.warnings.push(cut_short(&error));
-                Lines::default()
-            });
-        }
+        ended.list(&mut plan, order.mode);
     }
     ended.skipped.iter().for_each(|(why, jobs)| *plan.skipped.by_reason.entry(*why).or_default() += jobs);
     let applied = is_executed && order.mode == Mode::Apply;
@@ -289,6 +281,28 @@ pub fn reclaim(
     };
     let is_recorded = applied && recording.is_kept();
     Ok(Reclaimed { document, stop: ended.stop, after: ended.warnings, is_recorded })
+}
+
+impl Ended {
+    /// Lists the steps of a plan of which none was tried.
+    fn list(&mut self, plan: &mut Plan, mode: Mode) {
+        self.steps = plan.take_jobs().into_iter().enumerate().collect();
+        // What was to be applied has outcomes there.
+        if let Some(spool) = plan.spool.take().filter(|_| mode == Mode::Plan) {
+            self.rest = spool.planned().unwrap_or_else(|error| {
+                self.warnings.push(cut_short(&error));
+                Lines::default()
+            });
+        }
+    }
+
+    /// Takes the outcomes away, for when the first batch was refused and rolled back.
+    fn clear_outcomes(&mut self) {
+        self.steps.iter_mut().for_each(|(_, job)| job.outcome = None);
+        self.outcomes.clear();
+        self.rest = Lines::default();
+        self.causes.iter_mut().for_each(|cause| cause.of.done = None);
+    }
 }
 
 /// Who holds the first rows that were locked, by one statement after the run.

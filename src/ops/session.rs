@@ -148,22 +148,7 @@ impl Session<'_> {
         let shown = Shown { actions_asked_at, ..reader.shown(&claims)? };
         views.claims = Arc::new(Jobs { shown, ..claims });
         let jobs = &views.claims;
-        let table = jobs.queue.tables.get(&jobs.claim.lock_table);
-        let target = Target {
-            engine: engine.to_string(),
-            preset: jobs.queue.preset.clone(),
-            variants: jobs.queue.variants.clone(),
-            name: self.target.map(str::to_owned),
-            database: reader.server().map_or(self.store.label(), |server| &server.label).to_owned(),
-            identity: None,
-            file: None,
-            key: jobs.claim.key.iter().map(|column| column.name.clone()).collect(),
-            standby: reader
-                .server()
-                .and_then(|server| server.standby)
-                .map(|standby| Standby { lag_seconds: standby.lag.map(|lag| lag.as_secs_f64()) }),
-            table: table.map_or_else(String::new, |table| format!("{}.{}", table.schema, table.name)),
-        };
+        let target = self.target(jobs, reader.as_ref());
         let at = |key: &str| (!preset.built_in).then(|| preset.at(key));
         let (caution, mapping, states_at) =
             (self.store.caution(), at("action"), at(if jobs.conditions.ended.is_some() { "ended" } else { "states" }));
@@ -181,6 +166,25 @@ impl Session<'_> {
             progress: Rc::new(Silent),
             spool: None,
         })
+    }
+
+    /// Says which queue on which database the jobs are of. It is not identified yet.
+    fn target(&self, jobs: &Jobs, reader: &dyn Reader) -> Target {
+        let server = reader.server();
+        let standby = server.and_then(|server| server.standby);
+        let table = jobs.queue.tables.get(&jobs.claim.lock_table);
+        Target {
+            engine: self.store.engine().to_string(),
+            preset: jobs.queue.preset.clone(),
+            variants: jobs.queue.variants.clone(),
+            name: self.target.map(str::to_owned),
+            database: server.map_or(self.store.label(), |server| &server.label).to_owned(),
+            identity: None,
+            file: None,
+            key: jobs.claim.key.iter().map(|column| column.name.clone()).collect(),
+            standby: standby.map(|standby| Standby { lag_seconds: standby.lag.map(|lag| lag.as_secs_f64()) }),
+            table: table.map_or_else(String::new, |table| format!("{}.{}", table.schema, table.name)),
+        }
     }
 
     /// Says more in the error that no queue was recognised; nothing where a table is named.

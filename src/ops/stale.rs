@@ -27,27 +27,8 @@ pub fn stale(
     snapshot: &mut Snapshot,
     selection: &Selection,
     policy: &Policy,
-    jobs: Collector<Job>,
-    is_first: &mut dyn FnMut(&Claim) -> bool,
-) -> Result<Stale, OpsError> {
-    list(snapshot, selection, policy, jobs, None, is_first)
-}
-
-/// Counts the claims that are stuck or unknown by host, owner, kind, queue or state, and lists none.
-pub fn stale_by(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy, by: Field) -> Result<Stale, OpsError> {
-    let groups = Groups::new(&snapshot.jobs, by)?;
-    let mut document = list(snapshot, selection, policy, Collector::first(0), Some(groups), &mut |_| false)?;
-    document.head.by = Some(by);
-    Ok(document)
-}
-
-fn list(
-    snapshot: &mut Snapshot,
-    selection: &Selection,
-    policy: &Policy,
     mut jobs: Collector<Job>,
-    mut groups: Option<Groups>,
-    is_first: &mut dyn FnMut(&Claim) -> bool,
+    is_first: &mut dyn FnMut(&Claim, &Judgement) -> bool,
 ) -> Result<Stale, OpsError> {
     let most = jobs.most();
     let mut summary = StaleSummary::default();
@@ -61,8 +42,7 @@ fn list(
     let mut seen = survey.run(snapshot, &mut |Surveyed { claim, judgement, draft, group, .. }| {
         is_empty = false;
         let Some(draft) = draft else { return ControlFlow::Continue(()) };
-        let is_first = is_first(claim);
-        groups.iter_mut().for_each(|groups| groups.add(claim, &judgement));
+        let is_first = is_first(claim, &judgement);
         let is_unknown = matches!(judgement.verdict, Verdict::Unknown(_));
         let is_refused = matches!(&draft, Draft::Skipped(why) if why.reason == SkipReason::ActionRefused);
         if is_refused && are_interrupted && ids.len() < NAMED {
@@ -94,17 +74,14 @@ fn list(
         ControlFlow::Continue(())
     })?;
     let waiting = seen.waiting(snapshot);
-    let found = match seen.holders.is_some() && !is_empty {
+    let mut found = match seen.holders.is_some() && !is_empty {
         true => seen.causes(snapshot)?,
         false => Diagnosed { alone: summary.stuck, ..Diagnosed::default() },
     };
-    let found = match waiting {
-        Some((waiting, flows)) => {
-            summary.waiting = Some(waiting);
-            found.with_flows(flows, snapshot.now())
-        }
-        None => found,
-    };
+    if let Some((waiting, flows)) = waiting {
+        summary.waiting = Some(waiting);
+        found = found.with_flows(flows, snapshot.now());
+    }
     let holders = &seen.holders;
     summary.in_flight = snapshot.in_flight(holders.as_ref())?;
     summary.older = holders.as_ref().map_or(Ok(None), |holders| interrupted::older(snapshot, &spec, holders))?;
@@ -140,8 +117,18 @@ fn list(
         warnings,
         unmatched: is_unmatched,
     };
-    let groups = groups.map(|groups| groups.finish(selection.limit)).unwrap_or_default();
-    Ok(Stale { head, summary, diagnoses: found.list, groups, jobs, unknown })
+    Ok(Stale { head, summary, diagnoses: found.list, groups: Vec::new(), jobs, unknown })
+}
+
+/// Counts the claims that are stuck or unknown by host, owner, kind, queue or state, and lists none.
+pub fn stale_by(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy, by: Field) -> Result<Stale, OpsError> {
+    let mut groups = Groups::new(&snapshot.jobs, by)?;
+    let mut document = stale(snapshot, selection, policy, Collector::first(0), &mut |claim, judgement| {
+        groups.add(claim, judgement);
+        false
+    })?;
+    (document.head.by, document.groups) = (Some(by), groups.finish(selection.limit));
+    Ok(document)
 }
 
 /// What jobs have in common of which a few are examples: their holder, kind and queue, the rules, and what a reclaim
@@ -185,7 +172,7 @@ impl SnapshotDiff {
         jobs: Collector<Job>,
     ) -> Result<SnapshotDiff, OpsError> {
         let (mut seen, before) = (HashSet::new(), last.map(|last| last.seen.clone()).unwrap_or_default());
-        let document = stale(snapshot, selection, policy, jobs, &mut |claim: &Claim| {
+        let document = stale(snapshot, selection, policy, jobs, &mut |claim, _| {
             let owner = claim.owner.as_ref().map(|owner| owner.name.as_str());
             let mark = mark(&claim.key.to_string(), owner, claim.claimed_at.at());
             seen.insert(mark);

@@ -20,7 +20,7 @@ pub fn status(
     let untold = Selection::default().check(&snapshot.jobs, policy).err();
     let policy = if untold.is_some() { &Policy { older: Some(LONGEST_THRESHOLD), ..policy.clone() } } else { policy };
     let Stale { head, mut summary, diagnoses, .. } =
-        stale::stale(snapshot, &Selection::default(), policy, Collector::first(0), &mut |_| false)?;
+        stale::stale(snapshot, &Selection::default(), policy, Collector::first(0), &mut |_, _| false)?;
     let mut warnings = head.warnings;
     if let Some(error) = untold {
         summary.unknown = summary.in_flight;

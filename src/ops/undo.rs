@@ -11,6 +11,19 @@ use crate::output::{Job, StepJob, Undoes, advice};
 use crate::policy::{Finding, Policy, SkipReason, Skipped};
 use crate::preset::{Jobs, SpecError};
 
+/// Warns of jobs that a run moved and that no record names: so many, or nobody knows how many.
+fn not_recorded(run_id: &str, unrecorded: Option<u64>) -> Option<String> {
+    match unrecorded {
+        Some(0) => None,
+        Some(jobs) => Some(format!(
+            "{jobs} of the jobs that run {run_id} moved are not recorded and cannot be reverted: its journal could not be written then"
+        )),
+        None => Some(format!(
+            "the journal of run {run_id} has no end; if the run moved more jobs than are recorded there, they cannot be reverted"
+        )),
+    }
+}
+
 /// Plans the undo of a run: a step restores what one of its steps changed, where the row is unchanged since. Each pass
 /// takes in as many of the recorded steps as a plan holds; the first one counts the steps of all.
 pub fn undo_plan(records: &mut Records<'_>, prefix: &str, bound: &Bound) -> Result<Plan, OpsError> {
@@ -21,16 +34,7 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str, bound: &Bound) -> Resu
         steps.retain(|step| step.reverted().is_some_and(|undo| only.has(&undo)));
     }
     let unrecorded = loaded.unrecorded();
-    let mut warnings = Vec::new();
-    match unrecorded {
-        Some(0) => {}
-        Some(jobs) => warnings.push(format!(
-            "{jobs} of the jobs that run {run_id} moved are not recorded and cannot be reverted: its journal could not be written then"
-        )),
-        None => warnings.push(format!(
-            "the journal of run {run_id} has no end; if the run moved more jobs than are recorded there, they cannot be reverted"
-        )),
-    }
+    let mut warnings: Vec<String> = not_recorded(&run_id, unrecorded).into_iter().collect();
     let undone = undone_by(records, &run_id);
     if !undone.is_empty() {
         warnings.push(format!("run {run_id} was reverted already, or in part: by {}", undone.join(", ")));

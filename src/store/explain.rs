@@ -3,7 +3,7 @@
 
 use super::Reader;
 use super::StoreError;
-use super::sql::{self, Dialect, Occasion, Statement, dialect};
+use super::sql::{self, Occasion, Statement, dialect};
 use crate::model::{Action, Cell, Engine, FailCode, Key, Timestamp};
 use crate::preset::{ActionSpec, Assignment, Jobs, Marker, StepSpec, Touch, WrittenAt};
 use crate::store::StoreErrorKind;

@@ -106,7 +106,8 @@ fn through_the_library(path: &Path) {
     let policy = Policy::default();
     let mut look = session.snapshot().unwrap();
     let stale = told(
-        &ops::stale(&mut look, &Selection::default(), &policy, Collector::first(usize::MAX), &mut |_| false).unwrap(),
+        &ops::stale(&mut look, &Selection::default(), &policy, Collector::first(usize::MAX), &mut |_, _| false)
+            .unwrap(),
     );
     told(&ops::owners(&mut look, &Selection::default(), &policy, |_| true).unwrap());
     let stats = ops::stats(&mut look, &Selection::default(), &policy).unwrap();

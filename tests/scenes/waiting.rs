@@ -68,7 +68,7 @@ fn found(databases: &mut Databases, stage: &Stage, catalog: &Catalog, scene: &st
     let mut snapshot = session.snapshot().unwrap_or_else(|error| panic!("{stage}: {error}"));
     let older = told(scene, "-- older: ").first().map(|older| parse_duration(older).unwrap());
     let policy = Policy { older, ..Policy::default() };
-    let listed = stale(&mut snapshot, &Selection::default(), &policy, Collector::first(0), &mut |_| false);
+    let listed = stale(&mut snapshot, &Selection::default(), &policy, Collector::first(0), &mut |_, _| false);
     let waiting = listed.unwrap_or_else(|error| panic!("{stage}: {error}")).summary.waiting.expect("it is read");
     let mut queues: Vec<&QueueFlow> = waiting.queues.iter().filter(|queue| queue.due + queue.staged > 0).collect();
     queues.sort_by_key(|queue| &queue.queue);

@@ -35,7 +35,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let (selection, policy) = (Selection::default(), Policy::default());
     let session = settings.session(store.as_ref(), &limits);
     let mut snapshot = session.snapshot()?;
-    let stale = ops::stale(&mut snapshot, &selection, &policy, Collector::first(ROWS), &mut |_| false)?;
+    let stale = ops::stale(&mut snapshot, &selection, &policy, Collector::first(ROWS), &mut |_, _| false)?;
     let shown = ops::show(&mut snapshot, &["5".to_owned()], &policy, None, None)?;
     let plan = ops::plan(&mut snapshot, &selection, &policy)?.ready(snapshot);
     let dry_run = ApplyOptions {

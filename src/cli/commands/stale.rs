@@ -151,7 +151,7 @@ fn snapshot(args: &Args, settings: &Settings, selection: &Selection, context: &C
     };
     let mut document = match args.by {
         Some(by) => ops::stale_by(&mut snapshot, selection, &policy, by)?,
-        None => ops::stale(&mut snapshot, selection, &policy, jobs, &mut |_| false)?,
+        None => ops::stale(&mut snapshot, selection, &policy, jobs, &mut |_, _| false)?,
     };
     document.head.warnings.extend(list.unmatched);
     Ok(document)

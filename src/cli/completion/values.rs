@@ -148,7 +148,7 @@ impl Line {
             Source::StuckJobs => {
                 let policy = Settings::resolve(&args, &self.environment)?.policy(None);
                 let (mut snapshot, all) = (self.snapshot(&args, until)?, Selection::default());
-                let found = ops::stale(&mut snapshot, &all, &policy, Collector::first(MOST), &mut |_| false)?;
+                let found = ops::stale(&mut snapshot, &all, &policy, Collector::first(MOST), &mut |_, _| false)?;
                 found.jobs.items().iter().for_each(|job| offer(&job.id));
             }
             Source::Tables => {

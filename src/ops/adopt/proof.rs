@@ -38,7 +38,8 @@ pub fn prove(
     let place = Place::default();
     let session = Session { preset: Some(&draft.name), ..Session::of(store, &catalog, &place, limits) };
     let mut snapshot = session.snapshot()?;
-    let found = stale(&mut snapshot, &Selection::default(), &Policy::default(), Collector::first(1), &mut |_| false)?;
+    let found =
+        stale(&mut snapshot, &Selection::default(), &Policy::default(), Collector::first(1), &mut |_, _| false)?;
     let mut findings = check(&mut snapshot, &[], &[], false)?.document.findings;
     findings.retain(|finding| finding.severity != Severity::Ok);
     let actions: Vec<Action> = snapshot.jobs.actions.keys().copied().collect();

@@ -59,13 +59,7 @@ pub fn history_run(
         number += 1;
         let is_open = step.stage.outcome == Outcome::Unknown;
         let compared = if is_open { now.next().flatten() } else { None };
-        // What was not moved comes first, then what does not come back.
-        let place = match (step.stage.outcome, step.action) {
-            (Outcome::Moved, Action::Requeue) => number,
-            (Outcome::Moved, _) => number - (1 << 61),
-            _ => number - (1 << 62),
-        };
-        shown.add(place, || 0, || HistoryStep { step, compared: compared.map(str::to_owned) });
+        shown.add(place(&step, number), || 0, || HistoryStep { step, compared: compared.map(str::to_owned) });
     })?;
     let steps = shown.finish()?;
     let summary = HistoryOneSummary {
@@ -77,6 +71,15 @@ pub fn history_run(
     let read_at = records.snapshot.as_ref().map(|snapshot| snapshot.now());
     let head = HistoryOneHead { schema: "jobdoctor.history-run/v1", run };
     Ok(HistoryOne { head, summary, steps, read_at })
+}
+
+/// Where the step of that number stands in a list: what was not moved comes first, then what does not come back.
+fn place(step: &Step<End>, number: i64) -> i64 {
+    match (step.stage.outcome, step.action) {
+        (Outcome::Moved, Action::Requeue) => number,
+        (Outcome::Moved, _) => number - (1 << 61),
+        _ => number - (1 << 62),
+    }
 }
 
 /// Compares the steps of unknown outcome with the rows as they are, and counts what became of them. Compared with

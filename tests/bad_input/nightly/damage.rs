@@ -65,7 +65,7 @@ impl<'n> Trial<'n> {
         let session = Session { preset: Some("lease"), ..Session::of(store, &CATALOG, &place, &limits) };
         let mut look = session.snapshot()?;
         let all = Collector::first(usize::MAX);
-        let stale = ops::stale(&mut look, &Selection::default(), &Policy::default(), all, &mut |_| false)?;
+        let stale = ops::stale(&mut look, &Selection::default(), &Policy::default(), all, &mut |_, _| false)?;
         let plan = ops::plan(&mut look, &Selection::default(), &Policy::default())?;
         let ids = |list: &[Job]| list.iter().map(|job| job.id.clone()).collect::<BTreeSet<_>>();
         Ok(((stale.summary.in_flight, ids(stale.jobs.items()), ids(&stale.unknown)), plan.ready(look)))

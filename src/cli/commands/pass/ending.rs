@@ -8,7 +8,7 @@ use crate::cli::settings::READING;
 use crate::cli::{CliError, Context, Exit};
 use crate::history::add_verified;
 use crate::model::Verified;
-use crate::ops::{self, Plan, PlanSource, Reclaimed, RequeuedJobs};
+use crate::ops::{Plan, PlanSource, Reclaimed, RequeuedJobs};
 use crate::output::format::grouped;
 use crate::output::{NextCommands, Outcomes, Reclaim, ReclaimHead};
 use crate::policy::{Digest, Policy};
@@ -171,7 +171,7 @@ impl<'a> FollowUp<'a> {
         let limits = || settings.limits(options.name, READING, &context.interrupt, true);
         let mut redraw = |verified: &Verified| context.ui.redraw(&format!("watching: {}", verified.sentence()));
         let watch = watch.moved(&done.document.steps.items);
-        let verified = ops::follow(store.as_ref(), &limits, &watch, time, &mut redraw);
+        let verified = watch.follow(store.as_ref(), &limits, time, &mut redraw);
         context.ui.redraw("");
         match verified {
             Ok(verified) => {

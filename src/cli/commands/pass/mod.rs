@@ -163,7 +163,7 @@ impl<'a> PassCommand<'a> {
         list: &OddList,
         plan: &mut ops::Plan,
     ) -> Result<(), CliError> {
-        self.warn_of_unknown_owners(snapshot, policy, plan)?;
+        self.warn_of_unknown(snapshot, policy, plan)?;
         let is_silent = self.options.name == "sweep" && policy.restart.is_none();
         let is_read = !is_silent || self.format.is_machine() || self.context.ui.shows_details();
         let selection = match &self.source {
@@ -192,12 +192,7 @@ impl<'a> PassCommand<'a> {
     /// Adds a warning to the plan if the named owners hold no job: a short host name where owners use the long one, for
     /// example. Most restarts find nothing: stderr gets a plain line, and a warning at a terminal, with `--verbose`, and
     /// where a host in flight has nearly the same name.
-    fn warn_of_unknown_owners(
-        &self,
-        snapshot: &mut Snapshot,
-        policy: &Policy,
-        plan: &mut ops::Plan,
-    ) -> Result<(), CliError> {
+    fn warn_of_unknown(&self, snapshot: &mut Snapshot, policy: &Policy, plan: &mut ops::Plan) -> Result<(), CliError> {
         let (Some(restart), ui) = (&policy.restart, &self.context.ui) else { return Ok(()) };
         let Some(unmatched) = ops::unmatched_names(snapshot, &restart.scope)? else { return Ok(()) };
         let are_hosts = matches!(restart.scope, RestartScope::Hosts(_));

@@ -138,8 +138,7 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
     let options = Options::of("sweep", &args.act, &args.evidence, &args.list.output);
     let mut options = options.resolve(&args.confirm, &settings)?;
     options.time += lock.wait;
-    options.is_restart = args.restart;
-    options.has_report_file = report.is_some();
+    (options.is_restart, options.has_report_file) = (args.restart, report.is_some());
     // A restart sweep is about owners, and waiting jobs have none.
     selection.with_waited = !args.restart;
     let also = AlsoInterrupted { within: INTERRUPTED_WITHIN, is_overridden: options.overridden(&settings).is_some() };
