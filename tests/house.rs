@@ -123,11 +123,11 @@ fn sources(directory: &Path, each: &mut dyn FnMut(PathBuf)) {
 
 /// What they are. A change that lowers one lowers it here.
 const MOST: Figures = Figures {
-    lines: 60_050,
-    long_functions: 28,
-    longest: 138,
-    five_parameters: 74,
-    tuple_parameters: 26,
+    lines: 60_095,
+    long_functions: 14,
+    longest: 110,
+    five_parameters: 54,
+    tuple_parameters: 1,
     reader_methods: 14,
     files_that_judge: 1,
     sql_outside_store: 3,

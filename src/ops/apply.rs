@@ -33,7 +33,7 @@ pub(super) fn apply(
     order: &ApplyOptions<'_>,
     recording: &mut Recording,
 ) -> Result<Ended, OpsError> {
-    let mut runner = BatchRunner::begin(store, limits, recording, (order.mode, order.fast), plan.spool.take())?;
+    let mut runner = BatchRunner::begin(store, limits, recording, order, plan.spool.take())?;
     if let Some(sweep_lock) = &order.sweep_lock {
         runner.writer().use_sweep_lock(SweepLock { min_interval: sweep_lock.min_interval });
     }

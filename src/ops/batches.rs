@@ -4,7 +4,7 @@ use super::OpsError;
 use super::passes::{Hashes, STEPS};
 use super::plan::{Plan, Spool};
 use super::progress::Pace;
-use super::reclaim::Mode;
+use super::reclaim::{ApplyOptions, Mode};
 use crate::history::{BatchRecorder, Counts, Recording};
 use crate::model::{Action, BatchReport, Cell, End, EvidenceRow, FailCode, Key, Outcome, RowError, Step};
 use crate::output::format::Lines;
@@ -70,21 +70,21 @@ pub(super) struct Ended {
 }
 
 impl<'a> BatchRunner<'a> {
-    /// Opens the store for writing, or for what is rolled back; `fast` is for when all workers are stopped.
+    /// Opens the store for writing, or for what is rolled back; a fast order is for when all workers are stopped.
     pub(super) fn begin(
         store: &dyn Store,
         limits: &'a Limits,
         recording: &'a mut Recording,
-        (mode, fast): (Mode, bool),
+        order: &ApplyOptions<'_>,
         spool: Option<Spool>,
     ) -> Result<BatchRunner<'a>, OpsError> {
-        let (mut writer, pace) = (store.writer(limits)?, Pace::new(store.engine(), fast));
-        if mode == Mode::ServerDryRun {
+        let (mut writer, pace) = (store.writer(limits)?, Pace::new(store.engine(), order.fast));
+        if order.mode == Mode::ServerDryRun {
             writer.roll_back();
         }
         let tried = Arc::new(spool.as_ref().map(|spool| spool.tried.clone()).unwrap_or_default());
         let ended = Ended::default();
-        let (commits, locks_owners, batches, passes) = (mode == Mode::Apply, false, 0, 0);
+        let (commits, locks_owners, batches, passes) = (order.mode == Mode::Apply, false, 0, 0);
         Ok(BatchRunner { limits, recording, writer, pace, commits, locks_owners, batches, passes, tried, spool, ended })
     }
 

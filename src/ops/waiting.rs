@@ -46,7 +46,7 @@ pub(super) fn concluded(
         side.unread.push(output::advice::due_in_doubt(&time.column.to_string()));
         (side.due, side.staged) = (None, None);
     }
-    let flows = Flows::of(told, &side, stuck, (&selection.queues, policy.oldest_due), snapshot.now());
+    let flows = Flows::of(told, &side, stuck, &selection.queues, policy.oldest_due, snapshot.now());
     let more = side.is_cut();
     if more && (!told.due.is_ordered || flows.queues.is_empty()) {
         side.unread.push(output::advice::more_due());

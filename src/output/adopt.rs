@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::ser::Error as _;
 use std::borrow::Cow;
+use strum::IntoStaticStr;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Key, Table, Value};
 
 /// `jobdoctor.adopt/v1`: the mapping that `adopt` drafts for a table.
@@ -68,8 +69,9 @@ pub struct Lookalike {
 }
 
 /// How a key of a draft is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Grade {
     /// The catalog shows it, or every row that was read, five that wait and five in flight at least.
     Shown,
@@ -130,11 +132,7 @@ pub struct Proof {
 
 impl Grade {
     pub fn name(self) -> &'static str {
-        match self {
-            Grade::Shown => "shown",
-            Grade::Likely => "likely",
-            Grade::Asked => "asked",
-        }
+        self.into()
     }
 }
 

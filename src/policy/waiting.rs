@@ -92,7 +92,8 @@ impl Flows {
         told: &WaitingSpec,
         side: &WaitingSide,
         stuck: &BTreeMap<Option<String>, u64>,
-        (admitted, allowed): (&Globs, Option<Duration>),
+        admitted: &Globs,
+        allowed: Option<Duration>,
         now: Timestamp,
     ) -> Flows {
         let usual = |delay: Duration| allowed.unwrap_or((delay * DELAYS).max(SHORTEST));

@@ -145,7 +145,7 @@ impl dyn Reader + '_ {
 
     /// Counts the due jobs of a queue that wait since before that instant, up to [`WaitingSide::MOST`] and one.
     pub fn due_before(&mut self, due: &DueSpec, queue: Option<&str>, since: Timestamp) -> Result<u64, StoreError> {
-        let statement = sql::due_before(due, dialect(due.jobs.queue.engine), (queue, since), self.now());
+        let statement = sql::due_before(due, dialect(due.jobs.queue.engine), queue, since, self.now());
         self.count(&statement, Some(GLANCE))
     }
 

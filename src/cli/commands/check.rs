@@ -67,7 +67,7 @@ fn examine(context: &Context, settings: &Settings, database: &Database) -> Resul
     let is_swept = settings.target.interrupted;
     if snapshot.views.tells_interrupted || is_swept {
         let misfit = ops::why_unbounded(&mut snapshot, settings.target.max_stalls)?.filter(|_| is_swept);
-        checked.add_interrupted(&settings.session(store.as_ref(), &limits), (is_swept, misfit))?;
+        checked.add_interrupted(&settings.session(store.as_ref(), &limits), is_swept, misfit)?;
     }
     checked.document.findings.extend(settings.target.on_run.first().map(|program| on_run(program)));
     Ok(checked)

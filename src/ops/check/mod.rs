@@ -124,7 +124,8 @@ impl Checked {
     pub fn add_interrupted(
         &mut self,
         session: &Session<'_>,
-        (is_swept, misfit): (bool, Option<&str>),
+        is_swept: bool,
+        misfit: Option<&str>,
     ) -> Result<(), OpsError> {
         let mut findings = Findings { list: Vec::new(), denied: false };
         let tried = session.snapshot_of_interrupted().and_then(|mut snapshot| {

@@ -92,13 +92,13 @@ impl Diagnoses<'_> {
 
     /// Holders of listed jobs without a sign of life: whole hosts, and owners that name no host or whose host is alive.
     fn lost(&self) -> Vec<Lost<'_>> {
-        fn of<'e>((name, holder): (&'e String, &'e Holder), is_host: bool) -> Option<Lost<'e>> {
+        fn of<'e>(name: &'e str, holder: &'e Holder, is_host: bool) -> Option<Lost<'e>> {
             let tally = holder.tally();
             (holder.is_silent() && tally.jobs > 0).then_some(Lost { name, is_host, holder, tally })
         }
-        let mut lost: Vec<Lost<'_>> = self.hosts.iter().filter_map(|host| of(host, true)).collect();
+        let mut lost: Vec<Lost<'_>> = self.hosts.iter().filter_map(|(name, host)| of(name, host, true)).collect();
         let owners = self.owners.iter().filter(|(_, owner)| !self.is_on_silent_host(owner));
-        lost.extend(owners.filter_map(|owner| of(owner, false)));
+        lost.extend(owners.filter_map(|(name, owner)| of(name, owner, false)));
         lost
     }
 

@@ -49,7 +49,7 @@ fn due(due: &DueSpec, dialect: &'static dyn Dialect, now: Timestamp) -> Statemen
     let plausible = |sql: &mut Sql<'static>, t: &TimeColumn| {
         Timestamp::from_micros(EARLIEST_MICROS).into_iter().for_each(|earliest| after(sql, t, earliest));
     };
-    by_queue(&mut sql, &due.jobs, ("min", &due.since), plausible);
+    by_queue(&mut sql, &due.jobs, "min", &due.since, plausible);
     rows_due(&mut sql, due, now);
     if due.is_ordered {
         sql.push(&format!(" ORDER BY {since}"));
@@ -61,7 +61,8 @@ fn due(due: &DueSpec, dialect: &'static dyn Dialect, now: Timestamp) -> Statemen
 pub fn due_before(
     due: &DueSpec,
     dialect: &'static dyn Dialect,
-    (queue, since): (Option<&str>, Timestamp),
+    queue: Option<&str>,
+    since: Timestamp,
     now: Timestamp,
 ) -> Statement {
     let mut sql = Sql::new(dialect);
@@ -108,7 +109,7 @@ fn rows_due(sql: &mut Sql<'static>, due: &DueSpec, now: Timestamp) {
 fn done(jobs: &Jobs, runs: &Runs, dialect: &'static dyn Dialect, now: Timestamp) -> Statement {
     let mut sql = Sql::new(dialect);
     let ended = ordered(dialect, &runs.at);
-    by_queue(&mut sql, jobs, ("max", &runs.at), |sql, t| {
+    by_queue(&mut sql, jobs, "max", &runs.at, |sql, t| {
         before(sql, t, now.plus(FUTURE_TOLERANCE));
     });
     let columns = jobs.claim.queue.iter().map(column_of).chain([Some(&runs.at.column)]);
@@ -142,7 +143,8 @@ fn workers(jobs: &Jobs, workers: &WorkersSpec, dialect: &'static dyn Dialect) ->
 fn by_queue(
     sql: &mut Sql<'static>,
     jobs: &Jobs,
-    (which, time): (&str, &TimeColumn),
+    which: &str,
+    time: &TimeColumn,
     plausible: impl Fn(&mut Sql<'static>, &TimeColumn),
 ) {
     let queue = text_or_null(sql, jobs, jobs.claim.queue.as_ref());
