@@ -31,7 +31,6 @@ pub struct FileKind {
     pub recognize: fn(&str) -> bool,
 }
 
-/// A file that is replaced as a whole.
 pub struct AtomicFile {
     path: PathBuf,
     kind: &'static FileKind,

@@ -16,16 +16,11 @@ pub fn working_time(longest: Duration) -> Duration {
     longest.mul_f64(0.8)
 }
 
-/// Runs a sweep and ends with 0 whatever became of it, which one line on stderr tells; but not where the command line makes
-/// no sense, or a signal ended it.
+/// Runs a sweep and ends with 0, unless the command line makes no sense or a signal came; stderr says how it ended.
 pub fn run(longest: Duration, context: &Context, sweep: impl FnOnce() -> Exit) -> Exit {
     let (interrupt, ui) = (context.interrupt.clone(), context.ui.clone());
     std::thread::spawn(move || end_after(longest, &interrupt, &ui));
     let exit = std::panic::catch_unwind(AssertUnwindSafe(sweep)).unwrap_or(Exit::Internal);
-    end(exit, context)
-}
-
-fn end(exit: Exit, context: &Context) -> Exit {
     let exit = match exit {
         Exit::Usage => return exit,
         _ if context.caught.signal().is_some() => return exit,
@@ -62,8 +57,7 @@ fn would_have_ended(exit: Exit) -> String {
     format!("--best-effort: would have ended with {} ({}) without it", exit.code(), exit.of_target())
 }
 
-/// Interrupts the work shortly before the time is over, and then ends the process, as a SIGKILL would: what waits for a name
-/// server, a disk or a pipe may not hear an interrupt.
+/// Interrupts the work, then ends the process: what waits for a name server, a disk or a pipe may hear no interrupt.
 #[expect(clippy::exit, clippy::disallowed_methods, reason = "the thread that would return from main is what hangs")]
 fn end_after(longest: Duration, interrupt: &Interrupt, ui: &Ui) {
     let part = |share: f64| std::thread::sleep(longest.mul_f64(share));

@@ -1,5 +1,4 @@
-//! The config file: targets, and mappings for home-made tables. One that another user could change is refused: its SQL
-//! runs with the operator's rights.
+//! The config file: targets and mappings. Its SQL runs with the operator's rights, so no other user may change it.
 
 use super::environment::Environment;
 use super::input::{PATIENCE, Source};
@@ -123,8 +122,7 @@ fn unreadable(path: &Path) -> String {
     format!("config file {} cannot be read", path.display())
 }
 
-/// Refuses a password that other users can read. The rule is libpq's for keys: ours alone; or root's, and then its
-/// group may read.
+/// Refuses a password that others can read, by libpq's rule for keys: ours alone, or root's and readable by its group.
 fn require_private(path: &Path) -> Result<(), CliError> {
     let metadata = std::fs::metadata(path).with_context(|| unreadable(path)).or_end(Exit::Config)?;
     let (mode, open) = (metadata.mode() & 0o777, if metadata.uid() == 0 { 0o037 } else { 0o077 });

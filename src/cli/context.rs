@@ -1,16 +1,15 @@
 //! What every command gets besides its own arguments: environment, output, signals and the way to a snapshot.
 
-use super::CliError;
 use super::args::ToneArgs;
 use super::database::Database;
 use super::environment::Environment;
 use super::next_command::{next_command, same_queue};
 use super::progress::Shown;
-use super::settings::{READING, Settings};
 use super::signal::{Caught, batch_in_hand, watch};
 use super::ui::Ui;
-use crate::model::age;
-use crate::ops::{OpsError, Progress, Session, Snapshot};
+use super::{CliError, READING, Settings};
+use crate::model::{Target, age};
+use crate::ops::{Progress, Snapshot};
 use crate::output::format::Format;
 use crate::store::{Interrupt, Store};
 use std::ffi::OsString;
@@ -18,6 +17,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+#[derive(Clone)]
 pub struct Context {
     pub environment: Environment,
     pub ui: Ui,
@@ -26,7 +26,7 @@ pub struct Context {
     pub caught: Caught,
     /// The words of the command line, the command first.
     pub words: Vec<String>,
-    program: Arc<clap::Command>,
+    pub program: Arc<clap::Command>,
 }
 
 impl Context {
@@ -50,20 +50,6 @@ impl Context {
         }
     }
 
-    /// The context of a command with its own output.
-    pub fn with(&self, ui: Ui) -> Context {
-        let (environment, interrupt, caught) = (self.environment.clone(), self.interrupt.clone(), self.caught.clone());
-        Context {
-            environment,
-            ui,
-            format: self.format,
-            interrupt,
-            caught,
-            words: self.words.clone(),
-            program: Arc::clone(&self.program),
-        }
-    }
-
     pub fn store(&self, settings: &Settings) -> Result<Box<dyn Store>, CliError> {
         let database = settings.database()?;
         self.report_setup(&database);
@@ -76,23 +62,16 @@ impl Context {
     }
 
     pub fn snapshot_of(&self, store: &dyn Store, settings: &Settings, command: &str) -> Result<Snapshot, CliError> {
-        self.begin(store, settings, command, |session| session.snapshot())
-    }
-
-    /// Begins a snapshot of the interrupted jobs.
-    pub fn snapshot_of_interrupted(&self, settings: &Settings, command: &str) -> Result<Snapshot, CliError> {
-        self.begin(self.store(settings)?.as_ref(), settings, command, |session| session.snapshot_of_interrupted())
-    }
-
-    fn begin(
-        &self,
-        store: &dyn Store,
-        settings: &Settings,
-        command: &str,
-        snapshot: impl Fn(&Session<'_>) -> Result<Snapshot, OpsError>,
-    ) -> Result<Snapshot, CliError> {
         let limits = settings.limits(command, READING, &self.interrupt, false);
-        let mut snapshot = snapshot(&settings.session(store, &limits))?;
+        self.begin(settings, settings.session(store, &limits).snapshot()?)
+    }
+
+    pub fn snapshot_of_interrupted(&self, settings: &Settings, command: &str) -> Result<Snapshot, CliError> {
+        let (store, limits) = (self.store(settings)?, settings.limits(command, READING, &self.interrupt, false));
+        self.begin(settings, settings.session(store.as_ref(), &limits).snapshot_of_interrupted()?)
+    }
+
+    fn begin(&self, settings: &Settings, mut snapshot: Snapshot) -> Result<Snapshot, CliError> {
         self.report_queue(&snapshot);
         snapshot.progress = self.progress(false);
         // With a stall budget, the action of a job depends on how often it was lost before.
@@ -127,14 +106,9 @@ impl Context {
         }
         let variants =
             if target.variants.is_empty() { String::new() } else { format!(" ({})", target.variants.join("; ")) };
-        self.ui.detail(&format!(
-            "{} {}, table {}, preset {}{variants}, store time {}",
-            target.engine,
-            target.database,
-            target.table,
-            target.preset,
-            snapshot.now()
-        ));
+        let (Target { engine, database, table, preset, .. }, now) = (target, snapshot.now());
+        let queue = format!("{engine} {database}, table {table}, preset {preset}{variants}, store time {now}");
+        self.ui.detail(&queue);
         if let Some(server) = snapshot.reader.server().filter(|server| !server.version.is_postgres) {
             self.ui.warn(&format!("{} answered, which is not Postgres; --apply is refused here", server.version.name));
         }

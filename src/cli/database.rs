@@ -94,8 +94,7 @@ impl ConfiguredAddress {
     }
 }
 
-/// Reads a password: the first line of a file. The file's mode is not checked, because containers mount secrets
-/// readable for all.
+/// Reads a password: the first line of a file. Any mode will do, because containers mount secrets readable for all.
 pub fn read_password(path: &Path, interrupt: &Interrupt) -> Result<Password, CliError> {
     let bytes = Source::settings("password file", "--password-file", path).bytes(interrupt, PATIENCE)?.text;
     let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();

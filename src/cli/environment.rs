@@ -1,5 +1,4 @@
-//! The only place that reads environment variables, and what follows from them and the system: user, host and state
-//! directory.
+//! The only place that reads environment variables; and the user, the host and the state directory.
 
 use super::CliError;
 use crate::history::Directory;
@@ -99,13 +98,9 @@ impl Environment {
         let may_have_one = |name: &str| ["JOBDOCTOR_DB", "PGPASSWORD"].contains(&name);
         let misplaced =
             |(name, value): &(&&str, &String)| is_ours(name) && !may_have_one(name) && may_hold_password(value);
-        match self.variables.iter().find(misplaced) {
-            Some((name, _)) => {
-                let message = format!("{name} looks like an address with a password (it is not shown)");
-                Err(CliError::usage(message).hint("an address belongs in JOBDOCTOR_DB or DATABASE_URL"))
-            }
-            None => Ok(()),
-        }
+        let Some((name, _)) = self.variables.iter().find(misplaced) else { return Ok(()) };
+        let message = format!("{name} looks like an address with a password (it is not shown)");
+        Err(CliError::usage(message).hint("an address belongs in JOBDOCTOR_DB or DATABASE_URL"))
     }
 
     /// The value of a variable that is listed.

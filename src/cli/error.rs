@@ -1,15 +1,14 @@
 //! Errors that end the program, each with its exit code.
 
 use super::next_command::shell_word;
-use super::secret::masked;
-use super::{Context, Exit};
+use super::{Context, Exit, masked};
 use crate::history::JournalError;
 use crate::ops::OpsError;
 use crate::output::format::inert;
 use crate::output::{ErrorDocument, remedy};
 use crate::preset::{SpecError, TableInError};
 use crate::store::{AddressError, StoreError, StoreErrorKind};
-use std::io;
+use std::io::ErrorKind::PermissionDenied;
 
 #[derive(Debug, Clone)]
 pub struct CliError {
@@ -63,10 +62,14 @@ impl CliError {
         self.hints.push(hint.into());
         self
     }
+
+    pub fn hints(mut self, hints: impl IntoIterator<Item = String>) -> CliError {
+        self.hints.extend(hints);
+        self
+    }
 }
 
-/// Turns the error of an operation on a file or a stream, whose contexts name the operation, into one that ends the
-/// program.
+/// Turns an error of a file or stream, whose contexts name the operation, into one that ends the program.
 pub(super) trait OrEnd<T> {
     /// The value, or an error that ends with this code and names every cause.
     fn or_end(self, exit: Exit) -> Result<T, CliError>;
@@ -100,8 +103,8 @@ impl From<StoreError> for CliError {
         // A message from a server or a trigger must not forge a line of ours.
         let hint = error.hint.as_deref().map(|hint| inert(hint).into_owned());
         let parts: Vec<String> = hint.into_iter().chain(error.remedy.map(|r| remedy(r).to_owned())).collect();
-        let hints = if parts.is_empty() { Vec::new() } else { vec![parts.join("; ")] };
-        CliError { exit: exit_of(error.kind), message: inert(&error.to_string()).into_owned(), hints, lookalike: None }
+        CliError::new(exit_of(error.kind), inert(&error.to_string()))
+            .hints((!parts.is_empty()).then(|| parts.join("; ")))
     }
 }
 
@@ -128,15 +131,12 @@ impl From<OpsError> for CliError {
             OpsError::Store(error) => error.into(),
             OpsError::Spec(error) => error.into(),
             OpsError::Usage { message, hint } => CliError::usage(message).hint(hint),
-            OpsError::File { message, hint } => {
-                CliError { hints: hint.into_iter().collect(), ..CliError::new(Exit::Config, message) }
-            }
+            OpsError::File { message, hint } => CliError::new(Exit::Config, message).hints(hint),
             OpsError::Journal(error) => {
-                let denied = match &error {
-                    JournalError::Io { error, .. } => error.kind() == io::ErrorKind::PermissionDenied,
-                    JournalError::NotPrivate { .. } | JournalError::Malformed { .. } => false,
+                let exit = match &error {
+                    JournalError::Io { error, .. } if error.kind() == PermissionDenied => Exit::NoPermission,
+                    _ => Exit::Config,
                 };
-                let exit = if denied { Exit::NoPermission } else { Exit::Config };
                 CliError::new(exit, error.to_string()).hint(error.hint())
             }
             OpsError::ListFile(_) => CliError::new(Exit::Internal, error.to_string()),

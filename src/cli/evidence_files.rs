@@ -3,8 +3,7 @@
 use super::args::EvidenceArgs;
 use super::atomic_file::{AtomicFile, FileKind};
 use super::input::{Input, Source};
-use super::settings::Settings;
-use super::{CliError, Context, Exit, OrEnd};
+use super::{CliError, Context, Exit, OrEnd, Settings};
 use crate::model::age;
 use crate::ops::{self, OddList, Snapshot, SnapshotFile};
 use crate::output::format::{count, json};
@@ -32,19 +31,11 @@ pub struct EvidenceFiles {
 
 impl EvidenceFiles {
     /// Reads the files, before the database is read.
-    pub fn read(
-        args: &EvidenceArgs,
-        settings: &Settings,
-        context: &Context,
-        time: Duration,
-    ) -> Result<EvidenceFiles, CliError> {
+    pub fn read(args: &EvidenceArgs, settings: &Settings, context: &Context, time: Duration) -> Result<Self, CliError> {
         let snapshot_file = args.snapshot_file.as_deref().map(SnapshotFile::read).transpose()?;
         let patience = settings.stated_timeout().unwrap_or(time);
-        let live_owners = args
-            .alive_from
-            .as_deref()
-            .map(|path| LiveOwnerList::read(path, &context.interrupt, patience))
-            .transpose()?;
+        let read = |path: &Path| LiveOwnerList::read(path, &context.interrupt, patience);
+        let live_owners = args.alive_from.as_deref().map(read).transpose()?;
         for warning in live_owners.iter().flat_map(LiveOwnerList::warnings) {
             context.ui.warn_about_setup(&warning);
         }
@@ -73,10 +64,10 @@ impl EvidenceFiles {
                 context.ui.note(&format!("saved a first snapshot in {path}; the next run compares with it"));
             }
             if !changes_with_life(&snapshot.jobs) {
+                let preset = &snapshot.jobs.queue.preset;
                 context.ui.warn_about_setup(&format!(
-                    "preset {} has no column that changes while a job runs, so a snapshot file proves nothing: name such columns \
-                     with `progress` in a mapping",
-                    snapshot.jobs.queue.preset
+                    "preset {preset} has no column that changes while a job runs, so a snapshot file proves nothing: name such \
+                     columns with `progress` in a mapping"
                 ));
             }
         }
@@ -118,9 +109,8 @@ impl LiveOwnerList {
     pub fn read(path: &Path, interrupt: &Interrupt, patience: Duration) -> Result<LiveOwnerList, CliError> {
         let source = Source::list("the live-owner list in", "--alive-from", path);
         let Input { text, began, age } = source.read(interrupt, patience)?;
-        let wrong = |exit: Exit, why: &str| CliError::new(exit, format!("{} {why}", source.name()));
         let live_owners = LiveOwners::parse(&text).map_err(|error| {
-            let wrong = wrong(Exit::Usage, &error.to_string());
+            let wrong = CliError::usage(format!("{} {error}", source.name()));
             match error {
                 LiveOwnersError::Empty => wrong.hint(
                     "an empty list is more likely a command that failed than a fleet that died; if every worker is stopped, \
@@ -143,13 +133,9 @@ impl LiveOwnerList {
         let unread = self.live_owners.unread();
         let lines: Vec<String> = unread.iter().take(SHOWN).map(usize::to_string).collect();
         let more = if unread.len() > SHOWN { ", ..." } else { "" };
-        let unread = (!unread.is_empty()).then(|| {
-            format!(
-                "{} of the live-owner list name no owner: {}{more}",
-                count(unread.len() as u64, "line", "lines"),
-                lines.join(", ")
-            )
-        });
+        let (total, lines) = (count(unread.len() as u64, "line", "lines"), lines.join(", "));
+        let unread =
+            (!unread.is_empty()).then(|| format!("{total} of the live-owner list name no owner: {lines}{more}"));
         let old = (self.age > OLD)
             .then(|| format!("the live-owner list is {} old: later claims are not judged by it", age(self.age)));
         unread.into_iter().chain(old).collect()

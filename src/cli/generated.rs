@@ -1,5 +1,6 @@
 //! Completions, manual pages and preset pages, which are committed as files; a test compares them.
 
+use super::commands::plain_command;
 use super::help::{Block, Examples, TOPICS, Topic};
 use crate::output::presets::{self, index, markdown};
 use crate::preset::{Catalog, SpecError};
@@ -10,7 +11,8 @@ use clap_mangen::Man;
 use std::io::{self, Write};
 
 /// The manual pages: file name and roff text.
-pub fn man_pages(mut root: clap::Command) -> io::Result<Vec<(String, Vec<u8>)>> {
+pub fn man_pages() -> io::Result<Vec<(String, Vec<u8>)>> {
+    let mut root = plain_command();
     root.build();
     let mut pages = Vec::new();
     add_pages(root, &mut pages)?;
@@ -120,10 +122,8 @@ pub fn preset_pages() -> Result<Vec<(String, Vec<u8>)>, SpecError> {
     let catalog = Catalog::built_in();
     let mut pages = vec![("README.md".to_owned(), index(&presets::presets(&catalog)?).into_bytes())];
     for preset in catalog.iter() {
-        pages.push((
-            format!("{}.md", preset.name),
-            markdown(&presets::preset_page(preset, preset.text.to_owned())?).into_bytes(),
-        ));
+        let page = markdown(&presets::preset_page(preset, preset.text.to_owned())?);
+        pages.push((format!("{}.md", preset.name), page.into_bytes()));
     }
     Ok(pages)
 }

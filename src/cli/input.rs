@@ -97,8 +97,7 @@ impl Source<'_> {
     }
 }
 
-/// What a read gives that may block for ever; `None` once the time is up. A thread reads, so that a signal can still end
-/// the run.
+/// What a read gives that may block for ever; `None` once the time is up. A thread reads, so a signal ends the run.
 pub(super) fn unless_interrupted<T: Send + 'static>(
     read: impl FnOnce() -> T + Send + 'static,
     interrupt: &Interrupt,
@@ -185,8 +184,7 @@ pub fn parse_ids(text: &str) -> Result<Vec<String>, (usize, String)> {
     Ok(ids)
 }
 
-/// True if a list that begins with these lines is JSON: that of `-o jsonl`, or another, which is refused. No id is
-/// spelled like that.
+/// True if a list that begins so is JSON, of `-o jsonl` or another kind, which is refused. No id is spelled like that.
 fn is_json(line: &str, next: Option<&str>) -> bool {
     let begins = |beginning: &&str| line.starts_with(*beginning);
     let is_document = line == "{" && next.is_some_and(|next| next.starts_with("\"schema\": "));

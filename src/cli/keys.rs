@@ -41,7 +41,6 @@ impl Keys {
         self.before.is_some()
     }
 
-    /// The key that is pressed within that time.
     pub fn wait(&mut self, time: Duration) -> Option<Key> {
         if self.before.is_none() {
             std::thread::sleep(time);

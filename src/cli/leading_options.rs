@@ -4,8 +4,7 @@ use super::args::{OutputArgs, StoreArgs};
 use clap::{Arg, ArgMatches, Args, Command};
 use std::ffi::{OsStr, OsString};
 
-/// Adds the options that may stand before the command name to a command: those that say where the queue is and how to
-/// report.
+/// Adds the options that may stand before the command name: where the queue is and how to report.
 pub(super) fn with_shared_options(program: Command) -> Command {
     let shared = OutputArgs::augment_args(StoreArgs::augment_args(Command::new("shared")));
     program.args(shared.get_arguments())

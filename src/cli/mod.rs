@@ -35,7 +35,7 @@ pub use commands::{Cli, command};
 pub use completion::script as completions;
 pub use config::check as check_config;
 pub use environment::VARIABLES;
-pub use generated::preset_pages;
+pub use generated::{man_pages, preset_pages};
 pub use input::parse_ids as parse_id_list;
 
 use args::ToneArgs;
@@ -45,8 +45,9 @@ use error::{CliError, OrEnd};
 use exit::Exit;
 use leading_options::{behind_command, has_options_alone};
 use monitor::plugin;
+use secret::masked;
+use settings::{READING, Settings};
 use std::ffi::OsString;
-use std::io;
 use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
 
@@ -110,9 +111,4 @@ fn run(mut program: clap::Command, arguments: &[OsString], is_plugin: bool) -> E
         Exit::Health(_) => exit,
         _ => context.caught.signal().map_or(exit, Exit::Signal),
     }
-}
-
-/// The manual pages: file name and roff text.
-pub fn man_pages() -> io::Result<Vec<(String, Vec<u8>)>> {
-    generated::man_pages(plain_command())
 }

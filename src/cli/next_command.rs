@@ -27,8 +27,7 @@ const NOT_REPEATED: [&str; 19] = [
     "watch",
 ];
 
-/// A command line that goes on from these words, the command first: the options that the next command has too, without
-/// those of [`NOT_REPEATED`] and `dropped`.
+/// A command line that goes on from these words: what the next command has too, but [`NOT_REPEATED`] and `dropped`.
 pub(super) fn next_command(program: &Command, words: &[String], command: &str, dropped: &[&str]) -> String {
     let same = words.first().is_some_and(|this| this == command);
     let this = words.first().and_then(|this| program.find_subcommand(this));

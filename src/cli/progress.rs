@@ -1,5 +1,4 @@
-//! Work that takes longer than a second: what it will take, and a progress bar on stderr; and questions to a person,
-//! during which signals are still noticed.
+//! Progress of work that takes longer than a second; and questions to a person, during which signals are still noticed.
 
 use super::input::unless_interrupted;
 use super::ui::Ui;
@@ -125,7 +124,6 @@ fn bar(work: Work) -> ProgressBar {
     }
 }
 
-/// True if a person can be asked.
 pub(super) fn can_ask() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }

@@ -63,16 +63,10 @@ fn mask_pairs(text: &str) -> String {
 /// The offset of the first quote that is not escaped by a backslash.
 fn closing_quote(text: &str) -> Option<usize> {
     let mut escaped = false;
-    text.char_indices().find_map(|(at, c)| match (c, escaped) {
-        ('\'', false) => Some(at),
-        ('\\', false) => {
-            escaped = true;
-            None
-        }
-        _ => {
-            escaped = false;
-            None
-        }
+    text.find(|c| {
+        let is_end = c == '\'' && !escaped;
+        escaped = c == '\\' && !escaped;
+        is_end
     })
 }
 

@@ -1,8 +1,7 @@
-//! The keys of a target in the config file, each declared once: its name, what counts before it, and the field it is
-//! read into.
+//! The keys of a target in the config file, each declared once: its name, what counts before it, and its field.
 
 use super::args::{
-    ActArgs, ConfirmArgs, OlderArgs, StoreArgs, UnattendedArgs, parse_between_snapshots, parse_up_to_1h,
+    ActArgs, ConfirmArgs, OlderArgs, StoreArgs, UnattendedArgs, actions, parse_between_snapshots, parse_up_to_1h,
     parse_up_to_7d, switchable_rules,
 };
 use crate::history::Keep;
@@ -153,7 +152,6 @@ impl Setting {
         Setting { help, ..self }
     }
 
-    /// Reads the value of the key into its field.
     pub fn read(&self, field: &Field<'_>, target: &mut Target) -> Result<(), SpecError> {
         match self.kind {
             Text(slot) => *slot(target) = Some(if self.key == "db" { field.read()? } else { name(field)? }),
@@ -265,13 +263,14 @@ fn journal_in_words(target: &Target) -> Option<String> {
 
 fn rules(field: &Field<'_>) -> Result<Vec<RuleAction>, SpecError> {
     let known: Vec<(&str, Rule)> = switchable_rules().into_iter().map(|rule| (rule.name(), rule)).collect();
+    let actions: Vec<(&str, Action)> = actions().into_iter().map(|action| (action.name(), action)).collect();
     let one = |item: &Field<'_>| {
         if !matches!(item.node.value, Value::Table(_)) {
             return Ok((item.word(&known)?, None));
         }
         item.knows(&["name", "action"])?;
         let rule = item.need("name")?.word(&known)?;
-        Ok((rule, Some(item.need("action")?.word(&actions_except(Action::Wake))?)))
+        Ok((rule, Some(item.need("action")?.word(&actions)?)))
     };
     field.items()?.iter().map(one).collect()
 }
@@ -304,11 +303,6 @@ fn limit(number: usize, field: &Field<'_>) -> Result<StateLimit, SpecError> {
             .get("action")?
             .ok_or_else(|| lacks("needs `action`: what is done then: requeue, fail, cancel, time_out or wake"))?,
     })
-}
-
-/// All actions but one, by name.
-fn actions_except(but: Action) -> Vec<(&'static str, Action)> {
-    Action::ALL.into_iter().filter(|action| *action != but).map(|action| (action.name(), action)).collect()
 }
 
 fn thresholds(field: &Field<'_>) -> Result<Vec<Threshold>, SpecError> {

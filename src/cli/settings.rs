@@ -116,8 +116,7 @@ impl Settings {
         })
     }
 
-    /// The named targets, or all if none is named, in the order of the config file, each once; and what is wrong with
-    /// mappings.
+    /// The named targets, or all, each once and in the order of the config file; and what is wrong with mappings.
     pub fn targets(args: &StoreArgs, environment: &Environment) -> Result<(Vec<String>, Vec<SpecError>), CliError> {
         environment.refuse_misplaced_passwords()?;
         let path = config_path(args, environment).map(|(path, _)| path);
@@ -139,8 +138,7 @@ impl Settings {
         Ok((config.order.into_iter().filter(is_meant).collect(), broken))
     }
 
-    /// The database that the settings name. Call it once a run: a password file may be a pipe, which can be read only
-    /// once.
+    /// The database that the settings name. Call it once a run: a password file may be a pipe, which is read only once.
     pub fn database(&self) -> Result<Database, CliError> {
         let mut surroundings = self.surroundings.clone();
         surroundings.source = self.address_origin();
@@ -161,7 +159,6 @@ impl Settings {
         self.address.as_ref()?.read(&self.surroundings).ok().map(|address| address.label())
     }
 
-    /// What names the database.
     pub fn address_origin(&self) -> String {
         match &self.address {
             None => "default".to_owned(),
@@ -204,7 +201,6 @@ impl Settings {
             && !self.place.options.contains_key("time_zone")
     }
 
-    /// How long a command may take, if the operator says.
     pub fn stated_timeout(&self) -> Option<Duration> {
         self.args.timeout.or(self.target.timeout)
     }
@@ -250,7 +246,6 @@ impl Settings {
         flag.map(|jobs| WarnAbove { jobs, origin: "--warn-above".to_owned() }).or_else(by_target)
     }
 
-    /// How a run of that command is recorded.
     pub fn record(&self, command: &'static str, reason: &ReasonArgs, environment: &Environment) -> RecordOptions {
         RecordOptions {
             command,
@@ -301,7 +296,6 @@ pub(super) fn config_places(environment: &Environment) -> Vec<PathBuf> {
     user.into_iter().chain([PathBuf::from("/etc/jobdoctor/config.toml")]).collect()
 }
 
-/// The default places of the config file, for messages.
 pub(super) fn config_places_in_words(environment: &Environment) -> String {
     let places: Vec<String> = config_places(environment).iter().map(|place| place.display().to_string()).collect();
     places.join(", ")

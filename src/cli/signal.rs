@@ -1,5 +1,4 @@
-//! SIGINT and SIGTERM: the first ends the run after the batch in hand, the second rolls that batch back, a third ends
-//! the process.
+//! SIGINT and SIGTERM: the first ends the run after its batch, the second rolls the batch back, a third kills.
 
 use super::{CliError, Exit};
 use crate::output::format::count;
@@ -16,10 +15,7 @@ pub struct Caught(Arc<AtomicI32>);
 
 impl Caught {
     pub fn signal(&self) -> Option<i32> {
-        match self.0.load(Ordering::SeqCst) {
-            0 => None,
-            signal => Some(signal),
-        }
+        Some(self.0.load(Ordering::SeqCst)).filter(|signal| *signal != 0)
     }
 }
 

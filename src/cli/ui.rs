@@ -1,11 +1,9 @@
-//! The only writer to stdout and stderr: the report goes to stdout, everything else to stderr, and database text is
-//! made inert.
+//! The only writer to stdout, which gets the report, and to stderr; database text is made inert.
 
 use super::args::{ColorArg, LogFormat, ToneArgs};
 use super::environment::Environment;
-use super::secret::masked;
 use super::streams::{Buffered, Streams};
-use super::{CliError, Exit};
+use super::{CliError, Exit, masked};
 use crate::model::{Timestamp, escaped_json};
 use crate::output::format::{Format, Page, Plugin, Screen, inert, json, wrap};
 use crate::output::{self, Document, LogLine, Message};
@@ -22,7 +20,6 @@ pub struct Ui {
     verbose: bool,
     machine: bool,
     out: Screen,
-    watched: bool,
     out_is_terminal: bool,
     err_is_terminal: bool,
     err_color: bool,
@@ -36,7 +33,6 @@ pub struct Ui {
 }
 
 impl Ui {
-    /// Chooses colour, width and volume.
     pub fn new(tone: &ToneArgs, format: Format, environment: &Environment) -> Ui {
         let (out_tty, err_tty) = (io::stdout().is_terminal(), io::stderr().is_terminal());
         let columns = environment.get("COLUMNS").and_then(|columns| columns.parse().ok()).filter(|width| *width > 0);
@@ -61,7 +57,6 @@ impl Ui {
             err_width: columns
                 .or_else(|| terminal_size::terminal_size_of(io::stderr()).map(|(w, _)| usize::from(w.0)))
                 .filter(|_| err_tty),
-            watched: out_tty || err_tty,
             out_is_terminal: out_tty,
             err_is_terminal: err_tty,
             err_color: wants_color(tone.color, environment, err_tty),
@@ -95,7 +90,7 @@ impl Ui {
     }
 
     pub fn is_watched(&self) -> bool {
-        self.watched
+        self.out_is_terminal || self.err_is_terminal
     }
 
     /// True if the report goes to a terminal.
@@ -153,7 +148,6 @@ impl Ui {
         }
     }
 
-    /// Writes these sentences to stderr.
     pub fn messages(&self, messages: &[Message]) {
         messages.iter().for_each(|message| match message {
             Message::Warn(text) => self.warn(text),
@@ -173,7 +167,6 @@ impl Ui {
         }
     }
 
-    /// Writes a document to stdout.
     pub fn print<D: Document>(&self, format: Format, document: &D) -> Result<(), CliError> {
         let mut left_out = None;
         self.report(|out| {
@@ -282,8 +275,7 @@ impl Ui {
         }
     }
 
-    /// Writes an error that does not change how the run ends, even with `--quiet`; never as a document, because the run
-    /// has its own.
+    /// Writes an error that does not change how the run ends, even with `--quiet`; as text: the run has a document.
     pub fn side_error(&self, text: &str) {
         self.write("error", AnsiColor::Red.on_default().bold(), "error: ", text);
     }

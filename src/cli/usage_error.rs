@@ -1,5 +1,4 @@
-//! The end of a command line that clap refuses, or answers with help: what is printed, with secrets hidden and text
-//! made inert.
+//! The end of a command line that clap refuses or answers with help; secrets are hidden and text is made inert.
 
 use super::args::ToneArgs;
 use super::environment::Environment;
@@ -94,8 +93,7 @@ fn without_secrets(mut error: clap::Error, is_secret: &dyn Fn(&str) -> bool) -> 
     error
 }
 
-/// A text without passwords and with the typed words inert: clap quotes them as they are, and a script's value may hold
-/// control characters.
+/// A text without passwords, and with the typed words inert: clap quotes them, control characters included.
 fn harmless(text: String, words: &[String], is_secret: &dyn Fn(&str) -> bool) -> String {
     let mut words: Vec<&str> = words.iter().flat_map(|word| [word, value(word)]).collect();
     // One word may be part of another.

@@ -2,11 +2,9 @@
 //! away is found again. Keys move through the picture and open a job; none of them writes.
 
 use super::keys::{Key, Keys};
-use super::secret::masked;
-use super::settings::Settings;
-use super::{CliError, Context, Exit};
+use super::{CliError, Context, Exit, Settings, masked};
 use crate::model::age;
-use crate::ops::{self, Selection, Snapshot, SnapshotDiff};
+use crate::ops::{self, Selection, SnapshotDiff};
 use crate::output::format::{Cell, Format, Page, Screen, Times, Tone, count, grouped};
 use crate::output::{Collector, Document, Field, Job, Stale, show};
 use crate::policy::Policy;
@@ -22,8 +20,8 @@ const READING: Duration = Duration::from_secs(10);
 /// Jobs that are gone, at most.
 const GONE: usize = 5;
 
-/// What is watched, and how it is shown.
 pub struct Watch<'a> {
+    pub context: &'a Context,
     pub settings: &'a Settings,
     pub selection: Selection,
     pub policy: Policy,
@@ -59,19 +57,20 @@ pub fn check_output(context: &Context, format: Format, instead: &str) -> Result<
 
 impl Watch<'_> {
     /// Takes snapshots until a signal or a key ends it, or stdout is closed.
-    pub fn run(self, context: &Context) -> Result<Exit, CliError> {
+    pub fn run(self) -> Result<Exit, CliError> {
+        let context = self.context;
         let store = context.store(self.settings)?;
-        let mut last = self.snapshot(context, store.as_ref(), None)?;
+        let mut last = self.snapshot(store.as_ref(), None)?;
         let mut terminal = Terminal::begin(context, self.interval);
         loop {
             let next = match terminal.pause(&mut |terminal, screen| self.picture(terminal, &last, screen))? {
                 Pause::End => return Ok(Exit::Done),
                 Pause::Open(id) => {
-                    let shown = self.open(&id, context, store.as_ref());
+                    let shown = self.open(&id, store.as_ref());
                     terminal.leaf(&shown)?;
                     continue;
                 }
-                Pause::Over => self.snapshot(context, store.as_ref(), Some(&last.diff)),
+                Pause::Over => self.snapshot(store.as_ref(), Some(&last.diff)),
             };
             match next {
                 Ok(next) => (last, terminal.failure) = (next, None),
@@ -81,37 +80,34 @@ impl Watch<'_> {
         }
     }
 
-    fn limits(&self, context: &Context) -> Limits {
-        self.settings.limits("stale --watch", READING, &context.interrupt, false)
+    fn limits(&self) -> Limits {
+        self.settings.limits("stale --watch", READING, &self.context.interrupt, false)
     }
 
-    fn snapshot(
-        &self,
-        context: &Context,
-        store: &dyn Store,
-        last: Option<&SnapshotDiff>,
-    ) -> Result<LastSnapshot, CliError> {
-        let limits = self.limits(context);
+    fn snapshot(&self, store: &dyn Store, last: Option<&SnapshotDiff>) -> Result<LastSnapshot, CliError> {
+        let limits = self.limits();
         let mut snapshot = self.settings.session(store, &limits).snapshot()?;
         let jobs = if self.summary { Collector::first(0) } else { Collector::examples() };
         let diff = match self.by {
             Some(by) => SnapshotDiff::of_groups(ops::stale_by(&mut snapshot, &self.selection, &self.policy, by)?),
             None => SnapshotDiff::of(last, &mut snapshot, &self.selection, &self.policy, jobs)?,
         };
-        let warnings = warnings(&snapshot, &diff.document);
+        // "Could not read" must never read as "nothing found".
+        let standby = "this is a standby: it shows the past, and silence is measured up to that moment";
+        let standby = snapshot.target.standby.as_ref().map(|_| standby.to_owned());
+        let warnings = standby.into_iter().chain(diff.document.head.warnings.iter().cloned()).collect();
         Ok(LastSnapshot { diff, warnings, at: Instant::now(), is_compared: last.is_some() })
     }
 
     /// What `show` says of a job.
-    fn open(&self, id: &str, context: &Context, store: &dyn Store) -> String {
-        let screen = Screen { width: Some(size(context).0), ..context.ui.screen() };
-        let (limits, journals) = (self.limits(context), context.environment.journals());
+    fn open(&self, id: &str, store: &dyn Store) -> String {
+        let screen = Screen { width: Some(size(self.context).0), ..self.context.ui.screen() };
+        let (limits, journals) = (self.limits(), self.context.environment.journals());
         let session = self.settings.session(store, &limits);
         let shown = session
             .snapshot()
             .and_then(|mut snapshot| ops::show(&mut snapshot, &[id.to_owned()], &self.policy, None, journals.as_ref()));
-        let shown = shown.map_err(CliError::from);
-        match shown {
+        match shown.map_err(CliError::from) {
             Ok(document) if document.jobs.is_empty() => screen.paragraph(&"the job is gone".into()),
             Ok(document) => show(&document, &screen).to_string(),
             Err(error) => screen.paragraph(&Cell::new(masked(&error.message), Tone::Bad)),
@@ -150,18 +146,14 @@ impl Watch<'_> {
         // The snapshot's own time is never a span.
         let zone = if screen.times == Times::Local { Times::Local } else { Times::Utc };
         let (time, every) = (zone.show(head.store_time, head.store_time), age(self.interval));
-        let mut text = terminal.failed(screen);
-        match terminal.failure {
-            None => text.push_str(&screen.paragraph(&Cell::new(
-                format!("{} at {time}, every {every}: {counts}", head.target.database),
-                Tone::Strong,
-            ))),
+        let (line, tone) = match terminal.failure {
+            None => (format!("{} at {time}, every {every}: {counts}", head.target.database), Tone::Strong),
             Some(_) => {
                 let old = age(last.at.elapsed());
-                let old = format!("retrying every {every}; this snapshot is {old} old, of {time}: {counts}");
-                text.push_str(&screen.paragraph(&Cell::new(old, Tone::Warn)));
+                (format!("retrying every {every}; this snapshot is {old} old, of {time}: {counts}"), Tone::Warn)
             }
-        }
+        };
+        let mut text = terminal.failed(screen) + &screen.paragraph(&Cell::new(line, tone));
         for warning in &last.warnings {
             text.push_str(&screen.paragraph(&Cell::new(format!("warning: {warning}"), Tone::Warn)));
         }
@@ -197,13 +189,6 @@ pub fn pages<D: Document>(
             Err(error) => terminal.failure = Some(masked(&error.message)),
         }
     }
-}
-
-/// The caveats of a snapshot: "could not read" must never read as "nothing found".
-fn warnings(snapshot: &Snapshot, document: &Stale) -> Vec<String> {
-    let standby = "this is a standby: it shows the past, and silence is measured up to that moment";
-    let standby = snapshot.target.standby.as_ref().map(|_| standby.to_owned());
-    standby.into_iter().chain(document.head.warnings.iter().cloned()).collect()
 }
 
 /// The size of a terminal that does not tell its own.

@@ -1,7 +1,6 @@
 //! Options of commands that write: what to do, to which plan, and why.
 
-use super::{LogFormat, parse_up_to_1d, parse_up_to_1h, parse_up_to_7d};
-use crate::cli::secret::masked;
+use super::{LogFormat, masked, parse_up_to_1d, parse_up_to_1h, parse_up_to_7d};
 use crate::model::Action;
 use crate::ops::Mode;
 use crate::policy::{Proves, Rule};
@@ -27,11 +26,11 @@ pub struct ActArgs {
     #[arg(hide_possible_values = true)]
     pub dry_run: Option<DryRun>,
     /// Do this to every job [default: fail without attempts left, cancel where that was requested, otherwise requeue]
-    #[arg(long, value_name = "ACTION", value_parser = named(actions(), Action::name))]
+    #[arg(long, value_name = "ACTION", value_parser = named(actions()))]
     pub to: Option<Action>,
     /// Act on this rule about trouble too, although the worker may be alive: deadline_passed, max_runtime or
     /// no_progress (can be repeated)
-    #[arg(long, value_name = "NAME", value_parser = named(switchable_rules(), Rule::name), hide_possible_values = true)]
+    #[arg(long, value_name = "NAME", value_parser = named(switchable_rules()), hide_possible_values = true)]
     pub rule: Vec<Rule>,
     /// Refuse a plan with more steps than N; as an option, not as a config key, it also overrides the brake
     #[arg(long, value_name = "N")]
@@ -72,13 +71,11 @@ pub enum DryRun {
 }
 
 impl ActArgs {
-    /// What is done with the plan.
     pub fn mode(&self) -> Mode {
         match self.dry_run {
             Some(DryRun::Server) => Mode::ServerDryRun,
-            Some(DryRun::Plan) => Mode::Plan,
             None if self.apply => Mode::Apply,
-            None => Mode::Plan,
+            Some(DryRun::Plan) | None => Mode::Plan,
         }
     }
 }
@@ -131,16 +128,13 @@ impl PlanArgs {
 }
 
 /// A parser of these values by their names.
-pub fn named<T>(values: Vec<T>, name: fn(T) -> &'static str) -> impl TypedValueParser<Value = T>
-where
-    T: Copy + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(values.iter().map(|value| name(*value)))
-        .try_map(move |text| values.iter().copied().find(|value| name(*value) == text).ok_or("it is not known"))
+pub fn named<T: Into<&'static str> + Copy + Send + Sync + 'static>(values: Vec<T>) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(values.iter().map(|value| (*value).into()))
+        .try_map(move |text| values.iter().copied().find(|value| (*value).into() == text).ok_or("it is not known"))
 }
 
 /// The actions on a job in flight, which cannot be woken.
-fn actions() -> Vec<Action> {
+pub fn actions() -> Vec<Action> {
     Action::ALL.into_iter().filter(|action| *action != Action::Wake).collect()
 }
 

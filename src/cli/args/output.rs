@@ -34,11 +34,10 @@ impl ListArgs {
         }
         let columns: Vec<String> = columns.iter().map(|title| title.replace(' ', "-")).collect();
         let is_of_another = |name: &String| named.contains(name) && OF_OTHER_LISTS.contains(&name.as_str());
-        match asked_for.find(|name| !columns.contains(name) && !is_of_another(name)) {
-            None => Ok(()),
-            Some(name) => Err(CliError::usage(format!("no column `{name}` in this table"))
-                .hint(format!("its columns are {}", columns.join(", ")))),
-        }
+        let unknown = asked_for.find(|name| !columns.contains(name) && !is_of_another(name));
+        let Some(name) = unknown else { return Ok(()) };
+        let hint = format!("its columns are {}", columns.join(", "));
+        Err(CliError::usage(format!("no column `{name}` in this table")).hint(hint))
     }
 }
 
@@ -123,8 +122,7 @@ impl ToneArgs {
     }
 }
 
-/// The options of a group, if the command has the one of that id: asking clap for one that it does not have would be a
-/// defect.
+/// The options of a group, if the command has the one of that id: asking clap for an unknown one is a defect.
 fn given<T: Args + Default>(matches: &ArgMatches, id: &str) -> T {
     matches.try_contains_id(id).ok().and_then(|_| T::from_arg_matches(matches).ok()).unwrap_or_default()
 }
@@ -179,7 +177,6 @@ pub enum LogFormat {
 }
 
 impl OutputArgs {
-    /// The format to write.
     pub fn format(&self) -> Format {
         if self.json { Format::Json } else { self.output.unwrap_or(Format::Table) }
     }

@@ -1,7 +1,6 @@
 use crate::cli::args::{OutputArgs, StoreArgs, few_formats};
 use crate::cli::database::Database;
-use crate::cli::settings::{READING, Settings};
-use crate::cli::{CliError, Context, Exit};
+use crate::cli::{CliError, Context, Exit, READING, Settings};
 use crate::ops::{self, Checked};
 use crate::output::format::{Format, json};
 use crate::output::{Check, CheckFinding, Severity};
@@ -91,7 +90,6 @@ fn missing(document: &Check, exit: Exit) -> CliError {
         (true, false) => "can list but not reclaim here",
         (false, false) => "cannot work here",
     };
-    let mut error = CliError::new(exit, format!("jobdoctor {can}: {}", details.join("; ")));
-    error.hints = errors.iter().filter_map(|finding| finding.fix.clone()).collect();
-    error
+    CliError::new(exit, format!("jobdoctor {can}: {}", details.join("; ")))
+        .hints(errors.iter().filter_map(|finding| finding.fix.clone()))
 }

@@ -1,7 +1,7 @@
 use crate::cli::args::{OutputArgs, StoreArgs, few_formats};
 use crate::cli::config::Config;
-use crate::cli::settings::{Settings, config_path, config_places, config_places_in_words};
-use crate::cli::{CliError, Context, Exit};
+use crate::cli::settings::{config_path, config_places, config_places_in_words};
+use crate::cli::{CliError, Context, Exit, Settings};
 use crate::output::{CheckFinding, ConfigCheck, Severity};
 use crate::store::Address;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,6 @@
 use crate::cli::args::{StoreArgs, ToneArgs};
 use crate::cli::next_command::shell_word;
-use crate::cli::settings::{READING, Settings};
-use crate::cli::{CliError, Context, Exit};
+use crate::cli::{CliError, Context, Exit, READING, Settings};
 use crate::history::RecordOptions;
 use crate::ops::{self, ApplyOptions, Guard, Mode, Selection};
 use crate::output::format::{Format, inert};

@@ -1,9 +1,8 @@
 use crate::cli::args::{OutputArgs, StoreArgs, few_formats};
 use crate::cli::environment::Environment;
-use crate::cli::secret::masked;
 use crate::cli::setting::{SETTINGS, Setting, Target};
-use crate::cli::settings::{Settings, config_places_in_words};
-use crate::cli::{CliError, Context, Exit};
+use crate::cli::settings::config_places_in_words;
+use crate::cli::{CliError, Context, Exit, Settings, masked};
 use crate::output::{Env, EnvSetting, advice};
 use crate::policy::{Globs, StateLimit, Threshold};
 use crate::store::{Address, open};
@@ -29,10 +28,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     context.ui.print_page(args.output.format(), &document, |screen| document.table().render(screen).into())?;
     document.warnings.iter().for_each(|warning| context.ui.warn(warning));
     if settings.config.is_none() && !args.store.no_config {
-        context.ui.note(&format!(
-            "no config file was read: there is none at {}",
-            config_places_in_words(&context.environment)
-        ));
+        let places = config_places_in_words(&context.environment);
+        context.ui.note(&format!("no config file was read: there is none at {places}"));
     }
     if document.database.is_none() {
         context.ui.hint("no database is named: --db, JOBDOCTOR_DB, a target in the config file, DATABASE_URL, PGHOST");
@@ -54,20 +51,13 @@ fn document(settings: &Settings, environment: &Environment) -> Result<Env, CliEr
     let broken = settings.catalog.broken().map(ToString::to_string);
     let zone = settings.preset_without_zone();
     let zone = zone.map(|preset| format!("preset {preset}: {}: {}", advice::ZONE_UNDECLARED, advice::SAY_TIME_ZONE));
+    let warnings = database.warnings().iter().cloned().chain(database.dropped()).chain(broken).chain(zone);
     Ok(Env {
         schema: "jobdoctor.env/v1",
         engine: address.map(|address| open(address).engine().to_string()),
         database: address.map(|address| masked(&address.label())),
         settings: list,
-        warnings: database
-            .warnings()
-            .iter()
-            .cloned()
-            .chain(database.dropped())
-            .chain(broken)
-            .chain(zone)
-            .map(|text| masked(&text))
-            .collect(),
+        warnings: warnings.map(|text| masked(&text)).collect(),
     })
 }
 

@@ -1,8 +1,7 @@
 use crate::cli::args::{ClaimArgs, OlderArgs, StoreArgs, TargetsArgs, text_or_json};
 use crate::cli::monitor::plugin;
-use crate::cli::settings::{READING, Settings};
 use crate::cli::targets::Several;
-use crate::cli::{CliError, Context, Exit};
+use crate::cli::{CliError, Context, Exit, READING, Settings};
 use crate::model::parse_duration;
 use crate::ops;
 use crate::output::Health;
@@ -69,8 +68,7 @@ impl Args {
         }
     }
 
-    /// True if the database's name is that of a file that never was a database: then no database went away. Even an
-    /// empty or damaged database begins like one.
+    /// True if the file never was a database, so none went away: even an empty or damaged one begins like a database.
     fn names_something_else(&self, context: &Context) -> bool {
         const MAGIC: &[u8] = b"SQLite format 3\0";
         let database = Settings::resolve(&self.store, &context.environment).and_then(|settings| settings.database());
@@ -84,13 +82,10 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
-    let (state, document) = match snapshot(args, context) {
-        Ok(found) => found,
-        Err(error) => {
-            let state = args.state_of(&error, context);
-            (state, plugin::unreadable(state, &error))
-        }
-    };
+    let (state, document) = snapshot(args, context).unwrap_or_else(|error| {
+        let state = args.state_of(&error, context);
+        (state, plugin::unreadable(state, &error))
+    });
     match context.ui.is_for_machines() {
         true => context.ui.report(|out| json(&document, out))?,
         false => context.ui.report_plugin(plugin::plugin(&document, state))?,

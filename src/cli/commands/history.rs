@@ -1,10 +1,8 @@
 use super::recorded::{ByArgs, as_in_run};
 use crate::cli::args::{ListArgs, TimeArg, markdown_too};
-use crate::cli::secret::masked;
-use crate::cli::settings::{READING, Settings};
 use crate::cli::tips::no_database;
 use crate::cli::ui::host_time;
-use crate::cli::{CliError, Context, Exit};
+use crate::cli::{CliError, Context, Exit, READING, Settings, masked};
 use crate::model::parse_duration;
 use crate::ops::{self, Records, Snapshot};
 use crate::output::format::{Format, count, grouped};
@@ -44,14 +42,11 @@ pub struct Args {
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let format = args.list.output.format();
     args.list.check(&if args.run.is_some() { HistoryOne::titles() } else { History::titles(format) })?;
-    if args.list.output.format() == Format::Markdown && args.run.is_none() {
+    if format == Format::Markdown && args.run.is_none() {
         return Err(CliError::usage("-o markdown tells one run").hint("name it: jobdoctor history last -o markdown"));
     }
     let journals = context.environment.journals();
-    let named = match &args.run {
-        Some(run) => Some(args.by.run_id(run, &args.list.store, context)?),
-        None => None,
-    };
+    let named = args.run.as_ref().map(|run| args.by.run_id(run, &args.list.store, context)).transpose()?;
     let mut snapshot = snapshot(args, named.as_deref(), context)?;
     let mut records = Records { journals: journals.as_ref(), snapshot: snapshot.as_mut() };
     match &named {
@@ -83,8 +78,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// A snapshot of the database that is at hand, if there is one. The journal needs none; so one that was not named on
-/// the command line and cannot be read is only a warning.
+/// A snapshot of the database at hand, if any. The journal needs none: without a name, a failure is only a warning.
 fn snapshot(args: &Args, run: Option<&str>, context: &Context) -> Result<Option<Snapshot>, CliError> {
     let mut settings = Settings::resolve(&args.list.store, &context.environment)?;
     if let Some(run) = run {
@@ -103,10 +97,8 @@ fn snapshot(args: &Args, run: Option<&str>, context: &Context) -> Result<Option<
     });
     match begun {
         Err(error) if !is_named(args) && !matches!(error.exit, Exit::Signal(_)) => {
-            let from = settings.address_origin();
-            context
-                .ui
-                .warn(&format!("the database of {from} is left out, so only the journal counts: {}", error.message));
+            let (from, why) = (settings.address_origin(), error.message);
+            context.ui.warn(&format!("the database of {from} is left out, so only the journal counts: {why}"));
             Ok(None)
         }
         other => other,
@@ -147,10 +139,8 @@ fn say_one(context: &Context, format: Format, document: &HistoryOne) {
     let unsure = &document.summary.unsure;
     let known = unsure.moved + unsure.not_moved + unsure.changed;
     if unsure.open > 0 {
-        context.ui.warn(&format!(
-            "{} of unknown outcome: name the database (--db) to compare them",
-            count(unsure.open, "job", "jobs")
-        ));
+        let open = count(unsure.open, "job", "jobs");
+        context.ui.warn(&format!("{open} of unknown outcome: name the database (--db) to compare them"));
     }
     if known > 0 {
         context.ui.note(&format!(
@@ -162,9 +152,7 @@ fn say_one(context: &Context, format: Format, document: &HistoryOne) {
         ));
     }
     if document.head.run.undoable > 0 && document.head.run.undone_by.is_empty() && !format.is_machine() {
-        context.ui.hint(&format!(
-            "to see what can be reverted: {}",
-            context.next_command("undo", &[&document.head.run.head.run_id])
-        ));
+        let undo = context.next_command("undo", &[&document.head.run.head.run_id]);
+        context.ui.hint(&format!("to see what can be reverted: {undo}"));
     }
 }

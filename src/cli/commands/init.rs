@@ -1,6 +1,5 @@
 use crate::cli::args::{OutputArgs, StoreArgs, few_formats};
-use crate::cli::settings::{READING, Settings};
-use crate::cli::{CliError, Context, Exit};
+use crate::cli::{CliError, Context, Exit, READING, Settings};
 use crate::ops;
 use crate::output::advice::LEDGER_COUNTS;
 use crate::output::format::{Format, json};

@@ -1,7 +1,6 @@
 use crate::cli::args::{ListArgs, OlderArgs, SelectArgs, TargetsArgs, TimeArg};
-use crate::cli::settings::Settings;
 use crate::cli::targets::Several;
-use crate::cli::{CliError, Context, Exit};
+use crate::cli::{CliError, Context, Exit, Settings};
 use crate::ops;
 use crate::output::format::{Format, count, grouped};
 use crate::output::{OwnerEntry, Owners};

@@ -1,8 +1,6 @@
 use crate::cli::args::{OutputArgs, StoreArgs, few_formats};
-use crate::cli::secret::masked;
-use crate::cli::settings::Settings;
 use crate::cli::tips::no_database;
-use crate::cli::{CliError, Context, Exit};
+use crate::cli::{CliError, Context, Exit, Settings, masked};
 use crate::output::format::Page;
 use crate::output::presets::{self, list, people};
 use crate::preset::Preset;

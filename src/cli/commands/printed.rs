@@ -54,12 +54,8 @@ fn unknown(word: &str, found: &clap::Command, has_topics: bool) -> CliError {
     let commands = found.get_subcommands().map(|command| command.get_name());
     let hint = did_you_mean(word, commands.chain(topics.clone()));
     let what = if has_topics { "command or topic" } else { "command" };
-    let error = CliError::usage(format!("there is no {what} `{word}`{hint}"));
-    match has_topics {
-        true => error
-            .hint(format!("topics: {}; `jobdoctor --help` lists the commands", topics.collect::<Vec<_>>().join(", "))),
-        false => error,
-    }
+    let list = || format!("topics: {}; `jobdoctor --help` lists the commands", topics.collect::<Vec<_>>().join(", "));
+    CliError::usage(format!("there is no {what} `{word}`{hint}")).hints(has_topics.then(list))
 }
 
 #[derive(Debug, Clone, clap::Args)]
@@ -75,7 +71,7 @@ pub struct ManArgs {
 }
 
 pub(super) fn print_man_page(args: &ManArgs, context: &Context) -> Result<Exit, CliError> {
-    let pages = man_pages(plain_command()).map_err(|error| CliError::new(Exit::Internal, error.to_string()))?;
+    let pages = man_pages().map_err(|error| CliError::new(Exit::Internal, error.to_string()))?;
     let name = args.name.as_ref().map_or_else(|| "jobdoctor".to_owned(), |name| format!("jobdoctor-{name}"));
     let is_it = |file: &str| file.rsplit_once('.').is_some_and(|(page, _)| page == name);
     let Some((_, page)) = pages.iter().find(|(file, _)| is_it(file)) else {

@@ -3,9 +3,7 @@ use crate::cli::args::{
     ActArgs, ConfirmArgs, EvidenceArgs, IdArgs, InterruptedArgs, ListArgs, OlderArgs, PlanArgs, SelectArgs, TimeArg,
     markdown_too,
 };
-use crate::cli::settings::{READING, Settings};
-use crate::cli::{CliError, Context, Exit};
-use crate::cli::{evidence_files, input};
+use crate::cli::{CliError, Context, Exit, READING, Settings, evidence_files, input};
 use crate::model::LONGEST_THRESHOLD;
 use crate::ops::{Bound, Mode, PlanSource, Selection};
 use crate::output::Reclaim;
@@ -103,9 +101,7 @@ fn require_fit_for_interrupted(args: &Args) -> Result<(), CliError> {
         ("--plan", plan.plan.is_some()),
     ];
     let flag = of_claims.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag));
-    match flag.filter(|_| args.interrupted.interrupted) {
-        Some(flag) => Err(CliError::usage(format!("{flag} is about claims, and --interrupted selects none"))
-            .hint(format!("leave out {flag} or --interrupted"))),
-        None => Ok(()),
-    }
+    let Some(flag) = flag.filter(|_| args.interrupted.interrupted) else { return Ok(()) };
+    let message = format!("{flag} is about claims, and --interrupted selects none");
+    Err(CliError::usage(message).hint(format!("leave out {flag} or --interrupted")))
 }

@@ -3,8 +3,7 @@
 use crate::cli::args::StoreArgs;
 use crate::cli::environment::actor;
 use crate::cli::next_command::quoted;
-use crate::cli::settings::{READING, Settings};
-use crate::cli::{CliError, Context};
+use crate::cli::{CliError, Context, READING, Settings};
 use crate::model::{RunHead, Target};
 use crate::ops::Records;
 use crate::output::HistoryRun;
@@ -66,14 +65,8 @@ pub(in crate::cli) fn is_of(target: &Target, settings: &Settings, label: Option<
         && (fits(settings.place.table.as_ref(), table) || fits(settings.place.table.as_ref(), &target.table))
 }
 
-/// The settings, with what the operator said at a run of where the queue is, unless this command line says otherwise; the same
-/// settings where the database at hand is not that of the run.
-pub(super) fn as_in_run(
-    settings: Settings,
-    args: &StoreArgs,
-    run: &str,
-    context: &Context,
-) -> Result<Settings, CliError> {
+/// Adds to the settings where the run says the queue is, if it was on this database; this command line counts first.
+pub fn as_in_run(settings: Settings, args: &StoreArgs, run: &str, context: &Context) -> Result<Settings, CliError> {
     let journals = context.environment.journals();
     let head = Records { journals: journals.as_ref(), snapshot: None }.recorded_head(run);
     match head.filter(|head| settings.database_label().is_some_and(|label| is_at(&head.target, &label))) {
@@ -135,7 +128,6 @@ fn is_at(target: &Target, label: &str) -> bool {
     target.is_on_database_of(&called(label, target.is_file()))
 }
 
-/// The database that is called so.
 fn called(label: &str, is_file: bool) -> Target {
     let path = canonicalize(label).ok().filter(|_| is_file);
     Target {

@@ -1,7 +1,6 @@
 use crate::cli::args::{EvidenceArgs, OlderArgs, OutputArgs, StoreArgs, TimeArg, few_formats};
 use crate::cli::evidence_files::EvidenceFiles;
-use crate::cli::settings::{READING, Settings};
-use crate::cli::{CliError, Context, Exit};
+use crate::cli::{CliError, Context, Exit, READING, Settings};
 use crate::ops;
 use crate::output::{Target, no_such_job, show};
 use std::path::PathBuf;

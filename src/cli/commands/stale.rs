@@ -3,11 +3,10 @@ use crate::cli::args::{
     EvidenceArgs, IdArgs, InterruptedArgs, ListArgs, OlderArgs, SelectArgs, TargetsArgs, TimeArg, named, parse_up_to_1d,
 };
 use crate::cli::evidence_files::EvidenceFiles;
-use crate::cli::settings::{READING, Settings};
 use crate::cli::signal::sleep;
 use crate::cli::targets::Several;
 use crate::cli::watch::{self, Watch};
-use crate::cli::{CliError, Context, Exit};
+use crate::cli::{CliError, Context, Exit, READING, Settings};
 use crate::model::parse_duration;
 use crate::ops::{self, Selection};
 use crate::output::format::{Format, count, grouped};
@@ -40,7 +39,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "id")]
     summary: bool,
     /// Count the jobs by this and list one row a group, most stuck jobs first; --limit is the number of groups
-    #[arg(long, value_name = "FIELD", value_parser = named(Field::ALL.to_vec(), Field::name), conflicts_with = "summary")]
+    #[arg(long, value_name = "FIELD", value_parser = named(Field::ALL.to_vec()), conflicts_with = "summary")]
     by: Option<Field>,
     /// Take a snapshot again and again, with this pause in between, and redraw the terminal, with + for new jobs and -
     /// for those that are gone. Arrows select a job, Enter shows it, q ends. Each snapshot has its own time limit,
@@ -88,7 +87,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     if let Some(interval) = args.watch {
         let policy = settings.policy(args.older.older);
         let (summary, by) = (args.summary, args.by);
-        return Watch { settings: &settings, selection, policy, interval, summary, by, format }.run(context);
+        return Watch { context, settings: &settings, selection, policy, interval, summary, by, format }.run();
     }
     let document = match args.wait {
         Some(wait) => wait_for_none(wait, context, || snapshot(args, &settings, &selection, context))?,
@@ -140,8 +139,7 @@ fn snapshot(args: &Args, settings: &Settings, selection: &Selection, context: &C
         context.ui.warn(&why);
     }
     let jobs = match format {
-        _ if args.summary => Collector::first(0),
-        Format::None => Collector::first(0),
+        _ if args.summary || format == Format::None => Collector::first(0),
         // A terminal shows a few jobs of each cause, unless `--limit` or `--id` is given.
         Format::Table if context.ui.screen().by_cause && selection.limit.is_none() && !selection.is_by_name() => {
             Collector::examples()
@@ -157,8 +155,7 @@ fn snapshot(args: &Args, settings: &Settings, selection: &Selection, context: &C
     Ok(document)
 }
 
-/// Snapshots until one finds nothing or the time is up; gives the last. A failure after the first is tried again until
-/// then, since a database may be away for a moment.
+/// Takes snapshots until none is stuck or the time is up. Later failures are retried: a database may be away briefly.
 fn wait_for_none(
     time: Duration,
     context: &Context,
@@ -191,10 +188,7 @@ fn check_lists(args: &Args, format: Format) -> Result<(), CliError> {
         let message = "--by lists groups, but -o name lists jobs to act on";
         return Err(CliError::usage(message).hint("use -o csv, -o json or -o jsonl"));
     }
-    if !args.summary {
-        return Ok(());
-    }
-    if matches!(format, Format::Csv | Format::Name) {
+    if args.summary && matches!(format, Format::Csv | Format::Name) {
         let message = format!("--summary lists no jobs, but -o {} lists nothing else", format.name());
         return Err(CliError::usage(message).hint("use -o json or -o jsonl, or leave --summary out"));
     }

@@ -1,8 +1,7 @@
 use crate::cli::args::{ListArgs, OlderArgs, TargetsArgs, TextfileArgs, globs, metrics_too};
 use crate::cli::monitor::Metrics;
-use crate::cli::settings::Settings;
 use crate::cli::targets::Several;
-use crate::cli::{CliError, Context, Exit};
+use crate::cli::{CliError, Context, Exit, Settings};
 use crate::model::{age, parse_duration};
 use crate::ops::{self, Selection, Snapshot};
 use crate::output::format::{Format, count, grouped, inert};
@@ -59,12 +58,8 @@ impl Args {
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     args.list.check(&if args.runtimes { StatsRuntimes::titles() } else { Stats::titles() })?;
-    if args.runtimes {
-        print_runtimes(args, context)?;
-    } else {
-        print_counts(args, context)?;
-    }
-    Ok(Exit::Done)
+    let print = if args.runtimes { print_runtimes } else { print_counts };
+    print(args, context).map(|()| Exit::Done)
 }
 
 /// Prints the counts, or with `-o prometheus` the metrics of the jobs in flight.

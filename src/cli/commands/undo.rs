@@ -51,14 +51,13 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     // Another run may have become the latest since the plan was read.
     if args.apply && !args.dry_run {
         let plan = context.next_command("undo", &[]);
-        return Err(
-            CliError::usage("`undo last` only plans").hint(format!("run {plan}, then the command that it prints"))
-        );
+        let hint = format!("run {plan}, then the command that it prints");
+        return Err(CliError::usage("`undo last` only plans").hint(hint));
     }
     let run = args.by.latest(&args.list.store, context)?;
     let run_id = &run.head.run_id;
     context.ui.note(&format!("the latest run is {run_id}: {}", run.sentence()));
-    let mut named = context.with(context.ui.clone());
+    let mut named = context.clone();
     // A value of an option may be the same word.
     let is_value = |place: usize| place > 0 && context.words.get(place - 1).is_some_and(|word| word.starts_with("--"));
     let mut places =

@@ -1,5 +1,4 @@
-//! Completions that know the values: the shell's script calls the program, which reads the config file, the journals or
-//! the queue.
+//! Completions that know the values: the shell's script asks the program, which reads config file, journals or queue.
 
 mod values;
 

@@ -1,12 +1,11 @@
 //! Where the values of options and arguments come from, and what of it is offered.
 
-use crate::cli::CliError;
 use crate::cli::args::StoreArgs;
 use crate::cli::commands::is_of;
 use crate::cli::environment::Environment;
 use crate::cli::help::TOPICS;
 use crate::cli::leading_options::{behind_command, deepest};
-use crate::cli::settings::Settings;
+use crate::cli::{CliError, Settings};
 use crate::ops::{self, Records, Selection, Snapshot, names_in_flight};
 use crate::output::format::inert;
 use crate::output::{Collector, Field};
@@ -99,8 +98,7 @@ fn attach(command: Command, line: &Arc<Line>) -> Command {
     })
 }
 
-/// What the source has within [`PATIENCE`]; nothing where it cannot be read. A thread reads it, so that no slow
-/// network, name server or file keeps the shell waiting.
+/// What the source has within [`PATIENCE`], read by a thread, so that nothing slow keeps the shell waiting.
 fn candidates(source: Source, line: &Arc<Line>) -> Vec<CompletionCandidate> {
     let until = Instant::now() + PATIENCE;
     let (send, received) = channel();
@@ -187,8 +185,7 @@ impl Line {
         let program = self.program.clone().ignore_errors(true);
         let Ok(matches) = program.try_get_matches_from(&self.words) else { return StoreArgs::default() };
         let deepest = deepest(&matches);
-        // A command that opens no database has at most the config file, and asking clap for another option would be a
-        // defect.
+        // A command that opens no database has at most the config file, and asking clap for another option is a defect.
         match deepest.try_contains_id("db") {
             Ok(_) => StoreArgs::from_arg_matches(deepest).unwrap_or_default(),
             Err(_) => {

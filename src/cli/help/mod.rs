@@ -1,5 +1,4 @@
-//! Topics of help, each a page in Markdown whose tables may come from the code, and the examples on top of every
-//! command's help.
+//! Topics of help, each a page in Markdown, and the examples on top of every command's help.
 
 mod page;
 
@@ -107,8 +106,7 @@ impl Examples {
     }
 }
 
-/// Moves the examples of each command to the top of its help, hides the less common options from `-h`, and lists the
-/// topics.
+/// Moves examples to the top of the help, hides the less common options from `-h`, and lists the topics.
 pub fn dressed(root: Command, form: Form) -> Command {
     let topics = TOPICS.iter().map(|topic| format!("\n  {:11}  {}", topic.name, topic.about));
     let topics = format!("Topics (jobdoctor help TOPIC):{}", topics.collect::<String>());

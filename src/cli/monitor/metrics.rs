@@ -70,7 +70,6 @@ impl Metrics {
         Metrics { measures: self.measures || is_printed, ..self }
     }
 
-    /// Sets the target, once the settings are known.
     pub fn set_target(&mut self, target: Option<&str>) {
         self.target = Some(target.unwrap_or(NO_TARGET).to_owned());
     }
@@ -110,8 +109,7 @@ impl Metrics {
         textfile.write(|out| out.write_all(text.as_bytes()))
     }
 
-    /// Writes the textfile of a command that only reads, before its report is printed: an error of either leaves stdout
-    /// empty.
+    /// Writes the textfile of a command that only reads, before its report: an error of either leaves stdout empty.
     pub fn finish<T>(&self, context: &Context, result: Result<T, CliError>) -> Result<T, CliError> {
         let written = self.write(ended(context, result.as_ref().map(|_| Exit::Done)));
         match (result, written) {
@@ -173,8 +171,7 @@ struct PreviousMetrics {
 }
 
 impl PreviousMetrics {
-    /// Reads the text of a textfile. It may have been edited, so lines that do not begin or end as jobdoctor writes
-    /// them are ignored.
+    /// Reads a textfile. It may have been edited, so lines that do not begin or end as ours are ignored.
     fn read(text: &str, command: &str) -> PreviousMetrics {
         // No target contains these characters, because a quote in it has a backslash before it.
         let up = text.lines().find_map(|line| line.strip_prefix("jobdoctor_up{target=\""));

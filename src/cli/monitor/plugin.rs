@@ -1,7 +1,7 @@
 //! `health` as a monitoring plugin: whatever happens, one status line first and an exit code of 0 to 3.
 
-use crate::cli::secret::{masked, may_hold_password};
-use crate::cli::{CliError, Exit};
+use crate::cli::secret::may_hold_password;
+use crate::cli::{CliError, Exit, masked};
 use crate::model::age;
 use crate::output::format::{PerfData, Plugin, count, inert, json};
 use crate::output::{Health, HealthCheck, HealthError, HealthQueue, HealthReason};
@@ -70,7 +70,6 @@ pub fn unreadable(state: State, error: &CliError) -> Health {
     Health::unreadable(state.name(), masked(&error.message), document)
 }
 
-/// The document as a plugin reports it.
 pub fn plugin(document: &Health, state: State) -> Plugin {
     let queues = document.queues.iter().take(MOST_LINES).map(queue);
     let more_queues = document.queues.len().saturating_sub(MOST_LINES) as u64;

@@ -1,12 +1,10 @@
-//! Several targets: the command runs on each as if it alone were named, a few at a time, and reports them in the config
-//! file's order. A target that fails does not stop the others.
+//! Several targets: the command runs on each, a few at a time. A target that fails does not stop the others.
 
 mod report;
 mod worker_pool;
 
 use super::args::{StoreArgs, TargetsArgs};
-use super::settings::Settings;
-use crate::cli::{CliError, Context, Exit};
+use crate::cli::{CliError, Context, Exit, Settings};
 use report::{Report, TargetResult};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,13 +27,10 @@ pub struct Several<'a> {
 impl<'a> Several<'a> {
     pub fn of(name: &'static str, store: &'a mut StoreArgs, targets: &'a mut TargetsArgs) -> Several<'a> {
         let (names_db, names_password) = (store.db.is_some(), store.password_file.is_some());
+        let shared_password = "each server would receive the password of another database";
         Several { name, store, targets, single_only: Vec::new(), files: Vec::new() }
             .single_only("--db", names_db, "it names one database, and each target has its own")
-            .single_only(
-                "--password-file",
-                names_password,
-                "each server would receive the password of another database",
-            )
+            .single_only("--password-file", names_password, shared_password)
     }
 
     /// Adds a flag that makes sense with one target only, if it was given, and why.
@@ -50,15 +45,13 @@ impl<'a> Several<'a> {
         self
     }
 
-    /// Adds a list that each target reads, if one was named. Of a pipe, each would read a part and take the owners in the
-    /// other parts for dead.
+    /// Adds a list that each target reads, if named. Of a pipe each would read a part and take other owners for dead.
     pub fn list(self, flag: &'static str, path: Option<&Path>) -> Self {
         let is_pipe = |path: &Path| path == Path::new("-") || path.exists() && !path.is_file();
         let why = "a pipe can be read only once; write the list to a file first";
         self.single_only(flag, path.is_some_and(is_pipe), why)
     }
 
-    /// True if the command line names several targets.
     pub fn are_requested(&self) -> bool {
         self.targets.all_targets || self.store.target.len() > 1
     }
@@ -110,9 +103,8 @@ impl<'a> Several<'a> {
         for (flag, path) in &self.files {
             if !path.to_string_lossy().contains(PLACE) {
                 let message = format!("{flag} {}: with several targets each needs a file of its own", path.display());
-                return Err(
-                    CliError::usage(message).hint(format!("put {PLACE} into the path, as in {flag} dir/{PLACE}.json"))
-                );
+                let hint = format!("put {PLACE} into the path, as in {flag} dir/{PLACE}.json");
+                return Err(CliError::usage(message).hint(hint));
             }
             if let Some(name) = targets.iter().find(|name| name.contains(['/', '\0'])) {
                 let message = format!("{flag}: the name of target `{name}` cannot be part of a path");
@@ -126,7 +118,7 @@ impl<'a> Several<'a> {
 /// Runs the command on one target, with its output buffered.
 fn run_on(target: &str, context: &Context, run: Run<'_>) -> TargetResult {
     let (ui, buffered) = context.ui.buffered(target);
-    let mut context = context.with(ui);
+    let mut context = Context { ui, ..context.clone() };
     let end = match context.interrupt.is_raised() {
         true => Err(CliError::new(Exit::Signal(signal_hook::consts::SIGINT), "interrupted")),
         false => run(target, &mut context),

@@ -23,8 +23,7 @@ pub(super) struct Report<'a> {
     ui: &'a Ui,
     shape: Shape,
     tally: Tally,
-    /// True once a target printed or reported anything. Without that there is no summary for people, because cron would
-    /// mail it.
+    /// True once a target printed or reported anything; without news there is no summary, because cron would mail it.
     has_news: bool,
 }
 

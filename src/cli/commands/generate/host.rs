@@ -9,7 +9,7 @@ use crate::store::Address;
 use anyhow::Context as _;
 use nix::unistd::{User, geteuid};
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// Options of a unit that runs on a host like this one.
@@ -112,11 +112,9 @@ pub(super) fn systemd(args: &SystemdArgs, sweep: &Sweep, context: &Context) -> R
         let path = directory.join(name);
         if args.restart {
             // The unit's own; a mistyped directory is not made.
-            match fs::create_dir(directory_of(&path)) {
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                made => {
-                    made.with_context(|| format!("create {}", directory_of(&path).display())).or_end(Exit::Config)?;
-                }
+            let made = fs::create_dir(directory_of(&path));
+            if made.as_ref().err().map(Error::kind) != Some(ErrorKind::AlreadyExists) {
+                made.with_context(|| format!("create {}", directory_of(&path).display())).or_end(Exit::Config)?;
             }
         }
         files.push((AtomicFile::at(&path, &UNIT)?, path, text));

@@ -4,9 +4,7 @@ mod host;
 mod kubernetes;
 
 use crate::cli::args::{StoreArgs, ToneArgs, parse_option};
-use crate::cli::secret::masked;
-use crate::cli::settings::Settings;
-use crate::cli::{CliError, Context, Exit};
+use crate::cli::{CliError, Context, Exit, Settings, masked};
 use crate::model::parse_duration;
 use crate::output::advice;
 use clap::builder::NonEmptyStringValueParser;

@@ -4,8 +4,7 @@ use super::PassCommand;
 use crate::cli::args::PlanArgs;
 use crate::cli::error::exit_of;
 use crate::cli::next_command::shell_word;
-use crate::cli::settings::READING;
-use crate::cli::{CliError, Context, Exit};
+use crate::cli::{CliError, Context, Exit, READING};
 use crate::history::add_verified;
 use crate::model::Verified;
 use crate::ops::{Plan, PlanSource, Reclaimed, RequeuedJobs};
@@ -16,14 +15,8 @@ use crate::store::{StoreError, StoreErrorKind};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The end of a run whose report was printed, or not: then its exit counts all the same, and the error says what was
-/// done.
-pub(super) fn end(
-    printed: Result<(), CliError>,
-    exit: Exit,
-    context: &Context,
-    done: &Reclaimed,
-) -> Result<Exit, CliError> {
+/// Ends a run. Where its report could not be printed, its exit counts all the same, and the error says what was done.
+pub fn end(printed: Result<(), CliError>, exit: Exit, context: &Context, done: &Reclaimed) -> Result<Exit, CliError> {
     let Err(mut error) = printed else { return Ok(exit) };
     if let (Some(run), Some(outcomes)) = (&done.document.head.run_id, &done.document.summary.outcomes) {
         let (moved, of) = (grouped(outcomes.moved), grouped(outcomes.total()));
@@ -33,7 +26,6 @@ pub(super) fn end(
     Err(CliError { exit: error.exit.worse(exit), ..error })
 }
 
-/// The exit code of a run.
 pub(super) fn exit(done: &Reclaimed, source: &PlanSource) -> Exit {
     let document = &done.document;
     let exit = if document.head.refused.is_some() { Exit::Refused } else { Exit::Done };
@@ -52,8 +44,7 @@ pub(super) fn exit(done: &Reclaimed, source: &PlanSource) -> Exit {
     exit.worse(exit_after(outcomes, named, done.stop.as_ref()))
 }
 
-/// The exit code of steps that ended so, where this many `named` jobs are still as they were, besides those that the
-/// outcomes count as such.
+/// The exit code of steps. `named` jobs are still as they were, besides those that the outcomes count as such.
 fn exit_after(outcomes: &Outcomes, named: u64, stop: Option<&StoreError>) -> Exit {
     let mut exit = if outcomes.unknown > 0 { Exit::Unknown } else { Exit::Done };
     if outcomes.locked + outcomes.refused + outcomes.not_tried + named > 0 {
@@ -88,53 +79,44 @@ const SELECTING: [&str; 14] = [
     "to",
 ];
 
-/// The command lines that go on from a run.
-pub(super) struct Next<'a> {
-    pub(super) context: &'a Context,
-    pub(super) name: &'static str,
-    /// Where its plan came from.
-    pub(super) source: &'a PlanSource,
-    /// Where the plan was saved, and whether the jobs came from standard input.
-    pub(super) plan: &'a PlanArgs,
-}
-
 fn plan_file(document: &Reclaim) -> PathBuf {
     format!("plan-{}.json", document.head.digest.get(..8).unwrap_or_default()).into()
 }
 
-impl Next<'_> {
-    pub(super) fn commands(&self, document: &Reclaim) -> NextCommands {
+impl PassCommand<'_> {
+    /// The command lines that go on from a run; `plan` says where its plan is saved and if its jobs were piped in.
+    pub(super) fn next_commands(&self, plan: &PlanArgs, document: &Reclaim) -> NextCommands {
         let run_id = document.head.run_id.as_deref().unwrap_or_default();
         NextCommands {
-            apply_exactly: self.apply_exactly(document),
-            save_first: self.save_first(document),
-            explain: self.context.next_command(self.name, &[]),
+            apply_exactly: self.apply_exactly(plan, document),
+            save_first: self.save_first(plan, document),
+            explain: self.context.next_command(self.options.name, &[]),
             history: self.context.on_same_queue(&["history", run_id], &[]),
             undo: self.context.on_same_queue(&["undo", run_id], &[]),
         }
     }
 
-    fn apply_exactly(&self, document: &Reclaim) -> String {
+    fn apply_exactly(&self, plan: &PlanArgs, document: &Reclaim) -> String {
         let flag = document.head.brake.overridden_by.as_deref().filter(|_| document.head.brake.pulled);
-        let piped = self.plan.is_piped().then(|| plan_file(document));
-        let path = self.plan.save_plan.as_ref().or(piped.as_ref()).map(|path| shell_word(&path.display().to_string()));
+        let piped = plan.is_piped().then(|| plan_file(document));
+        let path = plan.save_plan.as_ref().or(piped.as_ref()).map(|path| shell_word(&path.display().to_string()));
         let digest = document.head.digest.get(..Digest::SHORT).unwrap_or(&document.head.digest);
-        let (dropped, plan): (&[&str], Vec<&str>) = match (&path, self.source) {
+        let (dropped, chosen): (&[&str], Vec<&str>) = match (&path, &self.source) {
             (Some(path), _) => (&SELECTING, vec!["--plan", path]),
             (None, PlanSource::Saved(..)) => (&[], Vec::new()),
             (None, PlanSource::Selection(_)) => (&[], vec!["--expect", digest]),
             (None, PlanSource::Run(..)) => (&["by"], vec!["--expect", digest]),
         };
-        let words: Vec<&str> = plan.into_iter().chain(["--apply"]).chain(flag).collect();
-        self.context.next_command_without(self.name, dropped, &words)
+        let words: Vec<&str> = chosen.into_iter().chain(["--apply"]).chain(flag).collect();
+        self.context.next_command_without(self.options.name, dropped, &words)
     }
 
-    fn save_first(&self, document: &Reclaim) -> Option<String> {
+    fn save_first(&self, plan: &PlanArgs, document: &Reclaim) -> Option<String> {
         let path = plan_file(document).display().to_string();
         // These come with --apply.
         let dropped = ["verify", "fast"];
-        let save = || self.context.next_command_without(self.name, &dropped, &["--save-plan", &path]);
-        (self.plan.is_piped() && self.plan.save_plan.is_none()).then(save)
+        let save = || self.context.next_command_without(self.options.name, &dropped, &["--save-plan", &path]);
+        (plan.is_piped() && plan.save_plan.is_none()).then(save)
     }
 }
 

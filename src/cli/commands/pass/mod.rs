@@ -8,8 +8,7 @@ mod report;
 use crate::cli::args::PlanArgs;
 use crate::cli::environment::host;
 use crate::cli::evidence_files::EvidenceFiles;
-use crate::cli::settings::Settings;
-use crate::cli::{CliError, Context, Exit};
+use crate::cli::{CliError, Context, Exit, Settings};
 use crate::model::age;
 use crate::ops::{
     self, ApplyOptions, Guard, LockOptions, Mode, OddList, OpsError, PlanSource, ReadyPlan, Reclaimed, Snapshot,
@@ -18,7 +17,7 @@ use crate::output::format::{Format, count, grouped};
 use crate::output::{Closing, WarnAbove};
 use crate::policy::{Policy, RestartScope, Rule};
 use crate::store::{Limits, Store, random};
-use ending::{FollowUp, Next, end, exit};
+use ending::{FollowUp, end, exit};
 pub(super) use options::Options;
 pub(super) use report::ReportFile;
 use std::time::Duration;
@@ -35,28 +34,23 @@ pub(super) struct PassCommand<'a> {
     pub(super) evidence: EvidenceFiles,
     pub(super) store: Box<dyn Store>,
     pub(super) limits: Limits,
-    format: Format,
-    /// Whether `-o` or `--json` was given.
-    is_format_said: bool,
 }
 
-/// A plan that was carried out, and what is still to be watched.
 pub(super) struct Carried<'a> {
     pub(super) done: Reclaimed,
     follow_up: FollowUp<'a>,
 }
 
 impl<'a> PassCommand<'a> {
-    /// Reads the evidence files and opens the store. Where something is written, the database first recovers from a
-    /// killed writer.
+    /// Reads the evidence files and opens the store. For writing, the database first recovers from a killed writer.
     pub(super) fn open(
         context: &'a Context,
         settings: &'a Settings,
         options: Options<'a>,
         source: PlanSource,
     ) -> Result<PassCommand<'a>, CliError> {
-        let (output, writes) = (options.output, options.act.mode().writes());
-        if output.format() == Format::Markdown && options.act.mode() != Mode::Apply {
+        let writes = options.act.mode().writes();
+        if context.format == Format::Markdown && options.act.mode() != Mode::Apply {
             let hint = "add --apply, or leave -o markdown out";
             return Err(CliError::usage("-o markdown tells what a run did, and a plan did nothing").hint(hint));
         }
@@ -66,11 +60,9 @@ impl<'a> PassCommand<'a> {
         if writes && !settings.target.read_only {
             store.recover(&limits)?;
         }
-        let (format, is_format_said) = (output.format(), output.json || output.output.is_some());
-        Ok(PassCommand { context, settings, options, source, evidence, store, limits, format, is_format_said })
+        Ok(PassCommand { context, settings, options, source, evidence, store, limits })
     }
 
-    /// The use case behind it.
     fn of_queue<'s>(&'s self, on_pause: &'s dyn Fn(&ReadyPlan, Duration)) -> ops::Pass<'s> {
         let Options { act, interrupted, max_stalls, delay, confirm_after, is_restart, .. } = &self.options;
         ops::Pass {
@@ -102,7 +94,7 @@ impl<'a> PassCommand<'a> {
 
     /// True if a program reads the list of what becomes of the steps.
     fn is_whole(&self) -> bool {
-        let is_list = matches!(self.format, Format::Json | Format::Jsonl | Format::Csv | Format::Name);
+        let is_list = matches!(self.context.format, Format::Json | Format::Jsonl | Format::Csv | Format::Name);
         (is_list || self.options.has_report_file) && self.options.act.mode() != Mode::ServerDryRun
     }
 
@@ -154,8 +146,7 @@ impl<'a> PassCommand<'a> {
         Ok(plan)
     }
 
-    /// Adds to the plan what its rows do not say. A filter without a match is searched for where someone would read of
-    /// it.
+    /// Adds to the plan what its rows do not say. A filter without a match is searched for only if the caveat is read.
     fn add_caveats(
         &self,
         snapshot: &mut Snapshot,
@@ -165,19 +156,12 @@ impl<'a> PassCommand<'a> {
     ) -> Result<(), CliError> {
         self.warn_of_unknown(snapshot, policy, plan)?;
         let is_silent = self.options.name == "sweep" && policy.restart.is_none();
-        let is_read = !is_silent || self.format.is_machine() || self.context.ui.shows_details();
+        let is_read = !is_silent || self.context.format.is_machine() || self.context.ui.shows_details();
         let selection = match &self.source {
-            PlanSource::Selection(selection)
-                if is_read
-                    && selection.with_interrupted.is_none()
-                    && !selection.is_by_name()
-                    && plan.is_empty()
-                    && !plan.has_skipped() =>
-            {
-                Some(&**selection)
-            }
+            PlanSource::Selection(selection) if is_read && plan.is_empty() && !plan.has_skipped() => Some(&**selection),
             _ => None,
         };
+        let selection = selection.filter(|it| it.with_interrupted.is_none() && !it.is_by_name());
         let has_unknown = policy.restart.is_none() && plan.has_skipped();
         let mut caveats = ops::caveats(snapshot, selection, has_unknown, plan.in_flight)?;
         caveats.extend(list.unmatched.clone());
@@ -237,8 +221,7 @@ impl<'a> PassCommand<'a> {
         }
     }
 
-    /// Asks whether another host is stopped that still shows life. Hooks and cron are not asked: leases run for a while
-    /// after every stop.
+    /// Asks whether another host that shows life is stopped. Hooks and cron are not asked: leases outlive every stop.
     fn living_hosts(&self, plan: &ReadyPlan) -> Option<String> {
         let is_by_hand = self.context.ui.is_watched() || !self.options.act.apply;
         let here = host();
@@ -278,18 +261,17 @@ impl<'a> PassCommand<'a> {
     ) -> Result<Exit, CliError> {
         let Carried { done, follow_up } = &mut carried;
         // A report that has a field for what is watched waits for it.
-        if matches!(self.format, Format::Json | Format::Jsonl | Format::Markdown) {
+        if matches!(self.context.format, Format::Json | Format::Jsonl | Format::Markdown) {
             follow_up.run(done);
         }
-        let next = Next { context: self.context, name: self.options.name, source: &self.source, plan };
         let closing = Closing {
-            is_machine: self.format.is_machine(),
+            is_machine: self.context.format.is_machine(),
             is_watched: self.context.ui.is_watched(),
             after: &done.after,
             stop: done.stop.as_ref().map(ToString::to_string),
             warn_above,
             save_plan: plan.save_plan.as_deref(),
-            next: next.commands(&done.document),
+            next: self.next_commands(plan, &done.document),
         };
         let printed = self.print(done, &closing);
         follow_up.run(done);

@@ -1,42 +1,36 @@
 //! The options of a pass: the command line over the target's settings.
 
-use crate::cli::CliError;
 use crate::cli::args::{ActArgs, ConfirmArgs, EvidenceArgs, OutputArgs};
-use crate::cli::settings::{APPLYING, READING, Settings};
+use crate::cli::settings::APPLYING;
+use crate::cli::{CliError, READING, Settings};
 use crate::model::{Action, age};
 use crate::policy::{Delay, Override};
 use std::time::Duration;
 
-pub(in crate::cli::commands) struct Options<'a> {
-    pub(in crate::cli::commands) name: &'static str,
-    pub(in crate::cli::commands) act: &'a ActArgs,
+pub struct Options<'a> {
+    pub name: &'static str,
+    pub act: &'a ActArgs,
     pub(super) evidence: &'a EvidenceArgs,
     pub(super) output: &'a OutputArgs,
     /// How much later than now requeued jobs may run.
     pub(super) delay: Delay,
     /// After how many losses a job is failed.
-    pub(in crate::cli::commands) max_stalls: Option<u32>,
+    pub max_stalls: Option<u32>,
     /// The time between the plan and the snapshot that confirms it.
     pub(super) confirm_after: Option<Duration>,
     /// How long the run may take, unless the operator says.
-    pub(in crate::cli::commands) time: Duration,
+    pub time: Duration,
     /// Whether the document goes to a file too.
-    pub(in crate::cli::commands) has_report_file: bool,
+    pub has_report_file: bool,
     /// True for a restart sweep: workers start after it, and jobs of theirs that stay where they are wait for a person.
-    pub(in crate::cli::commands) is_restart: bool,
+    pub is_restart: bool,
     /// How long ago a job may have been interrupted where these are planned instead of claims.
-    pub(in crate::cli::commands) interrupted: Option<Duration>,
+    pub interrupted: Option<Duration>,
 }
 
 impl<'a> Options<'a> {
-    /// Takes the options of a command line alone. They are all of an undo: nothing of the target applies to it that is
-    /// about stuck jobs.
-    pub(in crate::cli::commands) fn of(
-        name: &'static str,
-        act: &'a ActArgs,
-        evidence: &'a EvidenceArgs,
-        output: &'a OutputArgs,
-    ) -> Options<'a> {
+    /// Takes the options of a command line alone, as for an undo, to which no setting about stuck jobs applies.
+    pub fn of(name: &'static str, act: &'a ActArgs, evidence: &'a EvidenceArgs, output: &'a OutputArgs) -> Self {
         Options {
             name,
             act,
@@ -53,11 +47,7 @@ impl<'a> Options<'a> {
     }
 
     /// Resolves the options about stuck jobs, which the target may set too.
-    pub(in crate::cli::commands) fn resolve(
-        self,
-        confirm: &ConfirmArgs,
-        settings: &Settings,
-    ) -> Result<Options<'a>, CliError> {
+    pub fn resolve(self, confirm: &ConfirmArgs, settings: &Settings) -> Result<Options<'a>, CliError> {
         let (act, target) = (self.act, &settings.target);
         let delay = match act.to {
             // No job is requeued, so the target's delay does not apply.
@@ -89,7 +79,7 @@ impl<'a> Options<'a> {
     }
 
     /// What overrides the brake: `--max-jobs` of this command line, but not `max_jobs` of the config file.
-    pub(in crate::cli::commands) fn overridden(&self, settings: &Settings) -> Option<Override> {
+    pub fn overridden(&self, settings: &Settings) -> Option<Override> {
         let of_target = (settings.target.brake == Some(false)).then_some(Override::Target);
         self.act.max_jobs.map(Override::MaxJobs).or(of_target)
     }

@@ -3,8 +3,7 @@
 use super::PassCommand;
 use crate::cli::atomic_file::{AtomicFile, FileKind};
 use crate::cli::environment::host;
-use crate::cli::secret::masked;
-use crate::cli::{CliError, Context, Exit};
+use crate::cli::{CliError, Context, Exit, masked};
 use crate::model::Outcome;
 use crate::ops::{self, Mode, Reclaimed, Records};
 use crate::output::format::{Format, count, inert, json};
@@ -44,11 +43,11 @@ impl PassCommand<'_> {
         }
         match loudness {
             Loudness::Silent => Ok(()),
-            _ if self.format == Format::Markdown => self.print_markdown(done, closing),
-            Loudness::Document => ui.print(self.format, &done.document),
+            _ if self.context.format == Format::Markdown => self.print_markdown(done, closing),
+            Loudness::Document => ui.print(self.context.format, &done.document),
             Loudness::Paragraph => self.print_paragraph(done, closing),
             Loudness::Report => {
-                ui.print(self.format, &done.document)?;
+                ui.print(self.context.format, &done.document)?;
                 ui.messages(&sentences(&done.document, closing));
                 let Reclaim { head, summary, .. } = &done.document;
                 self.context.hint_zone(self.settings, self.options.name, &head.target.preset, summary.unknown_zone);
@@ -63,7 +62,8 @@ impl PassCommand<'_> {
         if self.options.name != "sweep" || self.context.ui.is_watched() {
             return Loudness::Report;
         }
-        let is_mail = !self.is_format_said && self.options.act.mode() == Mode::Apply;
+        let is_format_said = self.options.output.json || self.options.output.output.is_some();
+        let is_mail = !is_format_said && self.options.act.mode() == Mode::Apply;
         let is_news = |outcome: &Outcome| match outcome {
             Outcome::Changed | Outcome::Gone => false,
             Outcome::Locked => !is_mail,
@@ -78,7 +78,7 @@ impl PassCommand<'_> {
         match (has_news, is_mail) {
             (true, true) => Loudness::Paragraph,
             (true, false) => Loudness::Report,
-            (false, false) if self.format.is_machine() => Loudness::Document,
+            (false, false) if self.context.format.is_machine() => Loudness::Document,
             (false, _) => Loudness::Silent,
         }
     }
@@ -112,7 +112,7 @@ impl PassCommand<'_> {
         let journals = self.context.environment.journals();
         let mut snapshot = if head.journal.is_some() { None } else { Some(self.snapshot()?) };
         let mut records = Records { journals: journals.as_ref(), snapshot: snapshot.as_mut() };
-        let document = ops::history_run(&mut records, run, HistoryOne::collector(self.format))?;
+        let document = ops::history_run(&mut records, run, HistoryOne::collector(self.context.format))?;
         self.context.ui.report(|out| write!(out, "{}", masked(&document.markdown(&closing.next.undo))))
     }
 
@@ -123,10 +123,8 @@ impl PassCommand<'_> {
             let message = format!("{}: refused: {why}; nothing was written", place(document, host.as_deref()));
             let error = CliError::new(Exit::Refused, inert(&message));
             let can_override = document.head.brake.pulled && document.head.brake.overridden_by.is_some();
-            ui.error(&match can_override {
-                true => error.hint(format!("if that is right all the same: {}", closing.next.apply_exactly)),
-                false => error,
-            });
+            let hint = || format!("if that is right all the same: {}", closing.next.apply_exactly);
+            ui.error(&error.hints(can_override.then(hint)));
             return Ok(());
         }
         let lines = paragraph(document, host.as_deref(), done.is_recorded, closing);

@@ -4,8 +4,7 @@ use super::Args;
 use super::scope::Scope;
 use crate::cli::commands::pass::PassCommand;
 use crate::cli::monitor::Metrics;
-use crate::cli::settings::Settings;
-use crate::cli::{CliError, Context, Exit};
+use crate::cli::{CliError, Context, Exit, Settings};
 use crate::history::{JournalError, LockFile, Locked};
 use crate::model::{Outcome, age};
 use crate::ops::{self, LockOptions, Mode, Reclaimed, Snapshot};
@@ -49,8 +48,7 @@ impl LockRequest {
         }
     }
 
-    /// Acquires this host's lock on the queue and checks the minimum interval. After a wait for the lock the snapshot
-    /// is a new one.
+    /// Acquires the lock of this host and checks the minimum interval. After a wait the snapshot is a new one.
     pub(super) fn acquire(
         &self,
         pass: &PassCommand<'_>,
@@ -136,9 +134,8 @@ fn wait(mut file: LockFile, table: &str, until: Instant, limits: &Limits) -> Res
     loop {
         let left = until.min(limits.deadline).saturating_duration_since(Instant::now());
         if limits.interrupt.sleep(ops::pause().min(left)) {
-            return Err(
-                StoreError::new(StoreErrorKind::Interrupted, "interrupted while waiting for another sweep").into()
-            );
+            let why = "interrupted while waiting for another sweep";
+            return Err(StoreError::new(StoreErrorKind::Interrupted, why).into());
         }
         if left.is_zero() {
             return Err(busy(&file, table, has_waited));
@@ -165,8 +162,7 @@ fn busy(file: &LockFile, table: &str, has_waited: bool) -> CliError {
     })
 }
 
-/// The error of a sweep that comes too early: by the ledger, which every host sees, or else by this host's lock, which
-/// a dry run does not have.
+/// The error of a sweep that comes too early, by the ledger of all hosts or by this host's lock; a dry run has none.
 fn called_off(
     context: &Context,
     snapshot: &mut Snapshot,

@@ -9,10 +9,9 @@ use crate::cli::args::{
 use crate::cli::atomic_file::is_same;
 use crate::cli::best_effort;
 use crate::cli::monitor::Metrics;
-use crate::cli::settings::Settings;
 use crate::cli::signal::sleep;
 use crate::cli::targets::Several;
-use crate::cli::{CliError, Context, Exit};
+use crate::cli::{CliError, Context, Exit, Settings};
 use crate::ops::{self, AlsoInterrupted, Mode, PlanSource, Selection, Snapshot};
 use crate::output::Reclaim;
 use crate::policy::INTERRUPTED_WITHIN;

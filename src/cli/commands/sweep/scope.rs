@@ -50,7 +50,6 @@ impl Scope {
         Ok(dead.map_or(Scope::NotListed(before), |dead| Scope::Dead(dead, before)))
     }
 
-    /// True for a restart sweep of some owners.
     pub(super) fn is_of_some_owners(&self) -> bool {
         matches!(self, Scope::NotListed(_) | Scope::Dead(RestartScope::Hosts(_) | RestartScope::Owners(_), _))
     }
@@ -119,8 +118,7 @@ fn dead_owners(args: &Args, selection: &mut Selection) -> Result<RestartScope, C
     }
 }
 
-/// This host's uptime. The system counts whole seconds, so one is added: a boot time too early spares a claim, one too
-/// late does not.
+/// This host's uptime and a second more: the system counts whole seconds, and too early a boot time only spares claims.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Boot {
     up: Duration,
