@@ -100,19 +100,17 @@ impl Context {
 
     /// Prints which queue was found, with `--verbose`; and warns of an unsafe file system and of a standby.
     pub fn report_queue(&self, snapshot: &Snapshot) {
-        let target = &snapshot.target;
+        let Target { engine, database, table, preset, variants, standby, .. } = &snapshot.target;
         if let Some(caution) = &snapshot.caution {
             self.ui.warn_about_setup(&caution.message);
         }
-        let variants =
-            if target.variants.is_empty() { String::new() } else { format!(" ({})", target.variants.join("; ")) };
-        let (Target { engine, database, table, preset, .. }, now) = (target, snapshot.now());
-        let queue = format!("{engine} {database}, table {table}, preset {preset}{variants}, store time {now}");
-        self.ui.detail(&queue);
+        let variants = if variants.is_empty() { String::new() } else { format!(" ({})", variants.join("; ")) };
+        let now = snapshot.now();
+        self.ui.detail(&format!("{engine} {database}, table {table}, preset {preset}{variants}, store time {now}"));
         if let Some(server) = snapshot.reader.server().filter(|server| !server.version.is_postgres) {
             self.ui.warn(&format!("{} answered, which is not Postgres; --apply is refused here", server.version.name));
         }
-        if let Some(standby) = &target.standby {
+        if let Some(standby) = standby {
             let lag = match standby.lag_seconds {
                 Some(seconds) => {
                     let lag = age(Duration::try_from_secs_f64(seconds).unwrap_or_default());
@@ -120,7 +118,7 @@ impl Context {
                 }
                 None => "its lag behind the primary is unknown".to_owned(),
             };
-            self.ui.warn(&format!("{} is a standby: {lag}; --apply is refused here", target.database));
+            self.ui.warn(&format!("{database} is a standby: {lag}; --apply is refused here"));
         }
     }
 

@@ -2,10 +2,10 @@
 
 use super::next_command::shell_word;
 use super::secret::may_be_misplaced_password;
-use super::usage_error::value;
+use super::usage_error::{refused_word, value};
 use crate::model::Engine;
 use clap::Command;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::{ContextKind, ErrorKind};
 use std::path::Path;
 
 /// What to type instead of a refused command line, in a sentence with a command between backquotes.
@@ -92,10 +92,7 @@ fn better(program: &Command, error: &clap::Error, words: &[String]) -> Option<Ve
     let has =
         |option: &str| command.is_some_and(|known| known.get_arguments().any(|arg| arg.get_long() == Some(option)));
     let is_given = |option: &str| words.iter().any(|word| word == option || word.starts_with(&format!("{option}=")));
-    let word = |kind| match error.get(kind) {
-        Some(ContextValue::String(word)) if !word.starts_with('-') => Some(word.as_str()),
-        _ => None,
-    };
+    let word = |kind| refused_word(error, kind).filter(|word| !word.starts_with('-'));
     // Behind `--`, options are words like others. A word behind an option is likely to be its value.
     let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
     let is_value = |at: &usize| words.get(at - 1).is_some_and(|before| before.starts_with('-'));
@@ -180,11 +177,7 @@ fn meant_by(word: &str) -> Option<&'static (&'static [&'static str], &'static [&
 
 /// What to type instead of the word that clap refused, if it is one of another tool's.
 fn instead_of(error: &clap::Error, words: &[String]) -> Option<String> {
-    let word = |kind| match error.get(kind)? {
-        ContextValue::String(word) => Some(word.as_str()),
-        _ => None,
-    };
-    if let Some(word) = word(ContextKind::InvalidSubcommand) {
+    if let Some(word) = refused_word(error, ContextKind::InvalidSubcommand) {
         // Below another command the word means something else.
         let program = super::command();
         if words.iter().skip(1).any(|word| program.find_subcommand(word).is_some()) {
@@ -194,7 +187,7 @@ fn instead_of(error: &clap::Error, words: &[String]) -> Option<String> {
         let is_like_one = error.get(ContextKind::SuggestedSubcommand).is_some();
         return known.or((!is_like_one).then(|| "`jobdoctor --help` lists the commands".to_owned()));
     }
-    let option = word(ContextKind::InvalidArg)?;
+    let option = refused_word(error, ContextKind::InvalidArg)?;
     OPTIONS.iter().find(|(options, _)| options.contains(&option)).map(|(_, tip)| (*tip).to_owned())
 }
 

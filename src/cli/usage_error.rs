@@ -75,10 +75,7 @@ fn wants_json(words: &[String]) -> bool {
 /// The error without what may be a password. A value parser may quote a value in any spelling, so its words go too.
 fn without_secrets(mut error: clap::Error, is_secret: &dyn Fn(&str) -> bool) -> clap::Error {
     let hidden = || ContextValue::String("...".to_owned());
-    let is_hidden = |error: &clap::Error, kind| match error.get(kind) {
-        Some(ContextValue::String(word)) => is_secret(word),
-        _ => false,
-    };
+    let is_hidden = |error: &clap::Error, kind| refused_word(error, kind).is_some_and(is_secret);
     if is_hidden(&error, ContextKind::InvalidValue) {
         let argument = error.get(ContextKind::InvalidArg).cloned().unwrap_or_else(hidden);
         error = clap::Error::new(ErrorKind::ValueValidation).with_cmd(&super::command());
@@ -103,6 +100,14 @@ fn harmless(text: String, words: &[String], is_secret: &dyn Fn(&str) -> bool) ->
         shown if shown == *word => text,
         shown => text.replace(word, &shown),
     })
+}
+
+/// The word of that kind, of those that clap refuses.
+pub(super) fn refused_word(error: &clap::Error, kind: ContextKind) -> Option<&str> {
+    match error.get(kind)? {
+        ContextValue::String(word) => Some(word),
+        _ => None,
+    }
 }
 
 /// The value of `--name=value`; any other word as it is.

@@ -1,6 +1,7 @@
 //! Options of commands that write: what to do, to which plan, and why.
 
-use super::{LogFormat, masked, parse_up_to_1d, parse_up_to_1h, parse_up_to_7d};
+use super::{LogFormat, parse_up_to_1d, parse_up_to_1h, parse_up_to_7d};
+use crate::cli::masked;
 use crate::model::Action;
 use crate::ops::Mode;
 use crate::policy::{Proves, Rule};

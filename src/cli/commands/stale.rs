@@ -155,7 +155,7 @@ fn snapshot(args: &Args, settings: &Settings, selection: &Selection, context: &C
     Ok(document)
 }
 
-/// Takes snapshots until none is stuck or the time is up. Later failures are retried: a database may be away briefly.
+/// Takes snapshots until one finds nothing or time is up. Later failures are retried: a database may be away briefly.
 fn wait_for_none(
     time: Duration,
     context: &Context,
