@@ -1,7 +1,7 @@
 //! The config file: targets and mappings. Its SQL runs with the operator's rights, so no other user may change it.
 
 use super::environment::Environment;
-use super::input::{PATIENCE, Source};
+use super::input::{Identity, PATIENCE, Source};
 use super::next_command::shell_word;
 use super::secret::may_hold_password;
 use super::setting::{SETTINGS, Target};
@@ -145,9 +145,6 @@ fn target(field: &Field<'_>) -> Result<Target, SpecError> {
     field.knows(&SETTINGS.each_ref().map(|setting| setting.key))?;
     Ok(target)
 }
-
-/// Device and inode of a file.
-pub(super) type Identity = (u64, u64);
 
 /// As many links as the kernel follows in one path.
 const MOST_LINKS: usize = 40;

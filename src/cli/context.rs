@@ -3,7 +3,7 @@
 use super::args::ToneArgs;
 use super::database::Database;
 use super::environment::Environment;
-use super::next_command::{next_command, same_queue};
+use super::next_command::{next_command, same_queue, shell_word};
 use super::progress::Shown;
 use super::signal::{Caught, batch_in_hand, watch};
 use super::ui::Ui;
@@ -156,5 +156,16 @@ impl Context {
     /// A command line of another command on the same queue, without this one's selection.
     pub fn on_same_queue(&self, command: &[&str], more: &[&str]) -> String {
         [&[same_queue(&self.words, command).as_str()], more].concat().join(" ")
+    }
+}
+
+impl CliError {
+    /// The error with the command that goes on from this command line.
+    pub fn on(mut self, context: &Context) -> CliError {
+        let table = self.lookalike.take().map(|table| shell_word(&table));
+        if let Some(command) = table.map(|table| context.on_same_queue(&["adopt", &table], &[])) {
+            self.hints.insert(0, format!("draft its mapping: {command}"));
+        }
+        self
     }
 }

@@ -4,7 +4,6 @@ use super::args::StoreArgs;
 use super::environment::Environment;
 use super::input::{PATIENCE, Source};
 use super::setting::Target;
-use super::settings::first;
 use super::{CliError, Exit};
 use crate::store::{Address, Interrupt, Password, Store, Surroundings, open};
 use std::ffi::{OsStr, OsString};
@@ -103,4 +102,9 @@ pub fn read_password(path: &Path, interrupt: &Interrupt) -> Result<Password, Cli
         return Err(CliError::new(Exit::Config, format!("password file {}: its first line is empty", path.display())));
     }
     Ok(Password(line.to_vec()))
+}
+
+/// The first value that is there, and what names it.
+pub(super) fn first<T, const N: usize>(sources: [(Option<T>, &'static str); N]) -> Option<(T, &'static str)> {
+    sources.into_iter().find_map(|(value, origin)| Some((value?, origin)))
 }

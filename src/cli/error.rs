@@ -1,7 +1,6 @@
 //! Errors that end the program, each with its exit code.
 
-use super::next_command::shell_word;
-use super::{Context, Exit, masked};
+use super::{Exit, masked};
 use crate::history::JournalError;
 use crate::ops::OpsError;
 use crate::output::format::inert;
@@ -47,15 +46,6 @@ impl CliError {
             (Some(signal), Exit::Signal(_)) => CliError::new(Exit::Signal(signal), "interrupted; nothing was written"),
             (Some(signal), _) => CliError { exit: Exit::Signal(signal), ..self },
         }
-    }
-
-    /// The error with the command that goes on from this command line.
-    pub fn on(mut self, context: &Context) -> CliError {
-        let table = self.lookalike.take().map(|table| shell_word(&table));
-        if let Some(command) = table.map(|table| context.on_same_queue(&["adopt", &table], &[])) {
-            self.hints.insert(0, format!("draft its mapping: {command}"));
-        }
-        self
     }
 
     pub fn hint(mut self, hint: impl Into<String>) -> CliError {

@@ -1,6 +1,5 @@
 //! Files and pipes that the operator names, read as a whole within a time limit, and the job ids in a list.
 
-use super::config::Identity;
 use super::{CliError, Exit};
 use crate::model::FUTURE_TOLERANCE;
 use crate::store::{Interrupt, StoreError, StoreErrorKind};
@@ -12,6 +11,9 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
+
+/// Device and inode of a file.
+pub(super) type Identity = (u64, u64);
 
 /// The longest list that is read: a million names of 16 letters.
 const MOST_BYTES: u64 = 16 << 20;

@@ -3,7 +3,7 @@
 use super::CliError;
 use super::args::{ReasonArgs, StoreArgs};
 use super::config::Config;
-use super::database::{ConfiguredAddress, Database, read_password};
+use super::database::{ConfiguredAddress, Database, first, read_password};
 use super::environment::{Environment, actor, host};
 use super::secret::may_hold_password;
 use super::setting::Target;
@@ -281,11 +281,6 @@ pub(super) fn config_path(args: &StoreArgs, environment: &Environment) -> Option
         (environment.get("JOBDOCTOR_CONFIG").map(PathBuf::from), "JOBDOCTOR_CONFIG"),
         (config_places(environment).into_iter().find(|path| !matches!(path.try_exists(), Ok(false))), "default"),
     ])
-}
-
-/// The first value that is there, and what names it.
-pub(super) fn first<T, const N: usize>(sources: [(Option<T>, &'static str); N]) -> Option<(T, &'static str)> {
-    sources.into_iter().find_map(|(value, origin)| Some((value?, origin)))
 }
 
 /// The default places of the config file, in order.

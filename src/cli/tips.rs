@@ -2,10 +2,9 @@
 
 use super::next_command::shell_word;
 use super::secret::may_be_misplaced_password;
-use super::usage_error::{refused_word, value};
 use crate::model::Engine;
 use clap::Command;
-use clap::error::{ContextKind, ErrorKind};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::path::Path;
 
 /// What to type instead of a refused command line, in a sentence with a command between backquotes.
@@ -189,6 +188,19 @@ fn instead_of(error: &clap::Error, words: &[String]) -> Option<String> {
     }
     let option = refused_word(error, ContextKind::InvalidArg)?;
     OPTIONS.iter().find(|(options, _)| options.contains(&option)).map(|(_, tip)| (*tip).to_owned())
+}
+
+/// The word of that kind, of those that clap refuses.
+pub(super) fn refused_word(error: &clap::Error, kind: ContextKind) -> Option<&str> {
+    match error.get(kind)? {
+        ContextValue::String(word) => Some(word),
+        _ => None,
+    }
+}
+
+/// The value of `--name=value`; any other word as it is.
+pub(super) fn value(word: &str) -> &str {
+    word.strip_prefix("--").and_then(|word| word.split_once('=')).map_or(word, |(_, value)| value)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::args::ToneArgs;
 use super::environment::Environment;
 use super::monitor::plugin;
 use super::secret::{may_be_misplaced_password, may_hold_password};
-use super::tips::tip_for;
+use super::tips::{refused_word, tip_for, value};
 use super::ui::Ui;
 use super::{CliError, Exit};
 use crate::output::format::{Format, inert};
@@ -100,17 +100,4 @@ fn harmless(text: String, words: &[String], is_secret: &dyn Fn(&str) -> bool) ->
         shown if shown == *word => text,
         shown => text.replace(word, &shown),
     })
-}
-
-/// The word of that kind, of those that clap refuses.
-pub(super) fn refused_word(error: &clap::Error, kind: ContextKind) -> Option<&str> {
-    match error.get(kind)? {
-        ContextValue::String(word) => Some(word),
-        _ => None,
-    }
-}
-
-/// The value of `--name=value`; any other word as it is.
-pub(super) fn value(word: &str) -> &str {
-    word.strip_prefix("--").and_then(|word| word.split_once('=')).map_or(word, |(_, value)| value)
 }
