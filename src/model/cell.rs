@@ -28,18 +28,13 @@ pub enum Cell {
 
 impl Cell {
     pub fn as_integer(&self) -> Option<i64> {
-        match self {
-            Cell::Integer(number) => Some(*number),
-            _ => None,
-        }
+        if let Cell::Integer(number) = self { Some(*number) } else { None }
     }
 
-    /// The number in a cell that holds a count.
     pub fn as_count(&self) -> Option<u64> {
         self.as_integer().and_then(|count| u64::try_from(count).ok())
     }
 
-    /// True for SQL NULL.
     pub fn is_null(&self) -> bool {
         matches!(self, Cell::Null)
     }

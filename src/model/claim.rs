@@ -12,9 +12,7 @@ pub struct Claim {
     pub key: Key,
     /// The stored state, in the queue's own words.
     pub state: String,
-    /// The queue it belongs to, where the table says.
     pub queue: Option<String>,
-    /// What kind of work it is, where the table says.
     pub kind: Option<String>,
     pub owner: Option<Owner>,
     /// The owner's own row, where the preset joins one.
@@ -125,18 +123,17 @@ pub enum OwnerRow {
 pub enum Reading {
     /// NULL, or a sentinel that stands for it.
     Absent,
-    /// The instant.
     At(Timestamp),
     /// A value that does not fit the column's declared encoding ("is text, not an integer"). It is never guessed at.
-    Unfit { raw: String, why: String },
+    Unfit {
+        raw: String,
+        why: String,
+    },
 }
 
 impl Reading {
     pub fn at(&self) -> Option<Timestamp> {
-        match self {
-            Reading::At(time) => Some(*time),
-            Reading::Absent | Reading::Unfit { .. } => None,
-        }
+        if let Reading::At(time) = self { Some(*time) } else { None }
     }
 }
 
@@ -151,7 +148,6 @@ pub struct Sign {
     pub lock: LockSign,
 }
 
-/// What a lock says about a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LockSign {
     /// Nothing: this claim, or this source, has none.

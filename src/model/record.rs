@@ -104,7 +104,6 @@ impl Actor {
 pub struct LedgerRow {
     /// When, by the clock of the transaction that wrote it.
     pub moved_at: Timestamp,
-    /// The run.
     pub head: RunHead,
     pub step: Step<End>,
 }

@@ -1,9 +1,8 @@
 use super::{EvidenceRow, Key, Precondition, RowChange};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::time::Duration;
-use strum::IntoStaticStr;
+use strum::{Display, IntoStaticStr};
 
 /// Why jobdoctor fails a job, as the code that it leaves where the queue has room for one: only what its worker's death
 /// failed is ever brought back as interrupted.
@@ -33,7 +32,7 @@ impl FailCode {
 
 /// What is done to a job.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema, IntoStaticStr,
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema, IntoStaticStr, Display,
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -71,17 +70,12 @@ impl Action {
     }
 }
 
-impl fmt::Display for Action {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 /// What an action does to the attempts counter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AttemptsChange {
     /// The lost run is counted elsewhere, or not in the table at all.
+    #[default]
     Keep,
     /// The lost run costs one attempt, and nothing else would count it.
     Add(i64),
@@ -199,7 +193,6 @@ impl Step<Write> {
         }
     }
 
-    /// The owner's row, which must be unchanged too.
     pub fn evidence_row(&self) -> &EvidenceRow {
         match &self.stage {
             Write::Act { evidence_row, .. } => evidence_row,
@@ -207,7 +200,6 @@ impl Step<Write> {
         }
     }
 
-    /// Why it fails, where it does.
     pub fn fail_code(&self) -> FailCode {
         match &self.stage {
             Write::Act { fail_code, .. } => *fail_code,
@@ -222,10 +214,7 @@ impl Step<Write> {
 
     /// The row to restore, where the step reverts another one.
     pub fn restores(&self) -> Option<&RowChange> {
-        match &self.stage {
-            Write::Act { .. } => None,
-            Write::Restore(row) => Some(row),
-        }
+        if let Write::Restore(row) = &self.stage { Some(row) } else { None }
     }
 }
 
@@ -253,7 +242,6 @@ impl Step<End> {
 /// of the same columns, or none does.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batch<'a> {
-    /// What is done.
     pub action: Action,
     pub steps: &'a [Step],
     /// Why, for the column where the queue keeps its last error.

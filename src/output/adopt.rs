@@ -202,11 +202,8 @@ fn inert_value(value: &Value) -> Value {
         }
         Value::Array(values) => values.iter().map(inert_value).collect::<Array>().into(),
         Value::InlineTable(table) => {
-            let mut inert = InlineTable::new();
-            for (key, value) in table.iter() {
-                inert.insert_formatted(&inert_key(key), inert_value(value));
-            }
-            inert.into()
+            let inert = table.iter().map(|(key, value)| (inert_key(key), inert_value(value)));
+            inert.collect::<InlineTable>().into()
         }
         other => other.clone(),
     }

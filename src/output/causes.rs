@@ -70,16 +70,9 @@ fn headed(heading: Cell, rows: Vec<Row<'_>>, page: &mut Page, screen: &Screen) {
     if !rows.is_empty() {
         let mut all = PlannedActions::default();
         rows.iter().for_each(|row| all.add(PlannedActions::of(row.job.action)));
-        apart(page);
+        page.apart();
         page.push(&screen.paragraph(&heading));
         section(None, all, rows, page, screen);
-    }
-}
-
-/// Sets what follows apart from what is above it.
-fn apart(page: &mut Page) {
-    if !page.is_empty() {
-        page.push("\n");
     }
 }
 
@@ -105,7 +98,7 @@ fn section(cause: Option<&Diagnosis>, all: PlannedActions, rows: Vec<Row<'_>>, p
             }
             table.remove(title);
         }
-        apart(page);
+        page.apart();
         page.push(&screen.paragraph(&sentence));
     }
     let mut left = all;

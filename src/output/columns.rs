@@ -98,14 +98,12 @@ pub fn text(value: Option<&str>) -> Cell {
 }
 
 pub fn time(time: Option<Timestamp>, now: Timestamp, times: Times) -> Cell {
-    let cell = text(time.map(|time| times.show(time, now)).as_deref());
-    time.map_or(cell.clone(), |time| cell.ranked(time.micros()))
+    Cell { rank: time.map(Timestamp::micros), ..text(time.map(|time| times.show(time, now)).as_deref()) }
 }
 
 pub fn duration(seconds: Option<f64>) -> Cell {
     let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    let cell = text(duration.map(age).as_deref());
-    duration.map_or(cell.clone(), |duration| cell.ranked(rank(duration)))
+    Cell { rank: duration.map(rank), ..text(duration.map(age).as_deref()) }
 }
 
 pub fn silent(times: Times, importance: u8) -> Column {

@@ -4,7 +4,6 @@ use super::Field;
 use crate::model::{Action, Remedy, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::fmt;
 
 /// A request that some queues cannot serve; [`Request::unsupported`] says what each is.
 pub enum Request {
@@ -110,29 +109,20 @@ impl Request {
 }
 
 /// Why a plan is not executed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
+    #[error("target {0} is read-only in the config file")]
     ReadOnly(String),
+    #[error("this is a standby; apply on its primary")]
     Standby,
+    #[error("the plan is no longer the expected one: its digest is {digest} now, not {expected}")]
     OtherPlan { expected: String, digest: String },
+    #[error("the plan has {steps} steps and --max-jobs allows {max}")]
     TooLarge { steps: u64, max: u64 },
+    #[error("{0}. If that is right, say with --max-jobs how many jobs may move")]
     WrongList(String),
+    #[error("the brake: {}", .0.join("; "))]
     Brake(Vec<String>),
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Refusal::ReadOnly(target) => write!(f, "target {target} is read-only in the config file"),
-            Refusal::Standby => f.write_str("this is a standby; apply on its primary"),
-            Refusal::OtherPlan { expected, digest } => {
-                write!(f, "the plan is no longer the expected one: its digest is {digest} now, not {expected}")
-            }
-            Refusal::TooLarge { steps, max } => write!(f, "the plan has {steps} steps and --max-jobs allows {max}"),
-            Refusal::WrongList(why) => write!(f, "{why}. If that is right, say with --max-jobs how many jobs may move"),
-            Refusal::Brake(why) => write!(f, "the brake: {}", why.join("; ")),
-        }
-    }
 }
 
 /// The hint that names the option or the command.

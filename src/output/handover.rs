@@ -2,13 +2,12 @@
 
 use super::HistoryOne;
 use super::format::{Times, grouped, inert};
-use super::history::{command, refused, who};
+use super::history::{NO_END, command, refused, who};
 use crate::model::{Action, End, Outcome, Step, Target};
 use std::fmt;
 
 /// So many ids, and so many owners, are named.
 const NAMED: usize = 20;
-const NO_END: &str = "not recorded: the run was stopped, could not write its journal, or is still running";
 
 impl HistoryOne {
     /// A sentence and a list: what was done and why, what was not, and the command that shows how to revert it. Texts of the

@@ -150,10 +150,8 @@ fn moved(run: &HistoryRun) -> String {
 
 fn others(run: &HistoryRun) -> Cell {
     let Some(outcomes) = &run.outcomes else { return Cell::new("?", Tone::Dim) };
-    let others =
-        outcomes.changed + outcomes.gone + outcomes.locked + outcomes.refused + outcomes.not_tried + outcomes.unknown;
     let tone = if outcomes.unknown > 0 { Tone::Warn } else { Tone::Plain };
-    Cell::new(others.to_string(), tone)
+    Cell::new((outcomes.total() - outcomes.moved).to_string(), tone)
 }
 
 fn undo(run: &HistoryRun) -> Cell {
@@ -167,6 +165,9 @@ fn undo(run: &HistoryRun) -> Cell {
     }
 }
 
+/// What is said in the place of a run's end.
+pub(super) const NO_END: &str = "not recorded: the run was stopped, could not write its journal, or is still running";
+
 /// `jobdoctor.history-run/v1`: one run with its steps.
 #[derive(Serialize, JsonSchema)]
 pub struct HistoryOne {
@@ -176,6 +177,7 @@ pub struct HistoryOne {
     /// The counts.
     pub summary: HistoryOneSummary,
     /// The steps, as far as they are recorded.
+    #[schemars(with = "Vec<HistoryStep>")]
     pub steps: Listing<HistoryStep>,
     /// When the record was read; people see how long ago the run was.
     #[serde(skip)]
@@ -246,9 +248,7 @@ impl Document for HistoryOne {
         facts.add("command", command(run));
         facts.add("by", columns::text(who(run).as_deref()));
         facts.add("reason", columns::text(run.head.reason.as_deref()));
-        if let Some(id) = &run.head.external_id {
-            facts.add("your id", id.as_str());
-        }
+        facts.add_some("your id", run.head.external_id.as_deref());
         let Target { engine, database, table, preset, variants, .. } = &run.head.target;
         let overrides = overridden(variants).map_or_else(String::new, |what| format!(", which {what}"));
         facts.add("queue", format!("{engine} {database}, table {table}, preset {preset}{overrides}"));
@@ -261,22 +261,15 @@ impl Document for HistoryOne {
             let name = if n == 0 { "causes" } else { "" };
             facts.add(name, format!("{}{}", cause.text, since.unwrap_or_default()));
         }
-        if let Some(jobs) = run.unrecorded.filter(|jobs| *jobs > 0) {
-            let words = format!("{jobs} of them: the journal could not be written then");
-            facts.add("not recorded", Cell::new(words, Tone::Warn));
-        }
-        if let Some(verified) = &run.verified {
-            facts.add("verified", verified.sentence());
-        }
+        let warn = |words: String| Cell::new(words, Tone::Warn);
+        let unrecorded = run.unrecorded.filter(|jobs| *jobs > 0);
+        let unrecorded = unrecorded.map(|jobs| format!("{jobs} of them: the journal could not be written then"));
+        facts.add_some("not recorded", unrecorded.map(warn));
+        facts.add_some("verified", run.verified.as_ref().map(Verified::sentence));
         facts.add("undo", undo(run));
         facts.add("recorded in", run.recorded_in.join(", "));
-        if run.complete == Some(false) {
-            let words = "not recorded: the run was stopped, could not write its journal, or is still running";
-            facts.add("end", Cell::new(words, Tone::Warn));
-        }
-        if let Some(stop) = &run.stop {
-            facts.add("stopped", Cell::new(stop.as_str(), Tone::Warn));
-        }
+        facts.add_some("end", (run.complete == Some(false)).then(|| warn(NO_END.to_owned())));
+        facts.add_some("stopped", run.stop.clone().map(warn));
         facts.render(screen)
     }
 }

@@ -2,7 +2,6 @@
 
 use super::document::Shape;
 use super::format::{Format, Lines};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::{Error as _, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -185,12 +184,6 @@ pub struct LongList<T> {
     pub rest: Lines<u64>,
 }
 
-impl<T> Default for LongList<T> {
-    fn default() -> LongList<T> {
-        LongList { items: Vec::new(), rest: Lines::default() }
-    }
-}
-
 impl<T> LongList<T> {
     pub fn count(&self) -> usize {
         self.items.len() + self.rest.count()
@@ -221,20 +214,6 @@ fn elements<T: Serialize, M: Copy + Ord, S: Serializer>(
         list.serialize_element(&RawValue::from_string(json).map_err(S::Error::custom)?)?;
     }
     list.end()
-}
-
-impl<T: JsonSchema> JsonSchema for Listing<T> {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        Vec::<T>::schema_name()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Vec::<T>::json_schema(generator)
-    }
 }
 
 #[cfg(test)]

@@ -120,6 +120,8 @@ impl RunMetrics<'_> {
         let by_reason = |((queue, state, reason), n): ((String, String, &str), u64)| {
             self.sample(vec![("queue", queue), ("state", state), ("reason", reason.to_owned())], n as f64)
         };
+        let by_status =
+            |(status, n): (&&'static str, &u64)| self.sample(vec![("status", (*status).to_owned())], *n as f64);
         let by_queue = |(queue, seconds)| self.sample(vec![("queue", queue)], seconds);
         let (mut due, mut oldest) = (BTreeMap::new(), BTreeMap::new());
         // A queue without due jobs has 0, but none has where it is not known how many are due.
@@ -143,11 +145,7 @@ impl RunMetrics<'_> {
             silence.into_iter().map(by_queue).collect(),
             due.into_iter().map(by_queue).collect(),
             oldest.into_iter().map(by_queue).collect(),
-            measured
-                .owners
-                .iter()
-                .map(|(status, n)| self.sample(vec![("status", (*status).to_owned())], *n as f64))
-                .collect(),
+            measured.owners.iter().map(by_status).collect(),
         ];
         FOUND.into_iter().zip(samples).map(|((name, help), samples)| Family { name, help, samples }).collect()
     }

@@ -337,15 +337,8 @@ pub fn index(document: &Presets) -> String {
 
 /// Text that Markdown shows as it is. What stands in backquotes is that already.
 fn plain(text: &str) -> String {
-    let escaped = |part: &str| {
-        part.chars().fold(String::with_capacity(part.len()), |mut text, c| {
-            if matches!(c, '*' | '<' | '[' | '\\') {
-                text.push('\\');
-            }
-            text.push(c);
-            text
-        })
-    };
+    let backslash = |c| matches!(c, '*' | '<' | '[' | '\\').then_some('\\');
+    let escaped = |part: &str| part.chars().flat_map(|c| backslash(c).into_iter().chain([c])).collect();
     let parts = text.split('`').enumerate();
     let parts = parts.map(|(n, part)| if n % 2 == 0 { escaped(part) } else { part.to_owned() });
     parts.collect::<Vec<_>>().join("`")

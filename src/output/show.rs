@@ -145,9 +145,7 @@ fn one(shown: &ShownJob, now: Timestamp, screen: &Screen) -> String {
     facts.add("job", Cell::new(job.id.as_str(), Tone::Strong));
     facts.add("verdict", verdict(shown));
     facts.add("state", format!("{}, in table {}", job.state, shown.table));
-    if let Some(waits) = &shown.waits {
-        facts.add("waits", waiting(waits, now, screen));
-    }
+    facts.add_some("waits", shown.waits.as_ref().map(|waits| waiting(waits, now, screen)));
     facts.add("queue", columns::text(job.queue.as_deref()));
     facts.add("kind", columns::text(job.kind.as_deref()));
     facts.add("owner", columns::text(job.owner.as_deref()));
@@ -163,9 +161,7 @@ fn one(shown: &ShownJob, now: Timestamp, screen: &Screen) -> String {
         facts.add("failed", columns::time(job.last_seen_at, now, screen.times));
     }
     facts.add("attempts", columns::attempts(job.attempts, job.max_attempts));
-    if let Some(stalls) = job.stalls {
-        facts.add("stalls", stalls.to_string());
-    }
+    facts.add_some("stalls", job.stalls.map(|stalls| stalls.to_string()));
     for (name, value) in &shown.extra {
         facts.add(name.as_str(), columns::text(value.as_deref()));
     }

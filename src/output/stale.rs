@@ -21,6 +21,7 @@ pub struct Stale {
     /// With --by the groups that hold stuck or unknown jobs, most stuck ones first.
     pub groups: Vec<JobGroup>,
     /// The stuck ones; none where the diagnoses alone, or groups, were asked for.
+    #[schemars(with = "Vec<Job>")]
     pub jobs: Listing<Job>,
     /// The first thousand of those whose verdict is unknown; their reasons say what is missing.
     #[serde(serialize_with = "one_a_line")]

@@ -210,10 +210,6 @@ impl Node {
         Node::new(line, value)
     }
 
-    fn entries(&self) -> &[(String, Node)] {
-        if let Value::Table(entries) = &self.value { entries } else { &[] }
-    }
-
     fn keys(&self) -> impl Iterator<Item = &str> {
         self.entries().iter().map(|(key, _)| key.as_str())
     }

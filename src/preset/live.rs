@@ -121,8 +121,7 @@ impl LiveSchema {
 
     /// The table that a written name means. A schema that it names counts more than `within`.
     pub fn table_meant(&self, within: Option<&str>, written: &str) -> Option<&LiveTable> {
-        let meanings = meanings(written).into_iter();
-        meanings.filter_map(|(schema, name)| self.table(schema.as_deref().or(within), &name)).next()
+        meanings(written).iter().find_map(|(schema, name)| self.table(schema.as_deref().or(within), name))
     }
 
     /// The labels of a column's type, if that is an enum. Enums of one name in several schemas are taken together.

@@ -68,38 +68,28 @@ impl Node {
 
     /// The child of that name, if this is a table that has it.
     pub fn get(&self, key: &str) -> Option<&Node> {
-        match &self.value {
-            Value::Table(entries) => entries.iter().find(|(name, _)| name == key).map(|(_, node)| node),
-            _ => None,
-        }
+        self.entries().iter().find(|(name, _)| name == key).map(|(_, node)| node)
     }
 
     /// A table with these of its children alone; anything else as it is.
     pub fn only(&self, keys: &[&str]) -> Node {
-        let value = match &self.value {
-            Value::Table(entries) => {
-                Value::Table(entries.iter().filter(|(name, _)| keys.contains(&name.as_str())).cloned().collect())
-            }
-            other => other.clone(),
-        };
-        Node::new(self.line, value)
+        let Value::Table(entries) = &self.value else { return self.clone() };
+        let kept = entries.iter().filter(|(name, _)| keys.contains(&name.as_str()));
+        Node::new(self.line, Value::Table(kept.cloned().collect()))
     }
 
     /// The items of an array; of anything else none.
     pub fn items(&self) -> &[Node] {
-        match &self.value {
-            Value::Array(items) => items,
-            _ => &[],
-        }
+        if let Value::Array(items) = &self.value { items } else { &[] }
+    }
+
+    pub(super) fn entries(&self) -> &[(String, Node)] {
+        if let Value::Table(entries) = &self.value { entries } else { &[] }
     }
 
     /// The texts among the children of a table, by their names.
     pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
-        let entries = match &self.value {
-            Value::Table(entries) => entries.as_slice(),
-            _ => &[],
-        };
-        entries.iter().filter_map(|(name, node)| match &node.value {
+        self.entries().iter().filter_map(|(name, node)| match &node.value {
             Value::Text(text) => Some((name.as_str(), text.as_str())),
             _ => None,
         })
@@ -107,13 +97,9 @@ impl Node {
 
     /// Takes the child of that name out of a table.
     pub fn take(&mut self, key: &str) -> Option<Node> {
-        match &mut self.value {
-            Value::Table(entries) => {
-                let at = entries.iter().position(|(name, _)| name == key)?;
-                Some(entries.remove(at).1)
-            }
-            _ => None,
-        }
+        let Value::Table(entries) = &mut self.value else { return None };
+        let at = entries.iter().position(|(name, _)| name == key)?;
+        Some(entries.remove(at).1)
     }
 
     /// Replaces every `{ postgres = ..., sqlite = ... }` by the value for one engine; a value given for the other
@@ -122,17 +108,13 @@ impl Node {
         let line = self.line;
         let value = match self.value {
             Value::Table(entries) if is_engine_leaf(&entries) => {
-                return entries
-                    .into_iter()
-                    .find(|(name, _)| name == engine.name())
-                    .and_then(|(_, node)| node.for_engine(engine));
+                let leaf = entries.into_iter().find(|(name, _)| name == engine.name());
+                return leaf.and_then(|(_, node)| node.for_engine(engine));
             }
-            Value::Table(entries) => Value::Table(
-                entries
-                    .into_iter()
-                    .filter_map(|(name, node)| node.for_engine(engine).map(|node| (name, node)))
-                    .collect(),
-            ),
+            Value::Table(entries) => {
+                let picked = |(name, node): (String, Node)| Some((name, node.for_engine(engine)?));
+                Value::Table(entries.into_iter().filter_map(picked).collect())
+            }
             Value::Array(items) => Value::Array(items.into_iter().filter_map(|item| item.for_engine(engine)).collect()),
             other => other,
         };

@@ -311,22 +311,16 @@ impl Probing<'_> {
         if exactly_one.is_empty() || fits.len() == 1 || is_missing {
             return Ok(());
         }
-        let checked = format!("checked against {}", preset.checked.join(", "));
+        let (checked, columns) = (preset.checked.join(", "), self.columns(variants));
         let message = if fits.is_empty() {
-            let wanted: Vec<String> = (variants.iter())
-                .filter(|variant| exactly_one.contains(&variant.name))
-                .map(|variant| format!("`{}` wants {}", variant.name, self.wants(variant)))
-                .collect();
-            format!(
-                "these tables match no known version ({checked}): {}; {}",
-                wanted.join("; "),
-                self.columns(variants)
-            )
+            let wanted = variants.iter().filter(|variant| exactly_one.contains(&variant.name));
+            let wanted = wanted.map(|variant| format!("`{}` wants {}", variant.name, self.wants(variant)));
+            let wanted = wanted.collect::<Vec<_>>().join("; ");
+            format!("these tables match no known version (checked against {checked}): {wanted}; {columns}")
         } else {
             let fits = fits.join("` and `");
             format!(
-                "these tables fit `{fits}` at once, and can be only one of them ({checked}); {}",
-                self.columns(variants)
+                "these tables fit `{fits}` at once, and can be only one of them (checked against {checked}); {columns}"
             )
         };
         Err(SpecError::whole(&preset.document, message))

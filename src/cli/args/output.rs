@@ -208,9 +208,10 @@ pub fn text_or_json(name: &'static str, help: &'static str) -> impl TypedValuePa
 }
 
 fn one_of(is_known: impl Fn(Format) -> bool) -> impl TypedValueParser<Value = Format> {
-    let known = Format::ALL.into_iter().filter(|format| is_known(*format));
+    let known = Format::ALL.iter().copied().filter(|format| is_known(*format));
     let values = known.map(|format| PossibleValue::new(format.name()).help(help(format)));
-    let named = |name: String| Format::ALL.into_iter().find(|format| format.name() == name).ok_or("it is not a format");
+    let named =
+        |name: String| Format::ALL.iter().copied().find(|format| format.name() == name).ok_or("it is not a format");
     PossibleValuesParser::new(values).try_map(named)
 }
 

@@ -41,8 +41,11 @@ impl Page {
         self.text.push_str(text);
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.text.is_empty()
+    /// Sets what follows apart from what is above it.
+    pub fn apart(&mut self) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
     }
 
     /// The jobs of its tables, each with the number of its line, from 0.
@@ -52,9 +55,7 @@ impl Page {
 
     /// Adds a table after a blank line, under a heading if there is one.
     pub fn table(&mut self, heading: &str, table: &Table, screen: &Screen) {
-        if !self.text.is_empty() {
-            self.text.push('\n');
-        }
+        self.apart();
         self.text.push_str(heading);
         self.rows(table, std::iter::empty(), screen);
     }
@@ -121,6 +122,10 @@ impl Facts {
     pub fn add(&mut self, name: impl Into<String>, value: impl Into<Cell>) -> &mut Facts {
         self.facts.push((name.into(), value.into()));
         self
+    }
+
+    pub fn add_some(&mut self, name: &str, value: Option<impl Into<Cell>>) {
+        self.facts.extend(value.map(|value| (name.to_owned(), value.into())));
     }
 
     /// The facts in two columns. A value that is too long for the screen is wrapped in its column, so that no part of

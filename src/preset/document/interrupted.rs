@@ -57,8 +57,7 @@ impl InterruptedDoc {
             (None, Some(_), Some(_), Some(_)) if self.from.is_some() == self.key.is_empty() => {
                 Err("`from` and `key` go together")
             }
-            (None, Some(_), Some(_), Some(_)) => Ok(()),
-            (None, None, None, None) => Ok(()),
+            (None, Some(_), Some(_), Some(_)) | (None, None, None, None) => Ok(()),
             _ => Err("needs `where`, `since` and `retry`, or `never`"),
         }
     }

@@ -181,9 +181,8 @@ impl Document {
         if read.name.is_empty() {
             name.clone_into(&mut read.name);
         }
-        read.states =
-            root.child("states").map_or_else(|| Ok(States::default()), |field| States::read(&field, engine))?;
-        read.time = root.child("time").map_or_else(|| Ok(Times::default()), |field| Times::read(&field))?;
+        read.states = root.child("states").map(|field| States::read(&field, engine)).transpose()?.unwrap_or_default();
+        read.time = root.child("time").map(|field| Times::read(&field)).transpose()?.unwrap_or_default();
         for table in read.claim.table.iter().chain(&read.owner.table) {
             // A table that [tables] does not name goes by its own name.
             if !read.tables.iter().any(|(logical, _)| *logical == table.text) {

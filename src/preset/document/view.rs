@@ -5,13 +5,13 @@ use super::{
     ActionDoc, AttemptsDoc, ClaimDoc, Document, FinishedDoc, InterruptedDoc, OwnerDoc, PlaceDoc, RulesDoc, WaitingDoc,
 };
 use crate::model::Action;
+use crate::preset::SpecError;
 use crate::preset::field::{Fragment, Written};
 use crate::preset::queue::{Exhausted, Liveness, Skip, StateValue, Waits};
 use crate::preset::template::{Piece, Template};
-use crate::preset::{SpecError, did_you_mean};
 
 /// What a document says of the jobs of a queue that are seen in one way.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct ViewDoc {
     /// The states that they are in.
     pub(crate) states: Vec<StateValue>,
@@ -52,13 +52,8 @@ impl Document {
     /// Jobs that wait in one state. No worker holds them, so no age of a claim counts; what else shows life is asked: a
     /// worker may hold a job before it says so.
     pub(crate) fn waited(&self, waits: &Waits) -> Result<ViewDoc, SpecError> {
-        let waiting = &self.states.waiting;
-        let Some(state) = waiting.iter().find(|state| state.name == waits.state.text) else {
-            let hint = did_you_mean(&waits.state.text, waiting.iter().map(|state| state.name.as_str()));
-            return Err(waits.state.error(format!("`{}` is not one of the waiting states{hint}", waits.state.text)));
-        };
-        let mut view = self.claims();
-        view.states = vec![state.clone()];
+        let states = vec![self.states.waiting_named(&waits.state)?];
+        let mut view = ViewDoc { states, ..self.claims() };
         view.claim.claimed_at = Some(waits.since.clone());
         view.claim.liveness.retain(|source| !matches!(source, Liveness::Age { .. }));
         view.claim.progress.clear();
@@ -156,19 +151,6 @@ impl Document {
     fn looked_at(&self, from: Fragment, key: &[Written]) -> ViewDoc {
         let optional = self.claim.optional.clone();
         let claim = ClaimDoc { from, key: key.to_vec(), optional, ..ClaimDoc::default() };
-        ViewDoc {
-            states: Vec::new(),
-            claim,
-            owner: OwnerDoc::default(),
-            attempts: AttemptsDoc::default(),
-            rules: RulesDoc::default(),
-            finished: None,
-            actions: Vec::new(),
-            waiting: WaitingDoc::default(),
-            skips: Vec::new(),
-            cautions: Vec::new(),
-            show: Vec::new(),
-            is_only_looked_at: true,
-        }
+        ViewDoc { claim, is_only_looked_at: true, ..ViewDoc::default() }
     }
 }

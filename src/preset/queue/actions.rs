@@ -9,7 +9,7 @@ use crate::preset::template::{Column, Marker, Template};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct ActionSpec {
     pub to: StateValue,
     pub attempts: AttemptsChange,

@@ -3,8 +3,7 @@
 use super::Jobs;
 use crate::model::{Cell, Engine, HostSpelling};
 use crate::preset::encoding::Encodings;
-use crate::preset::field::Field;
-use crate::preset::field::Written;
+use crate::preset::field::{Field, Written};
 use crate::preset::node::Value;
 use crate::preset::template::{Column, Template};
 use crate::preset::{SpecError, did_you_mean};
@@ -132,7 +131,7 @@ pub enum Absence {
     Unknown,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct StateValue {
     pub name: String,
     /// The stored value: text or an integer.
@@ -177,24 +176,17 @@ impl States {
     pub fn name_of(&self, stored: &Cell) -> String {
         self.find(stored).map_or_else(|| stored.to_string(), |state| state.name.clone())
     }
-}
 
-impl Jobs {
-    /// The queue's name for the stored value of a job that the database says is one of these. A collation may call a value
-    /// one of their states that is spelled otherwise.
-    pub fn state_named(&self, stored: &Cell) -> String {
-        let folded = |cell: &Cell| cell.to_text().map(|text| text.to_lowercase());
-        let alike = || self.states.iter().find(|state| folded(&state.stored) == folded(stored));
-        self.queue.states.find(stored).or_else(alike).map_or_else(|| stored.to_string(), |state| state.name.clone())
-    }
-}
-
-impl States {
-    /// The state of that name.
     pub(in crate::preset) fn named(&self, name: &Written) -> Result<StateValue, SpecError> {
         let hint = || did_you_mean(&name.text, self.all().map(|state| state.name.as_str()));
         let found = self.all().find(|state| state.name == name.text).cloned();
         found.ok_or_else(|| name.error(format!("[states] has no state `{}`{}", name.text, hint())))
+    }
+
+    pub(in crate::preset) fn waiting_named(&self, name: &Written) -> Result<StateValue, SpecError> {
+        let hint = || did_you_mean(&name.text, self.waiting.iter().map(|state| state.name.as_str()));
+        let found = self.waiting.iter().find(|state| state.name == name.text).cloned();
+        found.ok_or_else(|| name.error(format!("`{}` is not one of the waiting states{}", name.text, hint())))
     }
 
     /// Reads `[states]`. A truth value is what that engine stores for it.
@@ -209,6 +201,16 @@ impl States {
             cancelled: take("cancelled")?,
             ignored: take("ignored")?,
         })
+    }
+}
+
+impl Jobs {
+    /// The queue's name for the stored value of a job that the database says is one of these. A collation may call a value
+    /// one of their states that is spelled otherwise.
+    pub fn state_named(&self, stored: &Cell) -> String {
+        let folded = |cell: &Cell| cell.to_text().map(|text| text.to_lowercase());
+        let alike = || self.states.iter().find(|state| folded(&state.stored) == folded(stored));
+        self.queue.states.find(stored).or_else(alike).map_or_else(|| stored.to_string(), |state| state.name.clone())
     }
 }
 

@@ -16,10 +16,10 @@ use super::SpecError;
 pub use super::template::Column;
 use crate::model::{Action, Engine, Timestamp};
 use LedgerKind::{Instant, Json, MaybeInteger, MaybeText, Text};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::sync::Arc;
+use strum::Display;
 
 /// Why tables of these names do not count.
 pub type Ignored = BTreeMap<String, String>;
@@ -236,8 +236,9 @@ impl Views {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Display)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Proof {
     /// Against the real library, run.
     Live,
@@ -245,12 +246,6 @@ pub enum Proof {
     /// Against what was read of it only.
     #[default]
     Facts,
-}
-
-impl fmt::Display for Proof {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.serialize(f)
-    }
 }
 
 /// How the write of a worker that comes back late is guarded by its library.

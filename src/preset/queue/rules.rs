@@ -8,9 +8,11 @@ use crate::preset::template::{Column, Piece, Template, is_name};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
+use strum::IntoStaticStr;
 
 /// What shows life. Times, columns and SQL are those of live tables, or as their author wrote them.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename = "by", rename_all = "snake_case", deny_unknown_fields)]
 #[serde(bound = "T: Deserialize<'de> + Default, C: Deserialize<'de> + From<Written>, Q: Deserialize<'de>")]
 pub enum Liveness<T = TimeColumn, C = Column, Q = Template> {
@@ -59,13 +61,7 @@ impl Liveness {
 impl<T, C, Q> Liveness<T, C, Q> {
     /// The word for it in presets, in JSON and in messages.
     pub fn name(&self) -> &'static str {
-        match self {
-            Liveness::Lease { .. } => "lease",
-            Liveness::Heartbeat { .. } => "heartbeat",
-            Liveness::Owner { .. } => "owner",
-            Liveness::Age { .. } => <Liveness>::AGE,
-            Liveness::Lock { .. } => "lock",
-        }
+        self.into()
     }
 
     /// Its threshold; a lease and a lock have none of which the operator could say another.

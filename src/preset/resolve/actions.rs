@@ -2,7 +2,7 @@
 
 use super::Binder;
 use super::fragments::Within;
-use crate::model::{Action, AttemptsChange, Cell};
+use crate::model::{Action, AttemptsChange};
 use crate::preset::document::{ActionDoc, StepDoc};
 use crate::preset::encoding::Encodings;
 use crate::preset::field::{Fragment, Written};
@@ -96,30 +96,18 @@ impl Binder<'_> {
         }
         steps.iter_mut().try_for_each(|step| self.qualify(step))?;
         let (refused, fails_refused, at) = (doc.refused.clone(), doc.if_refused.is_some(), doc.at.clone());
-        Ok(ActionSpec {
-            to,
-            attempts: change,
-            steps,
-            refused,
-            locks_for_update,
-            delayed: None,
-            requeues: false,
-            fails_refused,
-            at,
-        })
+        let spec = ActionSpec { to, attempts: change, steps, refused, locks_for_update, ..ActionSpec::default() };
+        Ok(ActionSpec { fails_refused, at, ..spec })
     }
 
     /// Finds the state that an action leads to, if it names one.
     fn state_of(&self, doc: &ActionDoc, claim: &ClaimSpec) -> Result<StateValue, SpecError> {
-        let Some(to) = &doc.to else { return Ok(StateValue { name: String::new(), stored: Cell::Null }) };
+        let Some(to) = &doc.to else { return Ok(StateValue::default()) };
         match (&claim.state, self.document.states.all().find(|state| state.name == to.text)) {
             (_, Some(state)) => Ok(state.clone()),
-            (StateSource::Place(_), None) => {
-                Ok(StateValue { name: to.text.clone(), stored: Cell::Text(to.text.clone()) })
-            }
+            (StateSource::Place(_), None) => Ok(StateValue::plain(&to.text)),
             (StateSource::Column(_), None) => {
-                let known: Vec<&str> = self.document.states.all().map(|state| state.name.as_str()).collect();
-                let hint = did_you_mean(&to.text, known.iter().copied());
+                let hint = did_you_mean(&to.text, self.document.states.all().map(|state| state.name.as_str()));
                 Err(to.error(format!("`{}` is not one of the [states]{hint}", to.text)))
             }
         }

@@ -11,6 +11,7 @@ mod waiting;
 pub(super) use columns::{STRANGER, Tables, distrusted, ignored, physical_tables};
 pub(super) use fragments::aliases_of;
 
+use super::SpecError;
 use super::catalog::Preset;
 use super::document::{Document, NotifyDoc, ViewDoc};
 use super::field::{Fragment, Written};
@@ -21,9 +22,8 @@ use super::options::IGNORED_STATES;
 use super::queue::*;
 use super::template::Template;
 use super::variant::{Ask, Chosen, choose};
-use super::{SpecError, WrittenAt};
+use crate::model::Action;
 pub use crate::model::Place;
-use crate::model::{Action, AttemptsChange};
 use columns::missing_table;
 use fragments::Within;
 use std::cell::RefCell;
@@ -371,17 +371,8 @@ impl<'a> Binder<'a> {
         let view = self.document.waited(waits)?;
         let mut jobs = self.another(&view)?.bind(queue, What::Waited)?;
         if let (false, Some(state)) = (queue.notify.is_empty(), jobs.states.first()) {
-            let stays = ActionSpec {
-                to: state.clone(),
-                attempts: AttemptsChange::Keep,
-                steps: Vec::new(),
-                refused: None,
-                locks_for_update: false,
-                delayed: None,
-                requeues: false,
-                fails_refused: false,
-                at: WrittenAt::default(),
-            };
+            // It changes nothing.
+            let stays = ActionSpec { to: state.clone(), ..ActionSpec::default() };
             jobs.actions.insert(Action::Wake, stays);
         }
         Ok(jobs)

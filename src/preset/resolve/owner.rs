@@ -129,10 +129,7 @@ impl Binder<'_> {
 
     fn owner_column(&self, place: &Written, name: &str) -> Result<Column, SpecError> {
         let bare = self.name_of("o", name.strip_prefix("o.").unwrap_or(name));
-        match self.lookup("o", &bare) {
-            Some(column) => Ok(column),
-            None => Err(self.no_column(place, "o", &bare)),
-        }
+        self.lookup("o", &bare).ok_or_else(|| self.no_column(place, "o", &bare))
     }
 
     pub(super) fn liveness(&self) -> Result<Vec<Liveness>, SpecError> {
@@ -152,13 +149,11 @@ impl Binder<'_> {
         };
         let time = |column: &Written| self.time(column, &self.lock);
         Ok(match doc {
-            Liveness::Lease { column, plus } => match time(column)? {
-                Some(column) => {
-                    let plus = plus.as_ref().map(|plus| self.seconds(plus)).transpose()?.flatten();
-                    Some(Liveness::Lease { column, plus })
-                }
-                None => None,
-            },
+            Liveness::Lease { column, plus } => {
+                let Some(column) = time(column)? else { return Ok(None) };
+                let plus = plus.as_ref().map(|plus| self.seconds(plus)).transpose()?.flatten();
+                Some(Liveness::Lease { column, plus })
+            }
             Liveness::Heartbeat { column, .. } => {
                 time(column)?.map(|column| Liveness::Heartbeat { column, silent_after })
             }

@@ -2,13 +2,13 @@
 //! fails: the claims are read all the same.
 
 use super::Binder;
+use crate::preset::SpecError;
 use crate::preset::document::{PlaceDoc, WaitingDoc, WorkersDoc};
 use crate::preset::field::Fragment;
 use crate::preset::ident::quoted;
 use crate::preset::live::LiveIndex;
 use crate::preset::queue::*;
 use crate::preset::template::{Column, Piece, Template};
-use crate::preset::{SpecError, Written, did_you_mean};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -106,15 +106,10 @@ impl Binder<'_> {
         if doc.from.as_ref().is_some_and(|from| !self.read_sql(from).is_ok_and(|from| self.has_tables(&from))) {
             return Err(SpecError::whole(self.name, "a table of [waiting] is not there"));
         }
-        let all = &self.document.states.waiting;
-        let named = |name: &Written| {
-            let hint = || did_you_mean(&name.text, all.iter().map(|state| state.name.as_str()));
-            let found = all.iter().find(|state| state.name == name.text).cloned();
-            found.ok_or_else(|| name.error(format!("`{}` is not one of the waiting states{}", name.text, hint())))
-        };
+        let known = &self.document.states;
         let states = match (&doc.states, &claim.state) {
-            (Some(states), _) => states.iter().map(named).collect::<Result<_, _>>()?,
-            (None, StateSource::Column(_)) if doc.from.is_none() => all.clone(),
+            (Some(states), _) => states.iter().map(|name| known.waiting_named(name)).collect::<Result<_, _>>()?,
+            (None, StateSource::Column(_)) if doc.from.is_none() => known.waiting.clone(),
             _ => Vec::new(),
         };
         let view = self.document.due(doc, &self.lock_table, states);
