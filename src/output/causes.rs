@@ -1,7 +1,7 @@
 //! Jobs under the causes that explain them, a few of each: what a terminal shows.
 
 use super::Job;
-use super::columns::{self, Columns};
+use super::columns::{self, Columns, column, names, right};
 use super::diagnosis::{Diagnosis, MOST};
 use super::format::{Cell, Page, Screen, Table, Tone, count, grouped};
 use crate::policy::{PlannedActions, VerdictKind};
@@ -22,7 +22,6 @@ pub struct Row<'a> {
     pub mark: &'static str,
 }
 
-/// Jobs and the causes that explain them.
 pub struct Causes<'a> {
     pub list: &'a [Diagnosis],
     /// How many causes there are.
@@ -165,17 +164,17 @@ fn columns<'a>(cause: Option<&'a Diagnosis>, rows: &[Row<'_>], screen: &Screen) 
     let has_owners = cause.is_none_or(|cause| cause.of.owner.is_none());
     let times = screen.times;
     Columns::<Row<'_>>::new()
-        .add_if(rows.iter().any(|row| !row.mark.is_empty()), columns::column("", 0, None), "", |row| {
+        .add_if(rows.iter().any(|row| !row.mark.is_empty()), column("", 0, None), "", |row| {
             Cell::new(row.mark, Tone::Strong)
         })
-        .add(columns::column("id", 0, None), "id", |row| row.job.id.as_str().into())
-        .add(columns::names("queue", 6, 8), "", |row| columns::text(row.job.queue.as_deref()))
-        .add(columns::names("kind", 3, 12), "", |row| columns::text(row.job.kind.as_deref()))
-        .add_if(has_owners, columns::names("owner", 0, 10), "", owner)
+        .add(column("id", 0, None), "id", |row| row.job.id.as_str().into())
+        .add(names("queue", 6, 8), "", |row| columns::text(row.job.queue.as_deref()))
+        .add(names("kind", 3, 12), "", |row| columns::text(row.job.kind.as_deref()))
+        .add_if(has_owners, names("owner", 0, 10), "", owner)
         .add_if(is_judged, columns::silent(times, 2), "", move |row| columns::job_silence(row.job, times))
-        .add_if(is_judged, columns::right("tries", 5), "", |row| {
+        .add_if(is_judged, right("tries", 5), "", |row| {
             columns::attempts(row.job.attempts, row.job.max_attempts).into()
         })
-        .add_if(is_judged, columns::column("action", 0, None), "", |row| columns::action(row.job.action))
-        .add(columns::column("why", 1, Some(12)), "", |row| row.why.clone())
+        .add_if(is_judged, column("action", 0, None), "", |row| columns::action(row.job.action))
+        .add(column("why", 1, Some(12)), "", |row| row.why.clone())
 }

@@ -26,6 +26,10 @@ pub struct Diagnosis {
 
 /// Diagnoses in a table; documents hold more.
 pub(super) const MOST: usize = 10;
+/// Within this time jobs failed at once: a library looks for dead workers once in a while.
+const AT_ONCE: Duration = Duration::from_secs(5 * 60);
+/// The most names and queues in one sentence.
+const LISTED: usize = 3;
 
 /// The first of so many diagnoses in sentences, the one with the most jobs first.
 pub fn diagnoses(list: &[Diagnosis], count: u64, screen: &Screen) -> String {
@@ -87,14 +91,7 @@ impl Diagnosis {
             State::Critical => Tone::Bad,
         }
     }
-}
 
-/// Within this time jobs failed at once: a library looks for dead workers once in a while.
-const AT_ONCE: Duration = Duration::from_secs(5 * 60);
-/// The most names and queues in one sentence.
-const LISTED: usize = 3;
-
-impl Diagnosis {
     /// The documents of these diagnoses as of `now`, in order.
     pub fn list(all: Vec<policy::Diagnosis>, now: Timestamp) -> Vec<Diagnosis> {
         let mut list: Vec<Diagnosis> = all.into_iter().map(|one| Diagnosis::of(one, now)).collect();
@@ -126,17 +123,15 @@ fn words(of: &policy::Diagnosis, now: Timestamp) -> [String; 3] {
                 (None, Some(owners)) => ("every owner", format!(" of {}", count(owners, "owner", "owners"))),
             };
             let rest = "more likely the database, the network or a deploy than the workers";
-            let when = format!(" {}", between(of.since, of.until, now));
-            [format!("{who} went silent"), when, format!("{jobs}{whom}; {rest}")]
+            [format!("{who} went silent"), between(of, now), format!("{jobs}{whom}; {rest}")]
         }
         DiagnosisKind::Vanished => {
-            let when = format!(" {}", between(of.since, of.until, now));
-            [format!("{} vanished", gone(of)), when, format!("{}{}{}", of_kind(of), queues(of), names(of))]
+            let rest = format!("{}{}{}", of_kind(of), queues(of), names(of));
+            [format!("{} vanished", gone(of)), between(of, now), rest]
         }
         DiagnosisKind::OneByOne => {
-            let when = one_by_one(of.since, of.until, now);
-            let headline = format!("{} went silent one by one", gone(of));
-            [headline, when, format!("{}{}{}", of_kind(of), queues(of), names(of))]
+            let rest = format!("{}{}{}", of_kind(of), queues(of), names(of));
+            [format!("{} went silent one by one", gone(of)), one_by_one(of, now), rest]
         }
         DiagnosisKind::Silent(why) => {
             let (doubt, when) = (doubt(*why), format!(" {}", silent_for(of.until, now)));
@@ -157,8 +152,8 @@ fn words(of: &policy::Diagnosis, now: Timestamp) -> [String; 3] {
             let who =
                 if of.named_hosts > 0 && of.named_hosts == of.names.len() { format!("workers on {who}") } else { who };
             let are_apart = of.since.zip(of.until).is_some_and(|(first, last)| last.since(first) > AT_ONCE);
-            let when = if are_apart { one_by_one } else { failed };
-            let rest = format!("{}{}{names} failed{}", of_kind(of), queues(of), when(of.since, of.until, now));
+            let when = if are_apart { one_by_one(of, now) } else { between(of, now) };
+            let rest = format!("{}{}{names} failed{when}", of_kind(of), queues(of));
             [format!("{who} died"), String::new(), rest]
         }
         DiagnosisKind::Hangs(doubt) => hangs(of, *doubt, now),
@@ -370,25 +365,18 @@ fn ago(time: Timestamp, now: Timestamp) -> String {
     format!("{} ago, at {} UTC", age(now.since(time)), clock(time, now))
 }
 
-fn between(first: Option<Timestamp>, last: Option<Timestamp>, now: Timestamp) -> String {
-    let (Some(first), Some(last)) = (first, last) else { return "at an unknown time".to_owned() };
+/// When holders died together, after a space.
+fn between(of: &policy::Diagnosis, now: Timestamp) -> String {
+    let (Some(first), Some(last)) = (of.since, of.until) else { return " at an unknown time".to_owned() };
+    let (from, to, ended) = (clock(first, now), clock(last, now), age(now.since(last)));
+    if from == to { format!(" {}", ago(last, now)) } else { format!(" {ended} ago, between {from} and {to} UTC") }
+}
+
+/// When holders died that did not die together, after a space.
+fn one_by_one(of: &policy::Diagnosis, now: Timestamp) -> String {
+    let (Some(first), Some(last)) = (of.since, of.until) else { return String::new() };
     let (from, to) = (clock(first, now), clock(last, now));
-    if from == to { ago(last, now) } else { format!("{} ago, between {from} and {to} UTC", age(now.since(last))) }
-}
-
-fn failed(first: Option<Timestamp>, last: Option<Timestamp>, now: Timestamp) -> String {
-    format!(" {}", between(first, last, now))
-}
-
-/// When holders died that did not die together.
-fn one_by_one(first: Option<Timestamp>, last: Option<Timestamp>, now: Timestamp) -> String {
-    match (first, last) {
-        (Some(first), Some(last)) => {
-            let (from, to) = (clock(first, now), clock(last, now));
-            format!(" between {from} and {to} UTC, the last {} ago", age(now.since(last)))
-        }
-        _ => String::new(),
-    }
+    format!(" between {from} and {to} UTC, the last {} ago", age(now.since(last)))
 }
 
 fn silent_for(last: Option<Timestamp>, now: Timestamp) -> String {

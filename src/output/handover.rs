@@ -1,7 +1,7 @@
 //! A run in Markdown, to be pasted into a ticket or a channel.
 
 use super::HistoryOne;
-use super::format::{Times, grouped, inert};
+use super::format::{Times, first_few, grouped, inert};
 use super::history::{NO_END, command, refused, who};
 use crate::model::{Action, End, Outcome, Step, Target};
 use std::fmt;
@@ -34,10 +34,8 @@ impl HistoryOne {
         let reason = after(", because:", run.head.reason.as_deref().map(code));
         line("when", format!("{}{by}{reason}", Times::Utc.show(run.head.store_time, run.head.store_time)));
         for cause in &run.head.causes {
-            line(
-                "cause",
-                format!("{}{}", code(&cause.text), after(", since", cause.since_at.map(|at| Times::Utc.show(at, at)))),
-            );
+            let since = after(", since", cause.since_at.map(|at| Times::Utc.show(at, at)));
+            line("cause", format!("{}{since}", code(&cause.text)));
         }
         if run.head.causes.is_empty() {
             let owners = summary.by_owner.iter().map(|(owner, jobs)| format!("{} {}", code(owner), grouped(*jobs)));
@@ -79,10 +77,8 @@ fn after(word: &str, what: Option<impl fmt::Display>) -> String {
 /// A line with the first of these, and how many more there are; none where there are none.
 fn line_of(name: &str, items: impl Iterator<Item = String>, of: u64, line: &mut dyn FnMut(&str, String)) {
     let shown: Vec<String> = items.take(NAMED).collect();
-    let more = of.saturating_sub(shown.len() as u64);
-    let more = if more > 0 { format!(" and {} more", grouped(more)) } else { String::new() };
     if !shown.is_empty() {
-        line(name, format!("{}{more}", shown.join(", ")));
+        line(name, first_few(&shown, NAMED, of));
     }
 }
 

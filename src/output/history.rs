@@ -1,4 +1,4 @@
-use super::columns::{self, Columns};
+use super::columns::{self, Columns, column, names, right};
 use super::document::{Document, List, Shape};
 use super::format::{Cell, Facts, Format, Screen, Times, Tone, grouped};
 use super::listing::LISTED;
@@ -105,24 +105,22 @@ fn runs<'a>(several: bool, format: Format, now: Option<Timestamp>, times: Times)
     let when =
         move |run: &HistoryRun| columns::time(Some(run.head.store_time), now.unwrap_or(run.head.store_time), times);
     Columns::<HistoryRun>::new()
-        .add(columns::column("run", 0, None), "run_id", |run| run.head.run_id.as_str().into())
-        .add(columns::column("when", 0, None), "store_time", when)
-        .add(columns::column("command", 3, None), "command undoes", |run| command(run).into())
-        .add(columns::names("table", 5, 12), "table=/target/table", |run| run.head.target.table.as_str().into())
-        .add(columns::names("who", 4, 10), "actor=/actor/user host", |run| columns::text(who(run).as_deref()))
-        .add(columns::right("moved", 1), "moved moved_at_least", |run| moved(run).into())
-        .add(columns::right("others", 5), "", others)
-        .add(columns::column("undo", 4, None), "undoable undone_by", undo)
-        .add(columns::column("reason", 0, Some(12)), "reason", |run| columns::text(run.head.reason.as_deref()))
-        .add_if(several || wide, columns::names("database", 3, 12), "database=/target/database", |run| {
+        .add(column("run", 0, None), "run_id", |run| run.head.run_id.as_str().into())
+        .add(column("when", 0, None), "store_time", when)
+        .add(column("command", 3, None), "command undoes", |run| command(run).into())
+        .add(names("table", 5, 12), "table=/target/table", |run| run.head.target.table.as_str().into())
+        .add(names("who", 4, 10), "actor=/actor/user host", |run| columns::text(who(run).as_deref()))
+        .add(right("moved", 1), "moved moved_at_least", |run| moved(run).into())
+        .add(right("others", 5), "", others)
+        .add(column("undo", 4, None), "undoable undone_by", undo)
+        .add(column("reason", 0, Some(12)), "reason", |run| columns::text(run.head.reason.as_deref()))
+        .add_if(several || wide, names("database", 3, 12), "database=/target/database", |run| {
             run.head.target.database.as_str().into()
         })
-        .add_if(wide, columns::column("preset", 9, Some(8)), "preset=/target/preset", |run| {
+        .add_if(wide, column("preset", 9, Some(8)), "preset=/target/preset", |run| {
             run.head.target.preset.as_str().into()
         })
-        .add_if(wide, columns::column("recorded in", 9, Some(8)), "recorded_in", |run| {
-            run.recorded_in.join(", ").into()
-        })
+        .add_if(wide, column("recorded in", 9, Some(8)), "recorded_in", |run| run.recorded_in.join(", ").into())
 }
 
 pub(super) fn command(run: &HistoryRun) -> String {
@@ -316,14 +314,14 @@ fn steps<'a>() -> Columns<'a, HistoryStep> {
     let why =
         |HistoryStep { step, .. }: &HistoryStep| columns::text(Some(refused(step).unwrap_or(&step.rules.join(", "))));
     Columns::<HistoryStep>::new()
-        .add(columns::column("id", 0, None), "id", |shown| shown.step.id.as_str().into())
-        .add(columns::names("queue", 6, 8), "queue", |shown| columns::text(shown.step.queue.as_deref()))
-        .add(columns::names("kind", 5, 16), "kind", |shown| columns::text(shown.step.kind.as_deref()))
-        .add(columns::names("owner", 2, 10), "owner", |shown| columns::text(shown.step.owner.as_deref()))
-        .add(columns::column("action", 1, None), "action", |shown| shown.step.action.name().into())
-        .add(columns::column("from", 3, Some(7)), "state", |shown| shown.step.state.as_str().into())
-        .add(columns::column("to", 3, Some(7)), "state_after", |shown| shown.step.state_after.as_str().into())
-        .add(columns::column("tries", 4, None), "attempts attempts_after", tries)
-        .add(columns::column("outcome", 0, None), "rules outcome compared", outcome)
-        .add(columns::column("why", 2, Some(12)), "", why)
+        .add(column("id", 0, None), "id", |shown| shown.step.id.as_str().into())
+        .add(names("queue", 6, 8), "queue", |shown| columns::text(shown.step.queue.as_deref()))
+        .add(names("kind", 5, 16), "kind", |shown| columns::text(shown.step.kind.as_deref()))
+        .add(names("owner", 2, 10), "owner", |shown| columns::text(shown.step.owner.as_deref()))
+        .add(column("action", 1, None), "action", |shown| shown.step.action.name().into())
+        .add(column("from", 3, Some(7)), "state", |shown| shown.step.state.as_str().into())
+        .add(column("to", 3, Some(7)), "state_after", |shown| shown.step.state_after.as_str().into())
+        .add(column("tries", 4, None), "attempts attempts_after", tries)
+        .add(column("outcome", 0, None), "rules outcome compared", outcome)
+        .add(column("why", 2, Some(12)), "", why)
 }

@@ -184,6 +184,12 @@ pub struct LongList<T> {
     pub rest: Lines<u64>,
 }
 
+impl<T> Default for LongList<T> {
+    fn default() -> LongList<T> {
+        LongList { items: Vec::new(), rest: Lines::default() }
+    }
+}
+
 impl<T> LongList<T> {
     pub fn count(&self) -> usize {
         self.items.len() + self.rest.count()

@@ -8,8 +8,7 @@ const NAMED: usize = 10;
 
 /// `pid 8812 (puma, idle in transaction for 23m)`.
 fn holder(of: &LockHolder) -> String {
-    let span = of.since().map(age);
-    let span = span.map_or_else(String::new, |span| format!(" for {span}"));
+    let span = of.since().map_or_else(String::new, |since| format!(" for {}", age(since)));
     let user = of.user.as_deref().unwrap_or("an unknown role");
     match (&of.prepared, of.pid) {
         (Some(name), _) => format!("prepared transaction '{name}' (of {user}, prepared{span})"),

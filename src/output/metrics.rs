@@ -240,7 +240,6 @@ pub struct Measured {
     pub waiting: Option<Waiting>,
     /// What the waiting side is worth by itself.
     pub state: State,
-    /// What happened there.
     pub diagnoses: Vec<Diagnosis>,
 }
 

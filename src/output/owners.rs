@@ -1,5 +1,5 @@
 use super::Target;
-use super::columns::{self, Columns};
+use super::columns::{self, Columns, column, names, right};
 use super::document::{Document, List};
 use super::format::{Cell, Format, Screen, Times, Tone};
 use crate::model::Timestamp;
@@ -154,21 +154,21 @@ fn status(owner: &OwnerEntry) -> Cell {
 /// The host has a column of its own where some owner's name does not tell it.
 fn owners<'a>(shows_host: bool, times: Times) -> Columns<'a, OwnerEntry> {
     Columns::<OwnerEntry>::new()
-        .add(columns::names("owner", 0, 10), "owner", |owner| match &owner.owner {
+        .add(names("owner", 0, 10), "owner", |owner| match &owner.owner {
             Some(name) => name.as_str().into(),
             None => Cell::new("(no owner)", Tone::Warn),
         })
-        .add_if(shows_host, columns::names("host", 2, 8), "host", |owner| columns::text(owner.host.as_deref()))
-        .add(columns::column("status", 0, None), "status", status)
-        .add(columns::right("claims", 1), "claims", |owner| owner.claims.to_string().into())
-        .add(columns::right("stuck", 1), "stuck", |owner| owner.stuck.to_string().into())
-        .add(columns::right("unknown", 4), "unknown", |owner| owner.unknown.to_string().into())
+        .add_if(shows_host, names("host", 2, 8), "host", |owner| columns::text(owner.host.as_deref()))
+        .add(column("status", 0, None), "status", status)
+        .add(right("claims", 1), "claims", |owner| owner.claims.to_string().into())
+        .add(right("stuck", 1), "stuck", |owner| owner.stuck.to_string().into())
+        .add(right("unknown", 4), "unknown", |owner| owner.unknown.to_string().into())
         .add(columns::silent(times, 0), "last_seen_at silence_seconds", move |owner| {
             let tone = if owner.stuck > 0 { columns::how_bad(owner.silence_seconds) } else { Tone::Plain };
             columns::silence(owner.silence_seconds, owner.last_seen_at, times, tone)
         })
-        .add(columns::column("judged by", 5, None), "liveness", |owner| columns::text(owner.liveness))
-        .add(columns::names("queues", 3, 8), "queues", |owner| {
+        .add(column("judged by", 5, None), "liveness", |owner| columns::text(owner.liveness))
+        .add(names("queues", 3, 8), "queues", |owner| {
             let queues: Vec<&str> = owner.queues.iter().map(String::as_str).collect();
             columns::text(Some(&queues.join(" ")))
         })

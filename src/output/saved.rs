@@ -5,14 +5,12 @@ use crate::policy::SeenClaim;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The schema of a saved snapshot.
 pub const SNAPSHOT_SCHEMA: &str = "jobdoctor.snapshot/v1";
 
 /// `jobdoctor.snapshot/v1`: a saved snapshot, with which the next run compares. It holds fingerprints only, no text of
 /// the queue.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SavedSnapshot {
-    /// [`SNAPSHOT_SCHEMA`].
     pub schema: String,
     /// The store's own time of that snapshot.
     pub store_time: Timestamp,

@@ -34,22 +34,28 @@ impl Check {
     /// The document where nothing could be examined: the queue cannot be opened or read, or no preset fits it.
     pub fn failed(error: ErrorDocument) -> Check {
         let fix = Some(error.hints.join("; ")).filter(|fix| !fix.is_empty());
+        let (id, severity, detail) = (error.kind, Severity::Error, error.message);
         Check {
             schema: "jobdoctor.check/v1",
             store_time: None,
             target: None,
             can_list: false,
             can_reclaim: false,
-            findings: vec![CheckFinding {
-                id: error.kind,
-                severity: Severity::Error,
-                detail: error.message,
-                fix,
-                count_seconds: None,
-            }],
+            findings: vec![CheckFinding { id, severity, detail, fix, count_seconds: None }],
             not_tried: Vec::new(),
             try_with: None,
         }
+    }
+
+    /// The findings as lines for people.
+    pub fn facts(&self) -> Facts {
+        let mut facts = Facts::new();
+        findings(&self.findings, &mut facts);
+        if !self.not_tried.is_empty() {
+            let how = self.try_with.as_deref().unwrap_or("cannot be tried here");
+            facts.add("not tried", format!("{}: {how}", self.not_tried.join(", ")));
+        }
+        facts
     }
 }
 
@@ -78,19 +84,6 @@ pub enum Severity {
     Warning,
     /// As it should be.
     Ok,
-}
-
-impl Check {
-    /// The findings as lines for people.
-    pub fn facts(&self) -> Facts {
-        let mut facts = Facts::new();
-        findings(&self.findings, &mut facts);
-        if !self.not_tried.is_empty() {
-            let how = self.try_with.as_deref().unwrap_or("cannot be tried here");
-            facts.add("not tried", format!("{}: {how}", self.not_tried.join(", ")));
-        }
-        facts
-    }
 }
 
 /// Adds findings as lines for people.

@@ -1,4 +1,4 @@
-use super::columns::{self, Columns};
+use super::columns::{self, Columns, column};
 use super::findings::Wording;
 use super::format::{Cell, Facts, Page, Screen, Times, Tone, count, grouped};
 use super::{Job, Target, WhySkipped};
@@ -241,11 +241,11 @@ fn checks(shown: &ShownJob, now: Timestamp, screen: &Screen) -> String {
     let wording = Wording { times: Some((now, screen.times)), ..Wording::default() };
     let means = |rule: &RuleCheck| wording.check(&rule.check);
     let columns = Columns::<RuleCheck>::new()
-        .add(columns::column("rule", 0, None), "rule", |rule| rule.rule.as_str().into())
-        .add(columns::column("result", 0, None), "result", result)
-        .add(columns::column("column", 0, Some(10)), "column", |rule| rule.column.as_str().into())
-        .add(columns::column("value", 0, Some(12)), "value", |rule| wording.value(&rule.check.value).into())
-        .add(columns::column("what it means", 0, None), "detail", |rule| means(rule).into());
+        .add(column("rule", 0, None), "rule", |rule| rule.rule.as_str().into())
+        .add(column("result", 0, None), "result", result)
+        .add(column("column", 0, Some(10)), "column", |rule| rule.column.as_str().into())
+        .add(column("value", 0, Some(12)), "value", |rule| wording.value(&rule.check.value).into())
+        .add(column("what it means", 0, None), "detail", |rule| means(rule).into());
     let mut table = columns.table(shown.checks.iter());
     let whole = table.render(&Screen { width: None, color: false, ..screen.clone() });
     let widest = whole.lines().map(|line| line.chars().count()).max();

@@ -1,4 +1,4 @@
-use super::columns::{self, Columns};
+use super::columns::{self, Columns, column, names, right};
 use super::document::{Document, List, ROWS, Shape};
 use super::format::{Cell, Format, Page, Screen, Times, Tone};
 use super::listing::one_a_line;
@@ -177,30 +177,30 @@ fn jobs<'a>(verdict: VerdictKind, format: Format, now: Timestamp, times: Times) 
     let is_stuck = verdict == VerdictKind::Stuck;
     let is_wide = is_stuck && format == Format::Wide;
     let [queue, kind, state] = if is_stuck { [6, 4, 7] } else { [5, 3, 4] };
-    let why = if is_stuck { columns::column("why", 1, Some(12)) } else { columns::column("problem", 0, Some(20)) };
+    let why = if is_stuck { column("why", 1, Some(12)) } else { column("problem", 0, Some(20)) };
     Columns::<Job>::new()
-        .add(columns::column("id", 0, None), "id", |job| job.id.as_str().into())
-        .add(columns::names("queue", queue, 8), "queue", |job| columns::text(job.queue.as_deref()))
-        .add(columns::names("kind", kind, 12), "kind", |job| columns::text(job.kind.as_deref()))
-        .add(columns::column("state", state, Some(7)), "state", |job| job.state.as_str().into())
-        .add(columns::names("owner", 0, 10), "owner", |job| columns::text(job.owner.as_deref()))
+        .add(column("id", 0, None), "id", |job| job.id.as_str().into())
+        .add(names("queue", queue, 8), "queue", |job| columns::text(job.queue.as_deref()))
+        .add(names("kind", kind, 12), "kind", |job| columns::text(job.kind.as_deref()))
+        .add(column("state", state, Some(7)), "state", |job| job.state.as_str().into())
+        .add(names("owner", 0, 10), "owner", |job| columns::text(job.owner.as_deref()))
         .add_if(is_stuck, columns::silent(times, 2), "last_seen_at silence_seconds", move |job| {
             columns::job_silence(job, times)
         })
-        .add_if(is_stuck, columns::right("tries", 5), "attempts max_attempts", |job| {
+        .add_if(is_stuck, right("tries", 5), "attempts max_attempts", |job| {
             columns::attempts(job.attempts, job.max_attempts).into()
         })
-        .add_if(is_stuck, columns::column("action", 3, None), "verdict action", |job| columns::action(job.action))
+        .add_if(is_stuck, column("action", 3, None), "verdict action", |job| columns::action(job.action))
         .add(why, "rule=/reasons/0/rule detail=/reasons/0/detail", move |job| columns::reasons(job, now, times))
-        .add_if(is_wide, columns::names("host", 9, 8), "host", |job| columns::text(job.host.as_deref()))
-        .add_if(is_wide, columns::column("claimed", 9, Some(8)), "claimed_at", move |job| {
+        .add_if(is_wide, names("host", 9, 8), "host", |job| columns::text(job.host.as_deref()))
+        .add_if(is_wide, column("claimed", 9, Some(8)), "claimed_at", move |job| {
             columns::time(job.claimed_at, now, times)
         })
-        .add_if(is_wide, columns::column("lease ends", 9, Some(8)), "lease_expires_at", move |job| {
+        .add_if(is_wide, column("lease ends", 9, Some(8)), "lease_expires_at", move |job| {
             columns::time(job.lease_expires_at, now, times)
         })
-        .add_if(is_wide, columns::column("judged by", 9, Some(8)), "liveness", |job| columns::text(job.liveness))
-        .add_if(is_wide, columns::right("stalls", 9), "stalls", |job| {
+        .add_if(is_wide, column("judged by", 9, Some(8)), "liveness", |job| columns::text(job.liveness))
+        .add_if(is_wide, right("stalls", 9), "stalls", |job| {
             columns::text(job.stalls.map(|stalls| stalls.to_string()).as_deref())
         })
 }
@@ -208,17 +208,15 @@ fn jobs<'a>(verdict: VerdictKind, format: Format, now: Timestamp, times: Times) 
 fn groups<'a>(by: Field) -> Columns<'a, JobGroup> {
     let examples = if by == Field::Owner { "kinds" } else { "owners" };
     Columns::<JobGroup>::new()
-        .add(columns::names(by.name(), 0, 12), "name rest", |group| match &group.name {
+        .add(names(by.name(), 0, 12), "name rest", |group| match &group.name {
             Some(name) => name.as_str().into(),
             None if group.rest => Cell::new("(all others)", Tone::Dim),
             None => Cell::new("(none)", Tone::Warn),
         })
-        .add(columns::right("stuck", 0), "stuck", |group| group.stuck.to_string().into())
-        .add(columns::right("unknown", 1), "unknown", |group| group.unknown.to_string().into())
-        .add(columns::right("silent", 0), "oldest_silence_seconds", |group| {
-            columns::duration(group.oldest_silence_seconds)
-        })
-        .add(columns::column(examples, 2, Some(12)), "examples has_more_examples", |group| {
+        .add(right("stuck", 0), "stuck", |group| group.stuck.to_string().into())
+        .add(right("unknown", 1), "unknown", |group| group.unknown.to_string().into())
+        .add(right("silent", 0), "oldest_silence_seconds", |group| columns::duration(group.oldest_silence_seconds))
+        .add(column(examples, 2, Some(12)), "examples has_more_examples", |group| {
             let more = if group.has_more_examples { ", ..." } else { "" };
             columns::text(Some(&format!("{}{more}", group.examples.join(", "))))
         })

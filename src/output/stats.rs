@@ -1,4 +1,4 @@
-use super::columns::{self, Columns};
+use super::columns::{self, Columns, column, right};
 use super::document::{Document, List};
 use super::format::{Cell, Format, Screen, Times, Tone, bar, grouped, level};
 use super::{Filter, Target};
@@ -130,27 +130,27 @@ fn queues<'a>(list: &[QueueStats]) -> Columns<'a, QueueStats> {
     let silences = || list.iter().filter_map(|queue| queue.counts.oldest_stuck_seconds);
     let longest = silences().reduce(f64::max).filter(|_| list.len() > 1);
     Columns::<QueueStats>::new()
-        .add(columns::column("queue", 0, Some(12)), "queue", |queue| match &queue.queue {
+        .add(column("queue", 0, Some(12)), "queue", |queue| match &queue.queue {
             Some(name) => name.as_str().into(),
             None => Cell::new("(no queue)", Tone::Warn),
         })
-        .add(columns::right("waiting", 2), "waiting", move |queue| count(queue.counts.waiting))
-        .add(columns::right("in flight", 0), "in_flight", |queue| grouped(queue.counts.in_flight).into())
-        .add(columns::right("stuck", 0), "stuck", move |queue| bad(queue.counts.stuck, Tone::Bad))
-        .add(columns::right("unknown", 3), "unknown", move |queue| bad(queue.counts.unknown, Tone::Warn))
-        .add(columns::right("done", 4), "done", move |queue| count(queue.counts.done))
-        .add(columns::right("failed", 4), "failed", move |queue| count(queue.counts.failed))
-        .add(columns::right("cancelled", 6), "cancelled", move |queue| count(queue.counts.cancelled))
+        .add(right("waiting", 2), "waiting", move |queue| count(queue.counts.waiting))
+        .add(right("in flight", 0), "in_flight", |queue| grouped(queue.counts.in_flight).into())
+        .add(right("stuck", 0), "stuck", move |queue| bad(queue.counts.stuck, Tone::Bad))
+        .add(right("unknown", 3), "unknown", move |queue| bad(queue.counts.unknown, Tone::Warn))
+        .add(right("done", 4), "done", move |queue| count(queue.counts.done))
+        .add(right("failed", 4), "failed", move |queue| count(queue.counts.failed))
+        .add(right("cancelled", 6), "cancelled", move |queue| count(queue.counts.cancelled))
         // A column without a number in it is the first that a narrow table drops.
-        .add(columns::right("other", 5), "other", move |queue| count(queue.counts.other.filter(|rows| *rows > 0)))
-        .add(columns::right("oldest due", 1), "due oldest_due_seconds", |queue| {
+        .add(right("other", 5), "other", move |queue| count(queue.counts.other.filter(|rows| *rows > 0)))
+        .add(right("oldest due", 1), "due oldest_due_seconds", |queue| {
             columns::duration(queue.counts.oldest_due_seconds)
         })
-        .add(columns::right("done 5m", 3), "done_5m", move |queue| count(queue.counts.done_5m))
-        .add(columns::right("oldest claim", 1), "oldest_in_flight_seconds", |queue| {
+        .add(right("done 5m", 3), "done_5m", move |queue| count(queue.counts.done_5m))
+        .add(right("oldest claim", 1), "oldest_in_flight_seconds", |queue| {
             columns::duration(queue.counts.oldest_in_flight_seconds)
         })
-        .add(columns::right("longest stuck", 1), "oldest_stuck_seconds", move |queue| {
+        .add(right("longest stuck", 1), "oldest_stuck_seconds", move |queue| {
             let silence = columns::duration(queue.counts.oldest_stuck_seconds);
             match (queue.counts.oldest_stuck_seconds, longest) {
                 (Some(seconds), Some(longest)) => format!("{} {}", silence.text, bar(seconds, longest, CELLS)).into(),
@@ -277,21 +277,21 @@ fn kinds<'a>(by: Option<&str>, span: Range<usize>) -> Columns<'a, KindRuntimes> 
     let time = |seconds: Option<f64>| columns::text(seconds.map(run_time).as_deref());
     let name = |kind: &KindRuntimes| kind.name().map_or_else(|| Cell::new("(not named)", Tone::Warn), Cell::from);
     Columns::<KindRuntimes>::new()
-        .add_if(by != Some("queue"), columns::column("kind", 0, Some(12)), "kind", name)
-        .add_if(by != Some("kind"), columns::column("queue", 0, Some(12)), "queue", name)
-        .add(columns::right("jobs", 0), "jobs", |kind| grouped(kind.jobs).into())
-        .add(columns::right("p50", 2), "p50_seconds", move |kind| time(kind.p50_seconds))
-        .add(columns::right("p95", 3), "p95_seconds", move |kind| time(kind.p95_seconds))
-        .add(columns::right("p99", 0), "p99_seconds", move |kind| time(kind.p99_seconds))
-        .add(columns::right("max", 1), "max_seconds", move |kind| time(kind.max_seconds))
-        .add(columns::right("would hit", 0), "would_hit", |kind| match kind.would_hit {
+        .add_if(by != Some("queue"), column("kind", 0, Some(12)), "kind", name)
+        .add_if(by != Some("kind"), column("queue", 0, Some(12)), "queue", name)
+        .add(right("jobs", 0), "jobs", |kind| grouped(kind.jobs).into())
+        .add(right("p50", 2), "p50_seconds", move |kind| time(kind.p50_seconds))
+        .add(right("p95", 3), "p95_seconds", move |kind| time(kind.p95_seconds))
+        .add(right("p99", 0), "p99_seconds", move |kind| time(kind.p99_seconds))
+        .add(right("max", 1), "max_seconds", move |kind| time(kind.max_seconds))
+        .add(right("would hit", 0), "would_hit", |kind| match kind.would_hit {
             Some(hit) => Cell::new(grouped(hit), if hit > 0 { Tone::Warn } else { Tone::Plain }),
             None => columns::text(None),
         })
-        .add(columns::right("unusable", 5), "unusable", |kind| {
+        .add(right("unusable", 5), "unusable", |kind| {
             columns::text(Some(kind.unusable).filter(|jobs| *jobs > 0).map(grouped).as_deref())
         })
-        .add(columns::column("spread", 4, None), "", move |kind| bars(kind, span.clone()).into())
+        .add(column("spread", 4, None), "", move |kind| bars(kind, span.clone()).into())
 }
 
 /// The buckets from the first to the last that has a job of any kind.

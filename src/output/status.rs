@@ -1,4 +1,4 @@
-use super::columns::{self, Columns};
+use super::columns::{self, Columns, column, names, right};
 use super::document::{Document, List};
 use super::format::{Cell, Facts, Format, Screen, Times, Tone, count, grouped};
 use super::{Diagnosis, HistoryRun, StaleSummary, Target, Waiting, diagnosis};
@@ -65,7 +65,7 @@ impl Document for Status {
     fn lists(&self, format: Format, times: Times) -> Vec<List<'_>> {
         let columns = match format {
             // A cause has no name but its kind.
-            Format::Name => Columns::new().add(columns::column("cause", 0, None), "diagnosis", Diagnosis::headline),
+            Format::Name => Columns::new().add(column("cause", 0, None), "diagnosis", Diagnosis::headline),
             _ => causes(self.head.store_time, times),
         };
         vec![List::of("cause", &self.causes, columns)]
@@ -75,10 +75,8 @@ impl Document for Status {
         let mut facts = Facts::new();
         let Target { engine, database, table, preset, name, .. } = &self.head.target;
         let name = name.as_ref().map_or_else(String::new, |name| format!("{name}: "));
-        facts.add(
-            "queue",
-            Cell::new(format!("{name}{engine} {database}, table {table}, preset {preset}"), Tone::Strong),
-        );
+        let queue = format!("{name}{engine} {database}, table {table}, preset {preset}");
+        facts.add("queue", Cell::new(queue, Tone::Strong));
         facts.add("in flight", self.in_flight());
         facts.add("due", self.due());
         facts.add("owners", self.owners());
@@ -156,13 +154,13 @@ impl Status {
 
 fn causes<'a>(now: Timestamp, times: Times) -> Columns<'a, Diagnosis> {
     Columns::<Diagnosis>::new()
-        .add(columns::right("jobs", 0), "jobs", |cause| grouped(cause.of.jobs).into())
-        .add(columns::column("since", 1, None), "since_at", move |cause| {
+        .add(right("jobs", 0), "jobs", |cause| grouped(cause.of.jobs).into())
+        .add(column("since", 1, None), "since_at", move |cause| {
             let times = if times == Times::default() { Times::Relative } else { times };
             columns::time(cause.of.since, now, times)
         })
-        .add(columns::names("cause", 0, 30), "diagnosis text", |cause| cause.headline())
-        .add(columns::column("a reclaim would", 0, Some(12)), "", |cause| match &cause.of.would {
+        .add(names("cause", 0, 30), "diagnosis text", |cause| cause.headline())
+        .add(column("a reclaim would", 0, Some(12)), "", |cause| match &cause.of.would {
             None => columns::text(None),
             Some(would) => {
                 let with = if cause.of.what == DiagnosisKind::Interrupted { " --interrupted" } else { "" };

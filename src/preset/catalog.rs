@@ -161,10 +161,9 @@ impl Preset {
     /// True where no scene proves what the actions do: a mapping says it, or one of these options.
     pub fn has_bent_actions(&self, options: &BTreeMap<String, String>) -> bool {
         let is_bent = |option: &PresetOption| {
-            let value = options
-                .get(&option.name)
-                .filter(|value| option.default.as_ref().map(Value::to_string).as_ref() != Some(value));
-            value.is_some() && self.bends_actions(&option.name)
+            let default = option.default.as_ref().map(Value::to_string);
+            let other = options.get(&option.name).filter(|value| default.as_ref() != Some(value));
+            other.is_some() && self.bends_actions(&option.name)
         };
         self.has_actions_of_its_own() || self.options.iter().any(is_bent)
     }
@@ -242,10 +241,8 @@ impl Preset {
     fn picked(&self, node: Node, engine: Engine) -> Result<Node, SpecError> {
         if !self.engines.contains(&engine) {
             let known: Vec<&str> = self.engines.iter().map(|engine| engine.name()).collect();
-            return Err(SpecError::whole(
-                &self.document,
-                format!("knows {} only, and this database is {engine}", known.join(" and ")),
-            ));
+            let message = format!("knows {} only, and this database is {engine}", known.join(" and "));
+            return Err(SpecError::whole(&self.document, message));
         }
         node.for_engine(engine).ok_or_else(|| SpecError::whole(&self.document, format!("says nothing for {engine}")))
     }
@@ -332,10 +329,8 @@ impl Catalog {
 
     pub fn add(&mut self, preset: Preset) -> Result<(), SpecError> {
         if self.presets.iter().any(|known| known.name == preset.name) {
-            return Err(SpecError::whole(
-                &preset.document,
-                format!("the name `{}` is taken by another preset; choose another one", preset.name),
-            ));
+            let message = format!("the name `{}` is taken by another preset; choose another one", preset.name);
+            return Err(SpecError::whole(&preset.document, message));
         }
         let (name, is_detectable) = (preset.name.clone(), preset.is_detectable());
         self.presets.push(Entry { name, tables: None, text: "", is_detectable, parsed: Some(preset).into() });
@@ -358,10 +353,8 @@ impl Catalog {
         }
         self.presets.iter().find(|entry| entry.name == name).and_then(Entry::preset).ok_or_else(|| {
             let hint = did_you_mean(name, self.names());
-            SpecError::whole(
-                &format!("preset {name}"),
-                format!("there is no such preset or mapping{hint} (`jobdoctor presets` lists them)"),
-            )
+            let message = format!("there is no such preset or mapping{hint} (`jobdoctor presets` lists them)");
+            SpecError::whole(&format!("preset {name}"), message)
         })
     }
 

@@ -112,13 +112,11 @@ impl Preset {
             let Some(table) = tables.get(&wanted.table).copied().flatten() else { continue };
             let needed = wanted.columns.iter().filter(|either| !is_optional(either)).cloned().collect();
             let needed = Detect { table: wanted.table.clone(), columns: needed };
-            match lacking(&needed, table) {
-                lacking if lacking.is_empty() => {}
-                lacking => {
-                    let lacking = lacking.join(", ");
-                    let message = format!("table {} has no column {lacking}{}", table.name, self.checked_against());
-                    return Err(SpecError::whole(&self.document, message));
-                }
+            let lacking = lacking(&needed, table);
+            if !lacking.is_empty() {
+                let (name, lacking) = (&table.name, lacking.join(", "));
+                let message = format!("table {name} has no column {lacking}{}", self.checked_against());
+                return Err(SpecError::whole(&self.document, message));
             }
         }
         Ok(())

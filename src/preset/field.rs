@@ -44,7 +44,6 @@ impl<'a> Field<'a> {
         T::deserialize(self).map_err(|error| self.placed(error))
     }
 
-    /// Reads the value of one key of a table, if the key is there.
     pub fn get<T: Deserialize<'a>>(&self, key: &str) -> Result<Option<T>, SpecError> {
         self.child(key).map(|field| field.read()).transpose()
     }
@@ -363,7 +362,6 @@ impl<'de> Deserialize<'de> for WrittenAt {
     }
 }
 
-/// SQL with the place it was written at.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Fragment {
     pub(crate) written: Written,

@@ -57,9 +57,8 @@ pub fn near_miss(mut error: SpecError, catalog: &Catalog, engine: Engine, column
             catalog.iter().filter(|preset| is_of(preset, engine, &tables)).map(|preset| preset.name.as_str()).collect();
         if !mappings.is_empty() {
             let several = if mappings.len() > 1 { "mappings of these tables" } else { "a mapping of this table" };
-            error
-                .message
-                .push_str(&format!(". The config file has {several}: name it with --preset {}", mappings.join(" or ")));
+            let names = mappings.join(" or ");
+            error.message.push_str(&format!(". The config file has {several}: name it with --preset {names}"));
             error.remedy = None;
         } else if !alike.is_empty() {
             error.message.push_str(&format!(". Tables that look like a queue: {}", alike.join(", ")));

@@ -66,7 +66,6 @@ impl Node {
         Node { line, value }
     }
 
-    /// The child of that name, if this is a table that has it.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entries().iter().find(|(name, _)| name == key).map(|(_, node)| node)
     }
@@ -95,7 +94,6 @@ impl Node {
         })
     }
 
-    /// Takes the child of that name out of a table.
     pub fn take(&mut self, key: &str) -> Option<Node> {
         let Value::Table(entries) = &mut self.value else { return None };
         let at = entries.iter().position(|(name, _)| name == key)?;

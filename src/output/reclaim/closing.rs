@@ -19,7 +19,6 @@ pub struct Closing<'a> {
     pub is_watched: bool,
     pub after: &'a [String],
     pub stop: Option<String>,
-    /// How many jobs a run usually moves at most.
     pub warn_above: Option<&'a WarnAbove>,
     pub save_plan: Option<&'a Path>,
     pub next: NextCommands,
@@ -91,14 +90,12 @@ fn planned(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
     let mut messages = Vec::new();
     if !closing.is_machine {
         let jobs = count(summary.planned, "job", "jobs");
-        let skipped = grouped(summary.skipped);
+        let (skipped, examined) = (grouped(summary.skipped), document.head.filter.examined(summary.in_flight));
         messages.push(Message::Note(match &document.head.undoes {
             Some(_) => format!("{jobs} to revert, {skipped} skipped; nothing was written"),
-            None => format!(
-                "{jobs} to move{}, {skipped} skipped, of {}; nothing was written",
-                totals(document),
-                document.head.filter.examined(summary.in_flight)
-            ),
+            None => {
+                format!("{jobs} to move{}, {skipped} skipped, of {examined}; nothing was written", totals(document))
+            }
         }));
     }
     messages.extend(churn(document, closing.warn_above).map(Message::Warn));

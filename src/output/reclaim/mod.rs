@@ -7,7 +7,7 @@ pub use closing::{Closing, NextCommands, closing};
 pub use paragraph::{left_behind, paragraph, place, skipped_by_reason};
 
 use crate::model::{Action, LockHolder, Outcome, Target, Timestamp, Verified, age};
-use crate::output::columns::{self, Columns};
+use crate::output::columns::{self, Columns, column, names, right};
 use crate::output::diagnosis::MOST;
 use crate::output::document::{Document, List};
 use crate::output::findings::Wording;
@@ -355,37 +355,35 @@ fn steps<'a>(shown: Shown) -> Columns<'a, StepJob> {
         None if is_undo => "unchanged since that run".into(),
         None => columns::reasons(&step.job, now, times),
     };
-    let state_after = if is_undo { columns::column("back to", 1, None) } else { columns::column("becomes", 4, None) };
+    let state_after = if is_undo { column("back to", 1, None) } else { column("becomes", 4, None) };
     Columns::<StepJob>::new()
-        .add(columns::column("id", 0, None), "id", |step| step.job.id.as_str().into())
-        .add(columns::names("queue", 6, 8), "queue", |step| columns::text(step.job.queue.as_deref()))
-        .add(columns::names("kind", 3, 12), "kind state", |step| columns::text(step.job.kind.as_deref()))
-        .add(columns::names("owner", 0, 10), "owner host claimed_at", |step| columns::text(step.job.owner.as_deref()))
+        .add(column("id", 0, None), "id", |step| step.job.id.as_str().into())
+        .add(names("queue", 6, 8), "queue", |step| columns::text(step.job.queue.as_deref()))
+        .add(names("kind", 3, 12), "kind state", |step| columns::text(step.job.kind.as_deref()))
+        .add(names("owner", 0, 10), "owner host claimed_at", |step| columns::text(step.job.owner.as_deref()))
         .add_if(!is_undo, columns::silent(times, 2), "last_seen_at silence_seconds lease_expires_at", move |step| {
             columns::job_silence(&step.job, times)
         })
         .only_csv("attempts max_attempts verdict liveness rule=/reasons/0/rule detail=/reasons/0/detail")
-        .add_if(!is_undo, columns::column("action", 0, None), "action stalls", |step| columns::action(step.job.action))
-        .add_if(is_undo, columns::column("was moved by", 4, None), "", |step| {
-            columns::text(step.job.action.map(Action::name))
-        })
+        .add_if(!is_undo, column("action", 0, None), "action stalls", |step| columns::action(step.job.action))
+        .add_if(is_undo, column("was moved by", 4, None), "", |step| columns::text(step.job.action.map(Action::name)))
         .add(state_after, "state_after", |step| step.state_after.as_str().into())
-        .add(columns::right("tries after", 4), "attempts_after", |step| {
+        .add(right("tries after", 4), "attempts_after", |step| {
             columns::attempts(step.attempts_after, step.job.max_attempts).into()
         })
-        .add_if(ended, columns::column("outcome", 0, None), "outcome", outcome)
-        .add(columns::column("why", 1, Some(12)), "error=/error/message", why)
+        .add_if(ended, column("outcome", 0, None), "outcome", outcome)
+        .add(column("why", 1, Some(12)), "error=/error/message", why)
 }
 
 fn skipped<'a>(now: Timestamp, times: Times) -> Columns<'a, SkippedJob> {
     let wording = Wording { times: Some((now, times)), is_short: true, silence: None };
     Columns::<SkippedJob>::new()
-        .add(columns::column("id", 0, None), "id", |skipped| skipped.job.id.as_str().into())
-        .add(columns::names("kind", 4, 12), "kind", |skipped| columns::text(skipped.job.kind.as_deref()))
-        .add(columns::names("owner", 0, 10), "owner", |skipped| columns::text(skipped.job.owner.as_deref()))
-        .add(columns::column("state", 3, Some(7)), "state", |skipped| skipped.job.state.as_str().into())
-        .add(columns::column("reason", 1, None), "reason", |skipped| skipped.skipped.reason.to_string().into())
-        .add(columns::column("why", 0, Some(20)), "detail", move |SkippedJob { skipped, .. }| {
+        .add(column("id", 0, None), "id", |skipped| skipped.job.id.as_str().into())
+        .add(names("kind", 4, 12), "kind", |skipped| columns::text(skipped.job.kind.as_deref()))
+        .add(names("owner", 0, 10), "owner", |skipped| columns::text(skipped.job.owner.as_deref()))
+        .add(column("state", 3, Some(7)), "state", |skipped| skipped.job.state.as_str().into())
+        .add(column("reason", 1, None), "reason", |skipped| skipped.skipped.reason.to_string().into())
+        .add(column("why", 0, Some(20)), "detail", move |SkippedJob { skipped, .. }| {
             wording.skipped(skipped.reason, &skipped.findings).into()
         })
 }

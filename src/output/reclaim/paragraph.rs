@@ -2,7 +2,7 @@
 
 use super::churn::churn;
 use super::closing::{Closing, MEANWHILE, lost_commit, moved_by_action, not_moved, refusals, when};
-use super::{Outcomes, Reclaim};
+use super::{Outcomes, Reclaim, Target};
 use crate::output::diagnosis::MOST;
 use crate::output::format::{count, grouped};
 use crate::output::locked_by;
@@ -18,14 +18,11 @@ pub fn paragraph(document: &Reclaim, host: Option<&str>, is_recorded: bool, clos
         0 => format!("moved none of {jobs}."),
         n => format!("moved {} of {jobs}: {}.", grouped(n), listed(&moved)),
     });
-    lines.extend(
-        document.diagnoses.iter().take(MOST).filter_map(|cause| Some(format!("{}.", capital(&cause.done(true)?.text)))),
-    );
+    let done = document.diagnoses.iter().take(MOST).filter_map(|cause| cause.done(true));
+    lines.extend(done.map(|cell| format!("{}.", capital(&cell.text))));
     if summary.by_age > 0 {
-        lines.push(format!(
-            "{} only older than allowed (age only): a slow job looks so too.",
-            count(summary.by_age, "job was", "jobs were")
-        ));
+        let jobs = count(summary.by_age, "job was", "jobs were");
+        lines.push(format!("{jobs} only older than allowed (age only): a slow job looks so too."));
     }
     lines.extend(left_behind(outcomes));
     lines.extend(refusals(document));
@@ -50,13 +47,10 @@ pub fn paragraph(document: &Reclaim, host: Option<&str>, is_recorded: bool, clos
 
 /// Which sweep, of which queue, from where.
 pub fn place(document: &Reclaim, host: Option<&str>) -> String {
-    let target = &document.head.target;
-    let name = target.name.as_ref().map_or_else(String::new, |name| format!("target {name}, "));
+    let Target { engine, database, table, preset, name, .. } = &document.head.target;
+    let name = name.as_ref().map_or_else(String::new, |name| format!("target {name}, "));
     let host = host.map_or_else(String::new, |host| format!(" on {host}"));
-    format!(
-        "sweep{host} of {name}{} {}, table {}, preset {}",
-        target.engine, target.database, target.table, target.preset
-    )
+    format!("sweep{host} of {name}{engine} {database}, table {table}, preset {preset}")
 }
 
 /// How many jobs were planned for and not moved, by outcome.

@@ -212,22 +212,18 @@ impl Document {
                 let is = |states: &[StateValue]| states.iter().any(|state| state.name == to.text);
                 let waits = is(&self.states.waiting);
                 if action == Action::Requeue && !waits && self.states.all().any(|state| state.name == to.text) {
-                    return Err(to.error(format!(
-                        "no job waits in state `{}`: a requeue leads to one of states.waiting",
-                        to.text
-                    )));
+                    let why = format!("no job waits in state `{}`: a requeue leads to one of states.waiting", to.text);
+                    return Err(to.error(why));
                 }
                 if action != Action::Requeue && (waits || is(&self.states.in_flight)) {
-                    return Err(
-                        to.error(format!("a job in state `{}` has not ended: a {action} leads to an end", to.text))
-                    );
+                    let why = format!("a job in state `{}` has not ended: a {action} leads to an end", to.text);
+                    return Err(to.error(why));
                 }
             }
         }
         Ok(())
     }
 
-    /// A table's name in the database.
     pub(crate) fn table_name<'d>(&'d self, logical: &'d str) -> &'d str {
         self.tables.iter().find(|(known, _)| known == logical).map_or(logical, |(_, name)| name)
     }

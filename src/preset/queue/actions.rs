@@ -37,7 +37,6 @@ pub enum StepSpec {
 }
 
 impl StepSpec {
-    /// A statement that the preset or mapping wrote.
     pub fn sql(&self) -> Option<&Template> {
         if let StepSpec::Sql { sql, .. } = self { Some(sql) } else { None }
     }

@@ -142,9 +142,8 @@ impl Jobs {
     /// Adds to a preset that a mapping bends what stays of it: all that it compares before a write, and its evidence from
     /// outside the row.
     pub(super) fn keep(&mut self, preset: Jobs) {
-        let lacks =
-            |known: &[Expr], of: Vec<Expr>| of.into_iter().filter(|one| !known.contains(one)).collect::<Vec<_>>();
-        let precondition = lacks(&self.claim.precondition, preset.claim.precondition);
+        let is_new = |expr: &Expr| !self.claim.precondition.contains(expr);
+        let precondition: Vec<Expr> = preset.claim.precondition.into_iter().filter(is_new).collect();
         self.claim.precondition.extend(precondition);
         let has_owner = self.liveness.iter().any(|source| matches!(source, Liveness::Owner { .. }));
         let is_lost = |source: &Liveness| match source {
@@ -269,12 +268,9 @@ pub const LEDGER: &str = "jobdoctor_ledger";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LedgerKind {
-    /// Text that is always there.
     Text,
-    /// Text that may not be known.
     MaybeText,
     Json,
-    /// An integer that may not be known.
     MaybeInteger,
     /// An instant: timestamptz on Postgres, RFC 3339 text on SQLite.
     Instant,

@@ -141,10 +141,8 @@ impl Binder<'_> {
             (None, None) => return Ok(None),
             (Some(left), _) => (left, still_left(change, left, attempts)),
             (None, Some(Expr::Sql(_))) => {
-                return Err(SpecError::whole(
-                    self.name,
-                    "attempts that are an expression cannot be changed: say `attempts = \"keep\"` in the action",
-                ));
+                let why = "attempts that are an expression cannot be changed: say `attempts = \"keep\"` in the action";
+                return Err(SpecError::whole(self.name, why));
             }
             (None, Some(Expr::Column(column))) => match (change, &attempts.max) {
                 (AttemptsChange::ToMax, None | Some(Max::Expr(Expr::Sql(_)))) => {

@@ -87,9 +87,8 @@ impl Binder<'_> {
     /// A fragment about locks that sessions hold, which only one of the engines has.
     pub(super) fn lock_sql(&self, fragment: &Fragment) -> Result<Template, SpecError> {
         if self.live.engine.is_file() {
-            return Err(fragment
-                .written
-                .error("asks for a lock that a session holds, and only Postgres has such locks"));
+            let why = "asks for a lock that a session holds, and only Postgres has such locks";
+            return Err(fragment.written.error(why));
         }
         self.read_sql(fragment)
     }

@@ -66,9 +66,8 @@ impl Binder<'_> {
         if self.live.engine.has_strict_types()
             && let Some(why) = misfit(&found, &column.type_name)
         {
-            return Err(
-                written.error(format!("`{}` is {}, and [time] says {found}: {why}", column.name, column.type_name))
-            );
+            let why = format!("`{}` is {}, and [time] says {found}: {why}", column.name, column.type_name);
+            return Err(written.error(why));
         }
         if column.type_name.contains("with time zone") {
             // A zone is a declaration for zone-less columns; this one knows its instants.

@@ -35,7 +35,6 @@ impl Within {
 }
 
 impl Binder<'_> {
-    /// A fragment of a statement that only reads.
     pub(super) fn read_sql(&self, fragment: &Fragment) -> Result<Template, SpecError> {
         self.expand(&fragment.written, &fragment.sql, Within::Snapshot)
     }

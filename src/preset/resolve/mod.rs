@@ -197,7 +197,6 @@ struct Binder<'a> {
 }
 
 impl<'a> Binder<'a> {
-    /// The binder of another view.
     fn another<'b>(&self, view: &'b ViewDoc) -> Result<Binder<'b>, SpecError>
     where
         'a: 'b,
@@ -347,7 +346,6 @@ impl<'a> Binder<'a> {
         doc.since.as_ref().is_some_and(is_there) && doc.filter.as_ref().is_some_and(may_ask)
     }
 
-    /// The jobs that were interrupted.
     fn interrupted(&self, queue: &Arc<Queue>) -> Result<Jobs, SpecError> {
         let (view, doc) = (self.document.interrupted()?, &self.document.interrupted);
         let ended = |Fragment { written, sql }: &Fragment| {
@@ -366,7 +364,6 @@ impl<'a> Binder<'a> {
         Err(SpecError::whole(&format!("interrupted jobs of preset {}", self.document.name), why))
     }
 
-    /// Jobs that waited too long in one state.
     fn waited(&self, queue: &Arc<Queue>, waits: &Waits) -> Result<Jobs, SpecError> {
         let view = self.document.waited(waits)?;
         let mut jobs = self.another(&view)?.bind(queue, What::Waited)?;

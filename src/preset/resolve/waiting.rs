@@ -48,9 +48,8 @@ impl Binder<'_> {
         let alias = self.alias_of(doc);
         let waiting_in = match (&doc.from, &doc.is) {
             (Some(_), Some(is)) if !self.is_own(&alias) && doc.key.is_empty() => {
-                return Err(is
-                    .written
-                    .error("is about another table, and needs `key`: its columns with the job's key"));
+                let why = "is about another table, and needs `key`: its columns with the job's key";
+                return Err(is.written.error(why));
             }
             (Some(from), Some(_)) if !self.is_own(&alias) => Some((self.read_sql(from)?, self.key_of(doc, &alias)?)),
             _ => None,
