@@ -127,9 +127,6 @@ pub struct Standby {
     pub lag_seconds: Option<f64>,
 }
 
-/// In what two targets differ: the word for it, and how each one calls it.
-pub type Difference = (&'static str, String, String);
-
 /// How the name of a variant ends that a mapping laid over a preset.
 pub const UNPROVEN: &str = ", unproven";
 
@@ -160,9 +157,9 @@ impl Target {
         self.is_on_database_of(here) && !self.is_of_earlier_file(here)
     }
 
-    /// In what this queue differs from another one, if it is not the same. Files are called by their paths: two of one
-    /// name in different directories are different databases.
-    pub fn difference(&self, other: &Target) -> Option<Difference> {
+    /// In what this queue differs from another one, if it is not the same: the word for it, and how each one calls it.
+    /// Files are called by their paths: two of one name in different directories are different databases.
+    pub fn difference(&self, other: &Target) -> Option<(&'static str, String, String)> {
         let path = |target: &Target| target.identity.clone().filter(|path| path.starts_with('/'));
         let names = path(self).zip(path(other)).unwrap_or_else(|| (self.database.clone(), other.database.clone()));
         let differing = |what, one: &str, other: &str| (one != other).then(|| (what, one.to_owned(), other.to_owned()));

@@ -153,13 +153,10 @@ fn one(shown: &ShownJob, now: Timestamp, screen: &Screen) -> String {
         facts.add("claimed", columns::time(job.claimed_at, now, screen.times));
         facts.add("last seen", columns::time(job.last_seen_at, now, screen.times));
         facts.add("silent for", columns::job_silence(job, Times::Relative));
-        if job.lease_expires_at.is_some() {
-            facts.add("lease ends", columns::time(job.lease_expires_at, now, screen.times));
-        }
+        let ends = job.lease_expires_at.map(|at| columns::time(Some(at), now, screen.times));
+        facts.add_some("lease ends", ends);
     }
-    if shown.interrupted {
-        facts.add("failed", columns::time(job.last_seen_at, now, screen.times));
-    }
+    facts.add_some("failed", shown.interrupted.then(|| columns::time(job.last_seen_at, now, screen.times)));
     facts.add("attempts", columns::attempts(job.attempts, job.max_attempts));
     facts.add_some("stalls", job.stalls.map(|stalls| stalls.to_string()));
     for (name, value) in &shown.extra {

@@ -218,26 +218,11 @@ impl Template {
     }
 
     pub fn asks(&self, wanted: &Marker) -> bool {
-        self.0.iter().any(|piece| matches!(piece, Piece::Marker(marker) if marker == wanted))
-    }
-
-    /// The constant that it is: a number, true or false, or a quoted text without its quotes, perhaps with a cast
-    /// behind it.
-    pub fn constant(&self) -> Option<&str> {
-        let [Piece::Text(text)] = self.0.as_slice() else { return None };
-        let bare = text.split("::").next()?.trim();
-        if let Some(inner) = bare.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
-            return (!inner.contains('\'')).then_some(inner);
-        }
-        let is_truth = ["true", "false"].iter().any(|word| bare.eq_ignore_ascii_case(word));
-        (is_truth || bare.parse::<f64>().is_ok()).then_some(bare)
+        self.markers().any(|marker| marker == wanted)
     }
 
     pub fn markers(&self) -> impl Iterator<Item = &Marker> {
-        self.0.iter().filter_map(|piece| match piece {
-            Piece::Marker(marker) => Some(marker),
-            _ => None,
-        })
+        self.0.iter().filter_map(|piece| if let Piece::Marker(marker) = piece { Some(marker) } else { None })
     }
 }
 

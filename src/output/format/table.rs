@@ -129,10 +129,6 @@ impl Table {
         }
     }
 
-    pub fn titles(&self) -> Vec<&'static str> {
-        self.columns.iter().map(|column| column.title).collect()
-    }
-
     fn texts<'a>(&self, row: &'a [Cell]) -> Vec<Cow<'a, str>> {
         let text = |column| row.get(column).map_or(Cow::Borrowed(""), |cell: &Cell| inert(&cell.text));
         (0..self.columns.len()).map(text).collect()

@@ -127,7 +127,7 @@ impl Jobs {
         let delayed = requeue.delayed.as_deref().unwrap_or(requeue);
         match &delayed.refused {
             Some(why) => Err(why.clone()),
-            None if delayed.says_when() => Ok(delayed.clone()),
+            None if delayed.asks(&|marker| matches!(marker, Marker::RunAt(_))) => Ok(delayed.clone()),
             None => {
                 let table = self.queue.tables.get(&self.claim.lock_table);
                 let table = table.map_or_else(String::new, |table| format!(" in {}.{}", table.schema, table.name));
@@ -158,11 +158,6 @@ impl ActionSpec {
             )
         };
         format!("would leave {job} {where_to}. Set here what {columns}, or mend the condition")
-    }
-
-    /// True if something that it writes says when the job may run again.
-    pub fn says_when(&self) -> bool {
-        self.asks(&|marker| matches!(marker, Marker::RunAt(_)))
     }
 
     /// True if something that it writes asks for such a value.

@@ -9,7 +9,7 @@ use crate::preset::field::Written;
 use crate::preset::ident::{meanings, unquoted};
 use crate::preset::live::{LiveSchema, LiveTable};
 use crate::preset::queue::*;
-use crate::preset::template::{Piece, Template, is_name};
+use crate::preset::template::{Template, is_name};
 use crate::preset::{SpecError, TableInError, did_you_mean};
 use std::collections::BTreeMap;
 
@@ -219,10 +219,7 @@ pub(in crate::preset) fn physical_tables<'a>(
     live: &'a LiveSchema,
     place: &Place,
 ) -> Result<(String, Tables<'a>), SpecError> {
-    let main = document.claim.from.sql.0.iter().find_map(|piece| match piece {
-        Piece::Name(name) => Some(name.clone()),
-        _ => None,
-    });
+    let main = document.claim.from.sql.names().next().cloned();
     let physical = |logical: &str, physical: &str| match (&place.table, &main) {
         (Some(table), Some(main)) if main == logical => table.clone(),
         _ => physical.to_owned(),
