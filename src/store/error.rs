@@ -58,6 +58,10 @@ impl StoreError {
         StoreError { kind, message: message.into(), hint: None, remedy: None, code: None, constraint: None }
     }
 
+    pub(super) fn interrupted(doing: &str) -> StoreError {
+        StoreError::new(StoreErrorKind::Interrupted, format!("interrupted while {doing}"))
+    }
+
     /// The error of a writer whose batch a second signal rolled back.
     pub(super) fn rolled_back() -> StoreError {
         StoreError::new(StoreErrorKind::Interrupted, "interrupted; the batch in hand was rolled back")

@@ -1,12 +1,10 @@
 //! Has a database explain every statement that a writer would send, which finds what it refuses whatever the rows hold:
 //! names, types, columns that cannot be written, missing rights. Nothing is run.
 
-use super::Reader;
-use super::StoreError;
 use super::sql::{self, Occasion, Statement, dialect};
+use super::{Reader, StoreError, StoreErrorKind};
 use crate::model::{Action, Cell, Engine, FailCode, Key, Timestamp};
 use crate::preset::{ActionSpec, Assignment, Jobs, Marker, StepSpec, Touch, WrittenAt};
-use crate::store::StoreErrorKind;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
@@ -29,20 +27,71 @@ impl fmt::Display for Refusal {
     }
 }
 
-pub(super) fn explain_actions(reader: &mut dyn Reader, jobs: &Jobs) -> Result<Vec<Refusal>, StoreError> {
-    let mut run = Explaining { reader, jobs, asked: BTreeSet::new(), refusals: Vec::new() };
-    for (action, moved) in &jobs.actions {
-        run.action(*action, moved)?;
-        if let Some(delayed) = &moved.delayed {
-            let before = run.refusals.len();
-            run.action(*action, delayed)?;
-            // Only a run that delays jobs needs the right to write the delayed instant.
-            let later = run.refusals.split_off(before);
-            run.refusals.extend(later.into_iter().filter(|refusal| refusal.error.kind != StoreErrorKind::Denied));
+impl dyn Reader + '_ {
+    /// What the database refuses of the queue's actions and wake-ups: it explains every statement that a writer would
+    /// send, and runs none.
+    pub fn explain_actions(&mut self, jobs: &Jobs) -> Result<Vec<Refusal>, StoreError> {
+        let mut run = Explaining { reader: self, jobs, asked: BTreeSet::new(), refusals: Vec::new() };
+        for (action, moved) in &jobs.actions {
+            run.action(*action, moved)?;
+            if let Some(delayed) = &moved.delayed {
+                let before = run.refusals.len();
+                run.action(*action, delayed)?;
+                // Only a run that delays jobs needs the right to write the delayed instant.
+                let later = run.refusals.split_off(before);
+                run.refusals.extend(later.into_iter().filter(|refusal| refusal.error.kind != StoreErrorKind::Denied));
+            }
         }
+        run.wake_ups()?;
+        Ok(run.refusals)
     }
-    run.wake_ups()?;
-    Ok(run.refusals)
+
+    /// Where the first action stands that leaves a job which a rule, the operator or a unique key ended so that the
+    /// condition on `interrupted` jobs may select it: it might be brought back. Nothing is written.
+    pub fn ends_as_interrupted(&mut self, jobs: &Jobs, interrupted: &Jobs) -> Result<Option<WrittenAt>, StoreError> {
+        let now = self.now();
+        let table = |of: &Jobs| {
+            of.queue.tables.get(&of.claim.lock_table).map(|table| (table.schema.clone(), table.name.clone()))
+        };
+        let (is_own, other) = (table(jobs) == table(interrupted), interrupted.claim.lock_table.as_str());
+        let ends = |action: &Action| matches!(action, Action::Fail | Action::Cancel | Action::TimeOut);
+        for (action, moved) in jobs.actions.iter().chain(&jobs.queue.waited_actions) {
+            let touches = |touch, table: &str| {
+                let mut written = moved.steps.iter().filter_map(StepSpec::sql);
+                written.any(|sql| sql.touches().contains(&(touch, table)))
+            };
+            if !ends(action) || moved.refused.is_some() || touches(Touch::Delete, &jobs.claim.lock_table) && is_own {
+                continue;
+            }
+            if !is_own {
+                let fills = touches(Touch::Insert, other) || touches(Touch::Update, other);
+                if fills && !moved.asks(&|marker| matches!(marker, Marker::FailCode | Marker::Reason)) {
+                    return Ok(Some(moved.at.clone()));
+                }
+                continue;
+            }
+            let codes = if moved.asks(&|marker| *marker == Marker::FailCode) {
+                &FailCode::DECIDED[..]
+            } else {
+                &[FailCode::ByOperator]
+            };
+            for code in codes {
+                let occasion = Occasion { fail_code: *code, ..Occasion::at(now, REASON) };
+                for (statement, is_of_rows) in sql::left_as_interrupted(jobs, interrupted, moved, occasion) {
+                    match self.all(&statement, Some(PATIENCE)) {
+                        // A row with a value that cannot be read must not hide the others: its own write would fail.
+                        Err(error) if is_of_rows && !error.spoils_the_snapshot() => {}
+                        selected => {
+                            if !selected?.is_empty() {
+                                return Ok(Some(moved.at.clone()));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
 }
 
 /// What a run writes with each job: as long as in earnest, for columns that limit a text.
@@ -153,54 +202,4 @@ fn column_named<'m>(moved: &'m ActionSpec, error: &StoreError) -> Option<&'m Wri
         StepSpec::Sql { .. } => &[],
     });
     written.rfind(is_named).map(|assignment| &assignment.at)
-}
-
-/// The first action that leaves a job which a rule, the operator or a unique key ended as one that its worker's death
-/// ended, so that it might be brought back.
-pub(super) fn ends_as_interrupted(
-    reader: &mut dyn Reader,
-    jobs: &Jobs,
-    interrupted: &Jobs,
-) -> Result<Option<WrittenAt>, StoreError> {
-    let now = reader.now();
-    let table =
-        |of: &Jobs| of.queue.tables.get(&of.claim.lock_table).map(|table| (table.schema.clone(), table.name.clone()));
-    let (is_own, other) = (table(jobs) == table(interrupted), interrupted.claim.lock_table.as_str());
-    let ends = |action: &Action| matches!(action, Action::Fail | Action::Cancel | Action::TimeOut);
-    for (action, moved) in jobs.actions.iter().chain(&jobs.queue.waited_actions) {
-        let touches = |touch, table: &str| {
-            let mut written = moved.steps.iter().filter_map(StepSpec::sql);
-            written.any(|sql| sql.touches().contains(&(touch, table)))
-        };
-        if !ends(action) || moved.refused.is_some() || touches(Touch::Delete, &jobs.claim.lock_table) && is_own {
-            continue;
-        }
-        if !is_own {
-            let fills = touches(Touch::Insert, other) || touches(Touch::Update, other);
-            if fills && !moved.asks(&|marker| matches!(marker, Marker::FailCode | Marker::Reason)) {
-                return Ok(Some(moved.at.clone()));
-            }
-            continue;
-        }
-        let codes = if moved.asks(&|marker| *marker == Marker::FailCode) {
-            &FailCode::DECIDED[..]
-        } else {
-            &[FailCode::ByOperator]
-        };
-        for code in codes {
-            let occasion = Occasion { fail_code: *code, ..Occasion::at(now, REASON) };
-            for (statement, is_of_rows) in sql::left_as_interrupted(jobs, interrupted, moved, occasion) {
-                match reader.all(&statement, Some(PATIENCE)) {
-                    // A row with a value that cannot be read must not hide the others: its own write would fail.
-                    Err(error) if is_of_rows && !error.spoils_the_snapshot() => {}
-                    selected => {
-                        if !selected?.is_empty() {
-                            return Ok(Some(moved.at.clone()));
-                        }
-                    }
-                }
-            }
-        }
-    }
-    Ok(None)
 }

@@ -95,9 +95,8 @@ pub trait Reader {
     /// Hands over claims, each exactly once, in no promised order. For [`Wanted::Suspects`] healthy claims may be among
     /// them, but none that the judge would call stuck or unknown is left out. Claims that were handed over before an
     /// error stay so. Counts all claims in flight by owner on its way, but those alone that it reads before `each` breaks
-    /// off, and for [`Wanted::Before`] and [`Wanted::Since`] those that it hands over. Where a server would send all rows even so, it is asked
-    /// for the wanted claims alone, and for `most` of them. Reads the waiting side into `waiting` on the way, in no
-    /// further round trip; what of it cannot be read within a moment is named there, and is no error.
+    /// off, and for [`Wanted::Before`] and [`Wanted::Since`] those that it hands over. Where a server would send all rows
+    /// even so, it is asked for the wanted claims alone, and for `most` of them.
     fn scan_until(
         &mut self,
         scan: Scan<'_>,

@@ -1,12 +1,11 @@
 //! What a snapshot is asked beyond the port: each a statement, and what its rows come to.
 
 use super::batch::last_sweep;
-use super::explain::{ends_as_interrupted, explain_actions};
 use super::port::{Detail, Holders, LiveServer, Scan, Wanted};
 use super::sql::{self, Occasion, Statement, dialect};
-use super::{Reader, Refusal, StoreError, StoreErrorKind};
+use super::{Reader, StoreError, StoreErrorKind};
 use crate::model::{Cell, Claim, Engine, Key, LedgerRow, LedgerRun, LockHolder, Loss, Reading, RowError, Timestamp};
-use crate::preset::{ActionSpec, DueSpec, Jobs, LedgerSpec, Shown, Template, WrittenAt, is_fresh};
+use crate::preset::{ActionSpec, DueSpec, Jobs, LedgerSpec, Shown, Template, is_fresh};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -201,18 +200,6 @@ impl dyn Reader + '_ {
             return Ok(Vec::new());
         }
         Ok(sql::lock_holders(&self.all(&sql::long_locks(jobs), Some(GLANCE))?, &[]))
-    }
-
-    /// What the database refuses of the queue's actions and wake-ups: it explains every statement that a writer would
-    /// send, and runs none.
-    pub fn explain_actions(&mut self, jobs: &Jobs) -> Result<Vec<Refusal>, StoreError> {
-        explain_actions(self, jobs)
-    }
-
-    /// Where the first action stands that leaves a job which a rule, the operator or a unique key ended so that the
-    /// condition on `interrupted` jobs may select it. Nothing is written.
-    pub fn ends_as_interrupted(&mut self, jobs: &Jobs, interrupted: &Jobs) -> Result<Option<WrittenAt>, StoreError> {
-        ends_as_interrupted(self, jobs, interrupted)
     }
 
     /// When a sweep of this queue last moved a job, if that was `within` this time; `None` without a ledger too.

@@ -5,7 +5,7 @@ use super::port::{At, FinishedRun, Found, Holders, RowCount, Scan, WantedRuns};
 use super::questions::GLANCE;
 use super::session::ReadSession;
 use super::sql::{self, Statement};
-use super::{Interrupt, Reader, StoreError, StoreErrorKind};
+use super::{Interrupt, Reader, StoreError};
 use crate::model::{Cell, Claim, FUTURE_TOLERANCE, Key, Owner, QueueRows, Reading, RowImage, Timestamp};
 use crate::preset::{Column, Jobs, LiveSchema, Runs};
 use std::collections::BTreeMap;
@@ -193,10 +193,7 @@ impl<S: ReadSession> Reader for SqlReader<S> {
 impl<S: ReadSession> SqlReader<S> {
     /// Fails once the operator has interrupted.
     pub(super) fn check_interrupt(&self) -> Result<(), StoreError> {
-        match self.interrupt.is_raised() {
-            true => Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted while reading")),
-            false => Ok(()),
-        }
+        if self.interrupt.is_raised() { Err(StoreError::interrupted("reading")) } else { Ok(()) }
     }
 
     fn stream(

@@ -8,6 +8,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use strum::{IntoStaticStr, VariantArray};
 
 /// Everything needed to connect to a Postgres database, resolved from an address, a service, the environment and a
 /// password file.
@@ -43,7 +44,8 @@ pub struct PostgresAddress {
 }
 
 /// `target_session_attrs`: which server is acceptable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum TargetAttributes {
     Any,
     /// One whose transactions are read-write by default.
@@ -80,18 +82,7 @@ impl PostgresAddress {
             ],
             ChannelBinding::Prefer,
         )?;
-        let target = settings.word(
-            "target_session_attrs",
-            &[
-                ("any", TargetAttributes::Any),
-                ("read-write", TargetAttributes::ReadWrite),
-                ("read-only", TargetAttributes::ReadOnly),
-                ("primary", TargetAttributes::Primary),
-                ("standby", TargetAttributes::Standby),
-                ("prefer-standby", TargetAttributes::PreferStandby),
-            ],
-            TargetAttributes::Any,
-        )?;
+        let target = settings.variant("target_session_attrs", TargetAttributes::Any)?;
         warnings.extend(unverified(&tls, &servers));
         let connect_timeout = settings.number("connect_timeout")?;
         let application_name = settings.text("application_name").or(settings.text("fallback_application_name"));

@@ -6,6 +6,7 @@ use super::{AddressError, Surroundings, is_password_key, may_hold_password, serv
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
+use strum::VariantArray;
 
 /// A key, its environment variable, and how jobdoctor treats it.
 #[derive(Debug, Clone, Copy)]
@@ -283,6 +284,15 @@ impl Settings {
         let found = words.iter().find(|(word, _)| *word == value).map(|(_, meaning)| *meaning);
         let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
         found.ok_or_else(|| self.error(name, &format!("is one of {}", known.join(", "))))
+    }
+
+    /// The variant that a key's value names.
+    pub(super) fn variant<T>(&self, name: &str, default: T) -> Result<T, AddressError>
+    where
+        T: Copy + VariantArray + Into<&'static str>,
+    {
+        let words: Vec<(&str, T)> = T::VARIANTS.iter().map(|variant| ((*variant).into(), *variant)).collect();
+        self.word(name, &words, default)
     }
 
     pub(super) fn number(&self, name: &str) -> Result<Option<i32>, AddressError> {

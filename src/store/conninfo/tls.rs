@@ -4,9 +4,11 @@ use super::postgres_address::Server;
 use super::settings::Settings;
 use super::{AddressError, Surroundings};
 use std::path::PathBuf;
+use strum::{IntoStaticStr, VariantArray};
 
 /// How a connection is secured: libpq's six `sslmode`s.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum SslMode {
     Disable,
     /// Without TLS; with it where the server refuses that.
@@ -24,18 +26,9 @@ pub enum SslMode {
 impl SslMode {
     /// libpq's word.
     pub fn name(self) -> &'static str {
-        MODES.iter().find(|(_, mode)| *mode == self).map_or("", |(word, _)| word)
+        self.into()
     }
 }
-
-const MODES: [(&str, SslMode); 6] = [
-    ("disable", SslMode::Disable),
-    ("allow", SslMode::Allow),
-    ("prefer", SslMode::Prefer),
-    ("require", SslMode::Require),
-    ("verify-ca", SslMode::VerifyCa),
-    ("verify-full", SslMode::VerifyFull),
-];
 
 /// A file that the address names, or a default file in `~/.postgresql`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,7 +83,7 @@ pub(super) fn tls(settings: &Settings, surroundings: &Surroundings) -> Result<Tl
         }
     };
     let system = settings.text("sslrootcert") == Some("system");
-    let mode = settings.word("sslmode", &MODES, if system { SslMode::VerifyFull } else { SslMode::Prefer })?;
+    let mode = settings.variant("sslmode", if system { SslMode::VerifyFull } else { SslMode::Prefer })?;
     if system && mode != SslMode::VerifyFull {
         return Err(
             settings.error("sslmode", "must be verify-full, or left out, because sslrootcert=system trusts so many")
@@ -106,8 +99,7 @@ pub(super) fn tls(settings: &Settings, surroundings: &Surroundings) -> Result<Tl
         return Err(settings.error("ssl_min_protocol_version", "is newer than `ssl_max_protocol_version`"));
     }
     let root = file("sslrootcert", "root.crt");
-    // `sslcertmode=require` is refused: the driver does not tell whether the server asked for the
-    // certificate.
+    // `sslcertmode=require` is refused: the driver does not tell whether the server asked for the certificate.
     let sends = settings.text("sslcertmode") != Some("disable");
     Ok(TlsSettings {
         mode,

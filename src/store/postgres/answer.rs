@@ -56,7 +56,7 @@ impl PostgresSession {
 
     pub(super) fn no_answer(&self) -> StoreError {
         if self.is_reader && self.limits.interrupt.is_raised() {
-            return StoreError::new(StoreErrorKind::Interrupted, "interrupted while the server did not answer");
+            return StoreError::interrupted("the server did not answer");
         }
         if self.rolls_back() {
             return StoreError::rolled_back();
@@ -75,7 +75,7 @@ impl PostgresSession {
         match error.kind {
             StoreErrorKind::TimedOut if self.rolls_back() => StoreError::rolled_back(),
             StoreErrorKind::TimedOut if self.is_reader && self.limits.interrupt.is_raised() => {
-                StoreError::new(StoreErrorKind::Interrupted, "interrupted while reading")
+                StoreError::interrupted("reading")
             }
             StoreErrorKind::TimedOut => {
                 // Our own cancel request, sent at the end of the whole time, counts as the time limit too.

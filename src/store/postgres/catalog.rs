@@ -149,20 +149,21 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
         }
     }
     for (oid, table) in &mut tables {
-        let partition_key = found.iter().find(|row| text(row, 0) == *oid).map(|row| text(row, 7)).unwrap_or_default();
-        let own: Vec<&Vec<Cell>> = columns.iter().filter(|row| text(row, 0) == *oid).collect();
+        let is_of_table = |row: &&Vec<Cell>| text(row, 0) == *oid;
+        let partition_key = found.iter().find(is_of_table).map(|row| text(row, 7)).unwrap_or_default();
+        let own: Vec<&Vec<Cell>> = columns.iter().filter(is_of_table).collect();
         for row in &own {
             if words(&partition_key).any(|number| number == text(row, 6)) {
                 table.key_columns.insert(text(row, 1));
             }
             add_column(table, row, &types);
         }
-        indexes.iter().filter(|row| text(row, 0) == *oid).for_each(|row| add_index(table, row, &own));
-        let of_table = partitions.iter().filter(|row| text(row, 0) == *oid);
-        table.partitions =
-            table.partitions.is_some().then(|| of_table.map(|row| (text(row, 1), text(row, 2))).collect());
-        table.closed_sequences = closed.iter().filter(|row| text(row, 0) == *oid).map(|row| text(row, 1)).collect();
-        table.triggers = triggers.iter().filter(|row| text(row, 0) == *oid).map(|row| text(row, 1)).collect();
+        indexes.iter().filter(is_of_table).for_each(|row| add_index(table, row, &own));
+        if let Some(known) = &mut table.partitions {
+            known.extend(partitions.iter().filter(is_of_table).map(|row| (text(row, 1), text(row, 2))));
+        }
+        table.closed_sequences = closed.iter().filter(is_of_table).map(|row| text(row, 1)).collect();
+        table.triggers = triggers.iter().filter(is_of_table).map(|row| text(row, 1)).collect();
     }
     let mut enums: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for row in enum_labels {

@@ -1,6 +1,6 @@
 //! Connects to the first acceptable server of an address, in libpq's order: each of its addresses, in each TLS mode.
 
-use super::connect_error::{FailedAttempt, io_error, is_before_login};
+use super::connect_error::{FailedAttempt, NO_ANSWER, io_error, is_before_login};
 use super::connection_thread::{ConnectionThread, for_at_most, on_own_thread};
 use super::driver::{Driver, Unconnected};
 use super::tls::{self, Tls};
@@ -171,12 +171,12 @@ impl Attempt<'_> {
                 (self.in_time(move || Driver::connect(&config, driver_tls)), tls.has_begun())
             }
         };
+        let failed = |error: StoreError| FailedMode { failed: error.into(), had_tls, is_refused: false };
         let driver = match connected {
             Ok(Ok(driver)) => driver,
             Ok(Err(Unconnected::System(error))) => {
                 let message = format!("{}: the system has no room for a connection: {error}", self.label());
-                let failed = StoreError::new(StoreErrorKind::Unreachable, message).into();
-                return Err(FailedMode { failed, had_tls, is_refused: false });
+                return Err(failed(StoreError::new(StoreErrorKind::Unreachable, message)));
             }
             Ok(Err(Unconnected::Server(error))) => {
                 let is_refused = is_before_login(&error) || (had_tls && tls::is_of_the_handshake(&error));
@@ -186,13 +186,11 @@ impl Attempt<'_> {
                 let failed = Failed { error: self.error(&error, had_tls), is_final };
                 return Err(FailedMode { failed, had_tls, is_refused });
             }
-            Err(error) => return Err(FailedMode { failed: error.into(), had_tls, is_refused: false }),
+            Err(error) => return Err(failed(error)),
         };
         let mut connection = ConnectionThread::start(driver);
-        match self.check_target(&mut connection) {
-            Ok(()) => Ok(Connected { connection, server: self.server.clone(), label: self.label() }),
-            Err(error) => Err(FailedMode { failed: error.into(), had_tls, is_refused: false }),
-        }
+        self.check_target(&mut connection).map_err(failed)?;
+        Ok(Connected { connection, server: self.server.clone(), label: self.label() })
     }
 
     /// Whether the server is of an acceptable kind.
@@ -274,15 +272,14 @@ impl Attempt<'_> {
     fn in_time<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, StoreError> {
         let (in_time, interrupt) = (for_at_most(self.time_limit()), &self.limits.interrupt);
         on_own_thread(|| in_time() && !interrupt.is_raised(), work).ok_or_else(|| match interrupt.is_raised() {
-            true => StoreError::new(StoreErrorKind::Interrupted, "interrupted while connecting"),
+            true => StoreError::interrupted("connecting"),
             false => self.no_answer(),
         })
     }
 
     fn no_answer(&self) -> StoreError {
         let message = format!("{}: the server does not answer", self.label());
-        StoreError::new(StoreErrorKind::Unreachable, message)
-            .hint("is the address right, and does a firewall let you through? connect_timeout=SECONDS waits longer")
+        StoreError::new(StoreErrorKind::Unreachable, message).hint(NO_ANSWER)
     }
 
     fn label(&self) -> String {

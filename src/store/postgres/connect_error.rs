@@ -12,6 +12,10 @@ use std::borrow::Cow;
 use std::error::Error as _;
 use std::io;
 
+/// The hint for a server that does not answer.
+pub(super) const NO_ANSWER: &str =
+    "is the address right, and does a firewall let you through? connect_timeout=SECONDS waits longer";
+
 pub(super) struct FailedAttempt<'a> {
     pub(super) address: &'a PostgresAddress,
     pub(super) server: &'a Server,
@@ -145,10 +149,9 @@ impl FailedAttempt<'_> {
                 "is the server up, and is the port right? A server that listens only on its socket is reached by the \
                  socket's directory",
             ),
-            (_, io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock) => (
-                "the server does not answer".to_owned(),
-                "is the address right, and does a firewall let you through? connect_timeout=SECONDS waits longer",
-            ),
+            (_, io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock) => {
+                ("the server does not answer".to_owned(), NO_ANSWER)
+            }
             (_, io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable) => {
                 (format!("no route leads there: {error}"), "is the network, a VPN or a tunnel up?")
             }

@@ -44,7 +44,7 @@ impl PostgresSession {
         let (now, mut further) = self.begin_reader("ISOLATION LEVEL REPEATABLE READ READ ONLY", &further)?;
         self.catalog = (tables.to_vec(), further.split_off(further.len().min(1)));
         if self.limits.interrupt.is_raised() {
-            return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted while connecting"));
+            return Err(StoreError::interrupted("connecting"));
         }
         let server = further.first().and_then(|rows| rows.first()).map(Vec::as_slice).unwrap_or_default();
         let at = |n: usize| server.get(n).and_then(Cell::to_text).as_deref().and_then(instant);
@@ -54,9 +54,7 @@ impl PostgresSession {
         let (label, version) = (self.label.clone(), self.server_version.clone());
         Ok((now.minus(lag), LiveServer { label, version, standby, up_since: at(3) }))
     }
-}
 
-impl PostgresSession {
     /// Begins a savepoint within which statements may take so long.
     fn short(&self, time: Duration) -> String {
         format!("SAVEPOINT jobdoctor_short; {};", self.statement_timeout(time))

@@ -57,16 +57,12 @@ fn write(sql: &mut Sql<'_>, jobs: &Jobs, step: &StepSpec, values: Values<'_>) ->
             *rows
         }
         StepSpec::Update(assignments) => {
-            sql.push("UPDATE ");
-            sql.lock_table(jobs);
-            sql.push(" SET ");
-            sql.joined(", ", assignments, |sql, assignment| {
+            sql.push("UPDATE ").lock_table(jobs).push(" SET ").joined(", ", assignments, |sql, assignment| {
                 sql.push(&format!("{} = ", quoted(&assignment.column.name)));
                 let values = Values { assigned: assignment.encodings.as_ref(), ..values };
                 sql.template(jobs, &assignment.value, &values);
             });
-            sql.push(" WHERE ");
-            sql.in_keys(jobs, values.keys);
+            sql.push(" WHERE ").in_keys(jobs, values.keys);
             Rows::Each
         }
     }
@@ -81,7 +77,7 @@ pub fn printed(jobs: &Jobs, action: Action) -> Vec<String> {
     };
     let wakes = matches!(action, Action::Requeue | Action::Wake);
     let woken = jobs.queue.notify.iter().filter(|_| wakes);
-    let woken = woken.map(|notify| text(&|sql| sql.template(jobs, &notify.sql, &Values::default())));
+    let woken = woken.map(|notify| text(&|sql| _ = sql.template(jobs, &notify.sql, &Values::default())));
     let steps = jobs.actions.get(&action).into_iter().flat_map(|of| &of.steps);
     let acted = steps.map(|step| text(&|sql| _ = write(sql, jobs, step, Values::default())));
     acted.chain(woken).collect()
@@ -109,13 +105,8 @@ pub fn left_behind(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, keys
         // A waiting job may be put back into the state in which it waits.
         sql.push("0");
     } else {
-        sql.push("(SELECT count(*) FROM ");
-        sql.claim_from(jobs);
-        sql.push(" WHERE ");
-        sql.in_keys(jobs, keys);
-        sql.push(" AND ");
-        sql.in_flight(jobs, None);
-        sql.push(")");
+        sql.push("(SELECT count(*) FROM ").claim_from(jobs).push(" WHERE ").in_keys(jobs, keys).push(" AND ");
+        sql.in_flight(jobs, None).push(")");
     }
     sql.push(" AS in_flight, ");
     match &jobs.claim.state {
@@ -131,8 +122,7 @@ pub fn left_behind(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, keys
             } else {
                 sql.claim_from(jobs);
             }
-            sql.push(" WHERE ");
-            sql.in_keys(jobs, keys);
+            sql.push(" WHERE ").in_keys(jobs, keys);
             let announced = literal_sql(&action.to.stored);
             sql.push(&format!(" AND ({} = {announced}){is_not})", column_sql(column)));
         }
@@ -148,11 +138,7 @@ fn elsewhere(sql: &mut Sql<'_>, jobs: &Jobs, action: &ActionSpec, keys: &[&Key])
         sql.push(&format!("{} - (SELECT count(*) FROM ", keys.len()));
         let none = Values::default();
         match waiting_in {
-            None => {
-                sql.lock_table(jobs);
-                sql.push(" WHERE ");
-                sql.in_keys(jobs, keys);
-            }
+            None => _ = sql.lock_table(jobs).push(" WHERE ").in_keys(jobs, keys),
             Some((from, key)) => {
                 sql.template(jobs, from, &none);
                 let columns: Vec<String> = key.iter().map(column_sql).collect();
@@ -160,18 +146,13 @@ fn elsewhere(sql: &mut Sql<'_>, jobs: &Jobs, action: &ActionSpec, keys: &[&Key])
                 sql.dialect.keys(sql, key, keys);
             }
         }
-        sql.push(" AND (");
-        sql.template(jobs, waits, &none);
-        sql.push("))");
+        sql.push(" AND (").template(jobs, waits, &none).push("))");
         return;
     }
     match is_elsewhere(jobs, sql.dialect, action) {
-        None => sql.push("0"),
+        None => _ = sql.push("0"),
         Some(is_elsewhere) => {
-            sql.push("(SELECT count(*) FROM ");
-            sql.lock_table(jobs);
-            sql.push(" WHERE ");
-            sql.in_keys(jobs, keys);
+            sql.push("(SELECT count(*) FROM ").lock_table(jobs).push(" WHERE ").in_keys(jobs, keys);
             sql.push(&format!(" AND {is_elsewhere})"));
         }
     }
@@ -186,9 +167,7 @@ pub fn checks_rows(jobs: &Jobs) -> bool {
 /// announced state, where [`checks_rows`].
 pub fn after(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, columns: &[&Column], keys: &[&Key]) -> Statement {
     let mut sql = Sql::new(dialect);
-    sql.push("SELECT w.n");
-    image_items(&mut sql, jobs, columns);
-    sql.push(", CASE WHEN ");
+    sql.push("SELECT w.n").image_items(jobs, columns).push(", CASE WHEN ");
     // A waiting job may be put back into the state in which it waits.
     if jobs.waited() {
         sql.push("false");
@@ -205,9 +184,8 @@ pub fn after(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, columns: &
             sql.push(&format!("{} = {}", column_sql(column), literal_sql(&action.to.stored)));
         }
     }
-    sql.push(" THEN 1 ELSE 0 END FROM ");
     let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (*key, "")).collect();
-    sql.wanted_rows(jobs, &rows);
+    sql.push(" THEN 1 ELSE 0 END FROM ").wanted_rows(jobs, &rows);
     sql.finish()
 }
 
@@ -219,11 +197,9 @@ pub fn returning(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, column
     let in_flight = &jobs.states;
     let ends = jobs.waited() || !in_flight.is_empty() && in_flight.iter().all(|state| state.stored != action.to.stored);
     let state = jobs.claim.own_state().filter(|_| is_update && ends && dialect.engine() == Engine::Postgres)?;
-    let mut sql = Sql::new(dialect);
-    sql.push(" RETURNING ");
     let told = jobs.claim.key.iter().chain([state]).map(|column| dialect.as_text(&column_sql(column)));
-    sql.push(&told.collect::<Vec<_>>().join(", "));
-    image_items(&mut sql, jobs, columns);
+    let mut sql = Sql::new(dialect);
+    sql.push(&format!(" RETURNING {}", told.collect::<Vec<_>>().join(", "))).image_items(jobs, columns);
     Some(sql.finish().sql)
 }
 
@@ -247,16 +223,8 @@ pub fn returns_final_rows(jobs: &Jobs, dialect: &dyn Dialect) -> Statement {
 }
 
 pub fn notifications(jobs: &Jobs, dialect: &dyn Dialect, queue: Option<&str>, moved: usize) -> Vec<Statement> {
-    let values = || Values { queue, moved, ..Values::default() };
-    jobs.queue
-        .notify
-        .iter()
-        .map(|notify| {
-            let mut sql = Sql::new(dialect);
-            sql.template(jobs, &notify.sql, &values());
-            sql.finish()
-        })
-        .collect()
+    let values = Values { queue, moved, ..Values::default() };
+    jobs.queue.notify.iter().map(|notify| Sql::new(dialect).fragment(jobs, &notify.sql, &values)).collect()
 }
 
 /// Bound values a statement: engines have limits on their number.
@@ -266,23 +234,22 @@ const VALUES: usize = 10_000;
 /// `lock` the rows are locked without waiting, as for a change of key columns if it says so.
 pub fn images(jobs: &Jobs, dialect: &dyn Dialect, columns: &[&Column], keys: &[&Key], lock: Option<bool>) -> Statement {
     let mut sql = Sql::new(dialect);
-    sql.push("SELECT w.n");
-    image_items(&mut sql, jobs, columns);
-    sql.push(" FROM ");
     let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (*key, "")).collect();
-    sql.wanted_rows(jobs, &rows);
+    sql.push("SELECT w.n").image_items(jobs, columns).push(" FROM ").wanted_rows(jobs, &rows);
     if let Some(for_update) = lock {
         sql.push(&dialect.lock(&jobs.claim.lock, for_update));
     }
     sql.finish()
 }
 
-/// The further items of a select list that make an image of a job's row.
-pub(super) fn image_items(sql: &mut Sql<'_>, jobs: &Jobs, columns: &[&Column]) {
-    let dialect = sql.dialect;
-    let values = columns.iter().map(|column| dialect.as_text(&column_sql(column)));
-    let whole: Vec<String> = jobs.row.iter().map(column_sql).collect();
-    values.chain(dialect.whole(&whole)).for_each(|item| sql.push(&format!(", {item}")));
+impl Sql<'_> {
+    /// The further items of a select list that make an image of a job's row.
+    pub(super) fn image_items(&mut self, jobs: &Jobs, columns: &[&Column]) -> &mut Self {
+        let dialect = self.dialect;
+        let values = columns.iter().map(|column| dialect.as_text(&column_sql(column)));
+        let whole: Vec<String> = jobs.row.iter().map(column_sql).collect();
+        values.chain(dialect.whole(&whole)).fold(self, |sql, item| sql.push(&format!(", {item}")))
+    }
 }
 
 /// A row to restore: its number, its key, and what it was.
@@ -298,9 +265,7 @@ pub fn restores(jobs: &Jobs, dialect: &dyn Dialect, columns: &[&Column], rows: &
 fn restored(jobs: &Jobs, dialect: &dyn Dialect, columns: &[&Column], rows: &[Row<'_>]) -> Statement {
     let key = &jobs.claim.key;
     let mut sql = Sql::new(dialect);
-    sql.push("UPDATE ");
-    sql.lock_table(jobs);
-    sql.push(" SET ");
+    sql.push("UPDATE ").lock_table(jobs).push(" SET ");
     sql.joined(", ", columns.iter().zip(1..), |sql, (column, n)| {
         sql.push(&format!("{} = jobdoctor_was.c{n}", quoted(&column.name)));
     });
@@ -311,9 +276,7 @@ fn restored(jobs: &Jobs, dialect: &dyn Dialect, columns: &[&Column], rows: &[Row
     sql.joined(", ", rows, |sql, (_, of, row)| {
         let values = of.0.iter().chain(row.values.iter().map(|value| &value.before));
         let values = values.zip(key.iter().chain(columns.iter().copied()));
-        sql.push("(");
-        sql.joined(", ", values, |sql, (value, column)| exact(sql, dialect, value, column));
-        sql.push(")");
+        sql.push("(").joined(", ", values, |sql, (value, column)| exact(sql, dialect, value, column)).push(")");
     });
     sql.push(") AS jobdoctor_values) AS jobdoctor_was WHERE ");
     sql.joined(" AND ", key.iter().zip(1..), |sql, (column, n)| {

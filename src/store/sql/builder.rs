@@ -81,11 +81,12 @@ impl<'d> Sql<'d> {
     }
 
     /// Adds text as it is. Never call it with a value from a row.
-    pub fn push(&mut self, text: &str) {
+    pub fn push(&mut self, text: &str) -> &mut Self {
         self.text.push_str(text);
+        self
     }
 
-    pub fn bind(&mut self, param: Param) {
+    pub fn bind(&mut self, param: Param) -> &mut Self {
         let shown = match &param {
             Param::Cell(Cell::Null) if self.binding == Binding::Literal => "NULL".to_owned(),
             Param::Cell(cell) if self.binding == Binding::Literal => literal_sql(cell),
@@ -93,6 +94,7 @@ impl<'d> Sql<'d> {
         };
         self.text.push_str(&self.dialect.typed(&shown, &param));
         self.params.push(param);
+        self
     }
 
     /// Adds something for each of these, with a text between them.
@@ -101,39 +103,44 @@ impl<'d> Sql<'d> {
         between: &str,
         items: impl IntoIterator<Item = T>,
         mut add: impl FnMut(&mut Sql<'d>, T),
-    ) {
+    ) -> &mut Self {
         for (n, item) in items.into_iter().enumerate() {
             if n > 0 {
                 self.push(between);
             }
             add(self, item);
         }
+        self
     }
 
     /// Adds placeholders for several values, separated by commas.
-    pub fn bind_all(&mut self, cells: &[Cell]) {
-        self.joined(", ", cells, |sql, cell| sql.bind(Param::Cell(cell.clone())));
+    pub fn bind_all(&mut self, cells: &[Cell]) -> &mut Self {
+        self.joined(", ", cells, |sql, cell| _ = sql.bind(Param::Cell(cell.clone())))
     }
 
     /// Adds a fragment, with its markers bound.
-    pub fn template(&mut self, jobs: &Jobs, template: &Template, values: &Values<'_>) {
-        for piece in &template.0 {
-            match piece {
-                Piece::Text(text) => self.push(text),
-                Piece::Name(name) => self.name(jobs, name),
-                // The resolver has expanded fragments.
-                Piece::Fragment(_) => {}
-                Piece::Column(column) => self.push(&column_sql(column)),
-                Piece::Literal(cell) => self.push(&literal_sql(cell)),
-                Piece::Marker(marker) => self.marker(jobs, marker, values),
-            }
-        }
+    pub fn template(&mut self, jobs: &Jobs, template: &Template, values: &Values<'_>) -> &mut Self {
+        template.0.iter().fold(self, |sql, piece| match piece {
+            Piece::Text(text) => sql.push(text),
+            Piece::Name(name) => sql.name(jobs, name),
+            // The resolver has expanded fragments.
+            Piece::Fragment(_) => sql,
+            Piece::Column(column) => sql.push(&column_sql(column)),
+            Piece::Literal(cell) => sql.push(&literal_sql(cell)),
+            Piece::Marker(marker) => sql.marker(jobs, marker, values),
+        })
+    }
+
+    /// The statement that is this fragment alone.
+    pub fn fragment(mut self, jobs: &Jobs, template: &Template, values: &Values<'_>) -> Statement {
+        self.template(jobs, template, values);
+        self.finish()
     }
 
     /// Adds a table. Where a statement that begins here writes to it, and the table declares a conflict clause of its
     /// own, the statement says `OR ABORT`: the statement decides, never the schema. Only there, because SQLite carries
     /// the words into the table's triggers.
-    pub fn table(&mut self, table: &Table) {
+    pub fn table(&mut self, table: &Table) -> &mut Self {
         if table.declares_conflict {
             let (before, end) = (self.text.to_ascii_uppercase(), self.text.trim_end().len());
             let words = lex(&before, true).filter(|token| token.kind != Kind::Space).map(|token| token.text);
@@ -143,11 +150,10 @@ impl<'d> Sql<'d> {
                 _ => {}
             }
         }
-        let name = self.dialect.table(table);
-        self.push(&name);
+        self.push(&self.dialect.table(table))
     }
 
-    fn name(&mut self, jobs: &Jobs, name: &str) {
+    fn name(&mut self, jobs: &Jobs, name: &str) -> &mut Self {
         match jobs.queue.tables.get(name) {
             Some(table) => self.table(table),
             // A type or function of the queue's schema.
@@ -155,7 +161,7 @@ impl<'d> Sql<'d> {
         }
     }
 
-    fn marker(&mut self, jobs: &Jobs, marker: &Marker, values: &Values<'_>) {
+    fn marker(&mut self, jobs: &Jobs, marker: &Marker, values: &Values<'_>) -> &mut Self {
         if self.binding == Binding::Name {
             return self.push(&marker.to_string());
         }
@@ -171,8 +177,8 @@ impl<'d> Sql<'d> {
         };
         let cell = match marker {
             Marker::Ids => {
-                let dialect = self.dialect;
-                return dialect.keys(self, &jobs.claim.key, values.keys);
+                self.dialect.keys(self, &jobs.claim.key, values.keys);
+                return self;
             }
             Marker::Now(_) => spelled(values.now),
             Marker::RunAt(_) => spelled(values.run_at),
@@ -184,59 +190,68 @@ impl<'d> Sql<'d> {
             Marker::Queue => values.queue.map_or(Cell::Null, |queue| Cell::Text(queue.to_owned())),
             Marker::Moved => Cell::Integer(i64::try_from(values.moved).unwrap_or(i64::MAX)),
         };
-        self.bind(Param::Cell(cell));
+        self.bind(Param::Cell(cell))
+    }
+
+    /// The claims in flight, after a select list: the FROM clause and the condition.
+    pub fn claims(&mut self, jobs: &Jobs) -> &mut Self {
+        self.claim_from(jobs).push(" WHERE ").in_flight(jobs, None)
     }
 
     /// The FROM clause of a claim: the preset's own, joined with the owner's row.
-    pub fn claim_from(&mut self, jobs: &Jobs) {
+    pub fn claim_from(&mut self, jobs: &Jobs) -> &mut Self {
         let none = Values::default();
         self.template(jobs, &jobs.claim.from, &none);
-        let Some(row) = &jobs.owner.row else { return };
-        if let JoinOn::Newest { pairs, beat, nullable } = &row.on {
-            return self.newest_row(jobs, row, pairs, beat, *nullable);
-        }
-        self.push(" LEFT JOIN ");
-        self.name(jobs, &row.table);
-        self.push(" AS o ON ");
+        let Some(row) = &jobs.owner.row else { return self };
         match &row.on {
-            JoinOn::Sql(sql) => self.template(jobs, sql, &none),
-            JoinOn::Match(pairs) => self.equal(jobs, pairs, &column_sql),
-            JoinOn::Newest { .. } => {}
+            JoinOn::Newest { pairs, beat, nullable } => self.newest_row(jobs, row, pairs, beat, *nullable),
+            JoinOn::Sql(sql) => self.owner_row(jobs, row).template(jobs, sql, &none),
+            JoinOn::Match(pairs) => self.owner_row(jobs, row).equal(jobs, pairs, &column_sql),
         }
+    }
+
+    fn owner_row(&mut self, jobs: &Jobs, row: &OwnerRowSpec) -> &mut Self {
+        self.push(" LEFT JOIN ").name(jobs, &row.table).push(" AS o ON ")
     }
 
     /// The condition that each column, as it is spelled, equals its expression.
-    fn equal(&mut self, jobs: &Jobs, pairs: &[(Column, Expr)], spelled: &dyn Fn(&Column) -> String) {
+    fn equal(&mut self, jobs: &Jobs, pairs: &[(Column, Expr)], spelled: &dyn Fn(&Column) -> String) -> &mut Self {
         self.joined(" AND ", pairs, |sql, (column, equals)| {
-            let equals = sql.expr_sql(jobs, equals);
-            sql.push(&format!("{} = {equals}", spelled(column)));
-        });
+            sql.push(&format!("{} = {}", spelled(column), sql.expr_sql(jobs, equals)));
+        })
     }
 
-    fn newest_row(&mut self, jobs: &Jobs, row: &OwnerRowSpec, pairs: &[(Column, Expr)], beat: &Column, nullable: bool) {
+    fn newest_row(
+        &mut self,
+        jobs: &Jobs,
+        row: &OwnerRowSpec,
+        pairs: &[(Column, Expr)],
+        beat: &Column,
+        nullable: bool,
+    ) -> &mut Self {
         let inner = |column: &Column| format!("jobdoctor_newest.{}", quoted(&column.name));
         let has_rowids = self.dialect.engine().has_rowids();
         self.push(if has_rowids { " LEFT JOIN " } else { " LEFT JOIN LATERAL (SELECT jobdoctor_newest.* FROM " });
         self.name(jobs, &row.table);
         if has_rowids {
-            self.push(" AS o ON o.rowid = (SELECT jobdoctor_newest.rowid FROM ");
-            self.name(jobs, &row.table);
+            self.push(" AS o ON o.rowid = (SELECT jobdoctor_newest.rowid FROM ").name(jobs, &row.table);
         }
-        self.push(" AS jobdoctor_newest WHERE ");
-        self.equal(jobs, pairs, &inner);
+        self.push(" AS jobdoctor_newest WHERE ").equal(jobs, pairs, &inner);
         let is_text = row.heartbeat.as_ref().is_some_and(|time| time.encodings.is_text());
         let beat = if is_text { self.dialect.bytewise(&inner(beat)) } else { inner(beat) };
         let nulls = if nullable { " NULLS LAST" } else { "" };
-        self.push(&format!(" ORDER BY {beat} DESC{nulls} LIMIT 1)"));
-        if !has_rowids {
-            self.push(" AS o ON true");
-        }
+        let end = if has_rowids { "" } else { " AS o ON true" };
+        self.push(&format!(" ORDER BY {beat} DESC{nulls} LIMIT 1){end}"))
     }
 
     /// The FROM item of all rows of a queue, in flight or not: the claim's own table alone if every column read is its
     /// own, because what a preset joins may cost a query for each row. `None` stands for something that may read any
     /// column.
-    pub fn all_rows_from<'c>(&mut self, jobs: &Jobs, columns: impl IntoIterator<Item = Option<&'c Column>>) {
+    pub fn all_rows_from<'c>(
+        &mut self,
+        jobs: &Jobs,
+        columns: impl IntoIterator<Item = Option<&'c Column>>,
+    ) -> &mut Self {
         let is_own = |column: Option<&Column>| column.is_some_and(|column| column.alias == jobs.claim.lock);
         match jobs.queue.tables.get(&jobs.claim.lock_table) {
             Some(_) if columns.into_iter().all(is_own) => self.lock_table(jobs),
@@ -245,61 +260,56 @@ impl<'d> Sql<'d> {
     }
 
     /// The claim's own table under its alias.
-    pub fn lock_table(&mut self, jobs: &Jobs) {
-        jobs.queue.tables.get(&jobs.claim.lock_table).into_iter().for_each(|table| self.table(table));
-        self.push(&format!(" AS {}", quoted(&jobs.claim.lock)));
+    pub fn lock_table(&mut self, jobs: &Jobs) -> &mut Self {
+        jobs.queue.tables.get(&jobs.claim.lock_table).into_iter().for_each(|table| _ = self.table(table));
+        self.push(&format!(" AS {}", quoted(&jobs.claim.lock)))
     }
 
     /// The wanted rows and those of the claim's own table that have their keys, after a select list.
-    pub fn wanted_rows(&mut self, jobs: &Jobs, rows: &[(&Key, &str)]) {
-        let dialect = self.dialect;
-        dialect.wanted(self, &jobs.claim.key, rows);
-        self.push(" CROSS JOIN ");
-        self.lock_table(jobs);
-        self.push(" WHERE ");
-        self.wanted_key(jobs);
+    pub fn wanted_rows(&mut self, jobs: &Jobs, rows: &[(&Key, &str)]) -> &mut Self {
+        self.dialect.wanted(self, &jobs.claim.key, rows);
+        self.push(" CROSS JOIN ").lock_table(jobs).push(" WHERE ").wanted_key(jobs)
     }
 
     /// The condition that a claim's key equals the wanted row's.
-    pub fn wanted_key(&mut self, jobs: &Jobs) {
+    pub fn wanted_key(&mut self, jobs: &Jobs) -> &mut Self {
         self.joined(" AND ", jobs.claim.key.iter().zip(1..), |sql, (column, n)| {
             sql.push(&format!("{} = w.k{n}", column_sql(column)));
-        });
+        })
     }
 
     /// The condition that a claim's key is one of these.
-    pub fn in_keys(&mut self, jobs: &Jobs, keys: &[&Key]) {
+    pub fn in_keys(&mut self, jobs: &Jobs, keys: &[&Key]) -> &mut Self {
         let columns: Vec<String> = jobs.claim.key.iter().map(column_sql).collect();
         self.push(&format!("({}) {} ", columns.join(", "), self.dialect.among()));
-        self.marker(jobs, &Marker::Ids, &Values { keys, ..Values::default() });
+        self.marker(jobs, &Marker::Ids, &Values { keys, ..Values::default() })
     }
 
     /// The condition that makes a row a claim. With a state, only in that state, so that a partial index serves.
-    pub fn in_flight(&mut self, jobs: &Jobs, state: Option<&Cell>) {
+    pub fn in_flight(&mut self, jobs: &Jobs, state: Option<&Cell>) -> &mut Self {
         let states = match state {
             Some(state) => vec![state],
             None => jobs.states.iter().map(|state| &state.stored).collect(),
         };
-        self.in_states(jobs, &states, jobs.claim.filter.as_ref());
+        self.in_states(jobs, &states, jobs.claim.filter.as_ref())
     }
 
     /// The condition that a row is in one of these states, which counts only where the state is a column, and meets the
     /// filter. The states are literals, so that partial indexes serve.
-    pub fn in_states(&mut self, jobs: &Jobs, states: &[&Cell], filter: Option<&Template>) {
-        let mut any = false;
+    pub fn in_states(&mut self, jobs: &Jobs, states: &[&Cell], filter: Option<&Template>) -> &mut Self {
+        let mut begin = "(";
         if let (StateSource::Column(column), false) = (&jobs.claim.state, states.is_empty()) {
             let literals: Vec<String> = states.iter().map(|state| literal_sql(state)).collect();
             self.push(&column_sql(column));
             match literals.as_slice() {
                 [only] => self.push(&format!(" = {only}")),
                 several => self.push(&format!(" IN ({})", several.join(", "))),
-            }
-            any = true;
+            };
+            begin = " AND (";
         }
-        if let Some(filter) = filter {
-            self.push(if any { " AND (" } else { "(" });
-            self.template(jobs, filter, &Values::default());
-            self.push(")");
+        match filter {
+            Some(filter) => self.push(begin).template(jobs, filter, &Values::default()).push(")"),
+            None => self,
         }
     }
 
@@ -308,9 +318,7 @@ impl<'d> Sql<'d> {
         match expr {
             Expr::Column(column) => column_sql(column),
             Expr::Sql(template) => {
-                let mut sql = Sql::new(self.dialect);
-                sql.template(jobs, template, &Values::default());
-                format!("({})", sql.text)
+                format!("({})", Sql::new(self.dialect).fragment(jobs, template, &Values::default()).sql)
             }
         }
     }

@@ -3,21 +3,19 @@
 use super::builder::{Param, Sql, Statement, Values, column_of, column_sql, literal_sql, ordered};
 use super::decode::reading;
 use super::dialect::Dialect;
-use super::filter::after;
 use super::waiting::text_or_null;
 use crate::model::{Cell, Engine, Owner, Reading, Timestamp};
-use crate::preset::ident::literal;
-use crate::preset::{Expr, Jobs, Runs, StateSource, Template, TimeColumn};
+use crate::preset::ident::{literal, quoted};
+use crate::preset::{Column, Expr, Jobs, Runs, StateSource, Template, TimeColumn};
 use crate::store::{FinishedRun, RowCount, WantedRuns};
+use std::time::Duration;
 
 /// Counts the claims in flight.
 pub fn count(jobs: &Jobs, dialect: &'static dyn Dialect) -> Statement {
     let mut sql = Sql::new(dialect);
     sql.push("SELECT count(*) FROM ");
     // The owner's row does not change the count: it is joined by its key.
-    sql.template(jobs, &jobs.claim.from, &Values::default());
-    sql.push(" WHERE ");
-    sql.in_flight(jobs, None);
+    sql.template(jobs, &jobs.claim.from, &Values::default()).push(" WHERE ").in_flight(jobs, None);
     sql.finish()
 }
 
@@ -30,11 +28,7 @@ pub fn count_by_owner(jobs: &Jobs, dialect: &'static dyn Dialect) -> Statement {
     let (list, group_by) = grouped(&sql, jobs, parts.map(|part| part.filter(|_| owner.id.is_some())));
     // SQLite would go through an index of owners to group by them, and read all jobs.
     let plus = if dialect.engine() == Engine::Sqlite { "+" } else { "" };
-    sql.push(&format!("SELECT {plus}{list}, count(*) FROM "));
-    sql.claim_from(jobs);
-    sql.push(" WHERE ");
-    sql.in_flight(jobs, None);
-    sql.push(&group_by);
+    sql.push(&format!("SELECT {plus}{list}, count(*) FROM ")).claims(jobs).push(&group_by);
     sql.finish()
 }
 
@@ -63,8 +57,7 @@ pub fn count_by_state(jobs: &Jobs, dialect: &dyn Dialect, by_kind: bool) -> Opti
     let values = [Some(&state), jobs.claim.queue.as_ref(), jobs.claim.kind.as_ref().filter(|_| by_kind)];
     let (list, group_by) = grouped(&sql, jobs, values);
     sql.push(&format!("SELECT {list}, count(*) FROM "));
-    sql.all_rows_from(jobs, values.into_iter().flatten().map(column_of));
-    sql.push(&group_by);
+    sql.all_rows_from(jobs, values.into_iter().flatten().map(column_of)).push(&group_by);
     Some(sql.finish())
 }
 
@@ -86,11 +79,9 @@ pub fn state_meant(jobs: &Jobs, dialect: &dyn Dialect, stored: &Cell) -> Option<
         let known = literal_sql(&known.stored);
         sql.push(&format!(" WHEN {column} = {known} THEN {known}"));
     }
-    sql.push(" END FROM ");
-    sql.all_rows_from(jobs, [Some(state)]);
+    sql.push(" END FROM ").all_rows_from(jobs, [Some(state)]);
     sql.push(&format!(" WHERE {} = ", dialect.bytewise(&dialect.as_text(&column))));
-    sql.bind(Param::Cell(stored.clone()));
-    sql.push(" LIMIT 1");
+    sql.bind(Param::Cell(stored.clone())).push(" LIMIT 1");
     Some(sql.finish())
 }
 
@@ -102,7 +93,7 @@ const WITHOUT_MIN: [&str; 3] = ["boolean", "uuid", "bytea"];
 pub fn states_in_use(jobs: &Jobs, dialect: &dyn Dialect) -> Option<Statement> {
     let column = jobs.claim.own_state()?;
     let table = jobs.queue.tables.get(&jobs.claim.lock_table).map(|table| dialect.table(table))?;
-    let (alias, state) = (crate::preset::ident::quoted(&column.alias), column_sql(column));
+    let (alias, state) = (quoted(&column.alias), column_sql(column));
     let state = if WITHOUT_MIN.contains(&column.type_name.as_str()) { dialect.as_text(&state) } else { state };
     Some(Statement::plain(format!(
         "WITH RECURSIVE hop(s) AS (SELECT min({state}) FROM {table} AS {alias} \
@@ -119,26 +110,18 @@ pub fn count_in_states(jobs: &Jobs, dialect: &dyn Dialect, states: &[String], mo
         let mut sql = Sql::new(dialect);
         let key: Vec<String> = jobs.claim.key.iter().map(column_sql).collect();
         let key = key.join(", ");
-        sql.push("SELECT count(*) FROM (SELECT 1 FROM ");
-        sql.lock_table(jobs);
-        sql.push(" WHERE (");
-        sql.template(jobs, ended, &Values::default());
-        sql.push(") IS NOT TRUE");
+        sql.push("SELECT count(*) FROM (SELECT 1 FROM ").lock_table(jobs).push(" WHERE (");
+        sql.template(jobs, ended, &Values::default()).push(") IS NOT TRUE");
         if let (Some(waits), None) = (&jobs.conditions.waiting, &jobs.conditions.waiting_in) {
-            sql.push(" AND (");
-            sql.template(jobs, waits, &Values::default());
-            sql.push(") IS NOT TRUE");
+            sql.push(" AND (").template(jobs, waits, &Values::default()).push(") IS NOT TRUE");
         }
-        sql.push(&format!(" AND ({key}) NOT IN (SELECT {key} FROM "));
-        sql.claim_from(jobs);
-        sql.push(" WHERE ");
-        sql.in_flight(jobs, None);
+        sql.push(&format!(" AND ({key}) NOT IN (SELECT {key} FROM ")).claims(jobs);
         sql.push(&format!(") LIMIT {most}) AS counted"));
         return Some(sql.finish());
     }
     let column = jobs.claim.own_state()?;
     let table = jobs.queue.tables.get(&jobs.claim.lock_table).map(|table| dialect.table(table))?;
-    let (alias, state) = (crate::preset::ident::quoted(&column.alias), column_sql(column));
+    let (alias, state) = (quoted(&column.alias), column_sql(column));
     let states: Vec<String> = states.iter().map(|state| literal(state)).collect();
     Some(Statement::plain(format!(
         "SELECT count(*) FROM (SELECT 1 FROM {table} AS {alias} WHERE {state} IN ({}) LIMIT {most}) AS counted",
@@ -148,17 +131,14 @@ pub fn count_in_states(jobs: &Jobs, dialect: &dyn Dialect, states: &[String], mo
 
 /// A query of the preset, without parameters.
 pub fn question(jobs: &Jobs, dialect: &dyn Dialect, asked: &Template) -> Statement {
-    let mut sql = Sql::new(dialect);
-    sql.template(jobs, asked, &Values::default());
-    sql.finish()
+    Sql::new(dialect).fragment(jobs, asked, &Values::default())
 }
 
 /// Implements [`crate::store::Reader::ended`]; `None` where the preset has no such count.
 pub fn ended(jobs: &Jobs, dialect: &dyn Dialect, since: Timestamp) -> Option<Statement> {
     let (asked, encodings) = jobs.interrupted()?.ended.as_ref()?;
-    let mut sql = Sql::new(dialect);
-    sql.template(jobs, asked, &Values { since: Some(since), named: Some(encodings), ..Values::default() });
-    Some(sql.finish())
+    let values = Values { since: Some(since), named: Some(encodings), ..Values::default() };
+    Some(Sql::new(dialect).fragment(jobs, asked, &values))
 }
 
 /// Implements [`crate::store::Reader::finished`]. An index on state and end serves both kinds of query. Without one,
@@ -170,26 +150,31 @@ pub fn finished(jobs: &Jobs, dialect: &dyn Dialect, runs: &Runs, wanted: &Wanted
     let text = |expr: &Expr| dialect.as_text(&sql.expr_sql(jobs, expr));
     let [queue, kind] = named.map(|expr| expr.map_or_else(|| "NULL".to_owned(), text));
     sql.push(&format!("SELECT {started}, {end}, {queue}, {kind} FROM "));
-    // The columns that a condition reads are unknown here.
-    let condition = runs.filter.iter().map(|_| None);
-    let times = [Some(&runs.started.column), Some(&runs.at.column)];
-    sql.all_rows_from(jobs, named.into_iter().flatten().map(column_of).chain(times).chain(condition));
-    sql.push(" WHERE ");
-    let states: Vec<&Cell> = runs.states.iter().map(|state| &state.stored).collect();
-    sql.in_states(jobs, &states, runs.filter.as_ref());
+    sql.runs_from(jobs, runs, named.into_iter().flatten().map(column_of).chain([Some(&runs.started.column)]));
     match wanted {
-        WantedRuns::Since(since) => {
-            // An end at that instant counts, and the bound is exclusive.
-            let earlier = since.minus(std::time::Duration::from_micros(1));
-            sql.push(" AND ");
-            after(&mut sql, &runs.at, earlier);
-        }
+        // An end at that instant counts, and the bound is exclusive.
+        WantedRuns::Since(since) => sql.push(" AND ").after(&runs.at, since.minus(Duration::from_micros(1))),
         WantedRuns::Newest(n, _) => {
             let order = ordered(dialect, &runs.at);
-            sql.push(&format!(" AND {end} IS NOT NULL ORDER BY {order} DESC LIMIT {n}"));
+            sql.push(&format!(" AND {end} IS NOT NULL ORDER BY {order} DESC LIMIT {n}"))
         }
-    }
+    };
     sql.finish()
+}
+
+impl Sql<'_> {
+    /// The runs that ended well, after a select list of these columns and the time of their end.
+    pub(super) fn runs_from<'c>(
+        &mut self,
+        jobs: &Jobs,
+        runs: &'c Runs,
+        columns: impl Iterator<Item = Option<&'c Column>>,
+    ) -> &mut Self {
+        let states: Vec<&Cell> = runs.states.iter().map(|state| &state.stored).collect();
+        // The columns that a condition reads are unknown here.
+        let columns = columns.chain([Some(&runs.at.column)]).chain(runs.filter.iter().map(|_| None));
+        self.all_rows_from(jobs, columns).push(" WHERE ").in_states(jobs, &states, runs.filter.as_ref())
+    }
 }
 
 /// The run in a row of [`finished`].

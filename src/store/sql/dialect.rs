@@ -125,9 +125,8 @@ impl Dialect for Postgres {
         arrays(sql, columns, rows.iter().map(|(key, _)| &key.0));
         sql.push(", ");
         let preconditions = rows.iter().map(|(_, precondition)| Some((*precondition).into()));
-        sql.bind(Param::Texts(Arc::new(preconditions.collect())));
-        sql.push(") WITH ORDINALITY AS w(");
-        (1..=columns.len()).for_each(|n| sql.push(&format!("k{n}, ")));
+        sql.bind(Param::Texts(Arc::new(preconditions.collect()))).push(") WITH ORDINALITY AS w(");
+        (1..=columns.len()).for_each(|n| _ = sql.push(&format!("k{n}, ")));
         sql.push("precondition, n)");
     }
     fn as_text(&self, sql: &str) -> String {
@@ -213,28 +212,22 @@ impl Dialect for Sqlite {
     }
 
     fn keys(&self, sql: &mut Sql<'_>, _columns: &[Column], keys: &[&Key]) {
-        sql.push("(VALUES ");
-        sql.joined(", ", keys, |sql, key| {
-            sql.push("(");
-            sql.bind_all(&key.0);
-            sql.push(")");
+        sql.push("(VALUES ").joined(", ", keys, |sql, key| {
+            sql.push("(").bind_all(&key.0).push(")");
         });
         sql.push(")");
     }
 
     fn wanted(&self, sql: &mut Sql<'_>, columns: &[Column], rows: &[(&Key, &str)]) {
         sql.push("(SELECT ");
-        (1..=columns.len()).for_each(|n| sql.push(&format!("column{n} AS k{n}, ")));
+        (1..=columns.len()).for_each(|n| _ = sql.push(&format!("column{n} AS k{n}, ")));
         sql.push(&format!(
             "column{} AS precondition, column{} AS n FROM (VALUES ",
             columns.len() + 1,
             columns.len() + 2
         ));
         sql.joined(", ", rows.iter().zip(1..), |sql, ((key, precondition), n)| {
-            sql.push("(");
-            sql.bind_all(&key.0);
-            sql.push(", ");
-            sql.bind(Param::Cell(Cell::Text((*precondition).to_owned())));
+            sql.push("(").bind_all(&key.0).push(", ").bind(Param::Cell(Cell::Text((*precondition).to_owned())));
             sql.push(&format!(", {n})"));
         });
         sql.push(")) AS w");

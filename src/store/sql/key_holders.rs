@@ -102,17 +102,16 @@ pub fn key_holders(
     let texts: Vec<String> = other.iter().map(|column| dialect.as_text(column)).collect();
     sql.push(&format!("SELECT a.jobdoctor_n, {} FROM (SELECT jobdoctor_n, {}", texts.join(", "), own.join(", ")));
     let values = index.values.iter().enumerate();
-    values.for_each(|(n, (value, _))| sql.push(&format!(", ({value}) AS jobdoctor_v{n}")));
+    values.for_each(|(n, (value, _))| _ = sql.push(&format!(", ({value}) AS jobdoctor_v{n}")));
     sql.push(" FROM (SELECT w.n AS jobdoctor_n");
     let keyed = jobs.claim.key.iter().zip(&own);
-    keyed.for_each(|(column, own)| sql.push(&format!(", {} AS {own}", column_sql(column))));
+    keyed.for_each(|(column, own)| _ = sql.push(&format!(", {} AS {own}", column_sql(column))));
     for column in &jobs.row {
         sql.push(", ");
         after(&mut sql, jobs, action, column, occasion);
     }
-    sql.push(" FROM ");
     let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (*key, "")).collect();
-    sql.wanted_rows(jobs, &rows);
+    sql.push(" FROM ").wanted_rows(jobs, &rows);
     if index.is_of_partition {
         let partition = literal(&index.table);
         sql.push(&format!(" AND {}.tableoid = pg_catalog.to_regclass({partition})", quoted(&jobs.claim.lock)));

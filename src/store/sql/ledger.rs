@@ -77,12 +77,9 @@ pub fn ledger_last(
     let conditions =
         [(" WHERE l.run_id >= ", runs_from), (" AND l.command = ", command), (" AND l.job_table = ", job_table)];
     for (condition, value) in conditions {
-        sql.push(condition);
-        sql.bind(Param::Cell(Cell::Text(value.to_owned())));
+        sql.push(condition).bind(Param::Cell(Cell::Text(value.to_owned())));
     }
-    sql.push(" AND l.moved_at <= ");
-    sql.bind(Param::Cell(instant(until)));
-    sql.push(&cast(dialect, LedgerKind::Instant));
+    sql.push(" AND l.moved_at <= ").bind(Param::Cell(instant(until))).push(&cast(dialect, LedgerKind::Instant));
     sql.finish()
 }
 
@@ -97,21 +94,15 @@ pub fn ledger_inserts(
     let names: Vec<String> = LEDGER_COLUMNS.iter().map(|(name, _)| quoted(name)).collect();
     let insert = |steps: &[Step<End>]| {
         let mut sql = Sql::new(dialect);
-        sql.push("INSERT INTO ");
-        sql.table(&ledger.table);
-        sql.push(&format!(" ({}) SELECT ", names.join(", ")));
+        sql.push("INSERT INTO ").table(&ledger.table).push(&format!(" ({}) SELECT ", names.join(", ")));
         sql.joined(", ", of_head(head, at).into_iter().zip(LEDGER_COLUMNS), |sql, (cell, (_, kind))| {
-            sql.bind(Param::Cell(cell));
-            sql.push(&cast(dialect, kind));
+            sql.bind(Param::Cell(cell)).push(&cast(dialect, kind));
         });
         let rows: Vec<Vec<Cell>> = steps.iter().map(of_step).collect();
         match dialect.engine() {
             Engine::Sqlite => {
-                sql.push(", s.* FROM (VALUES ");
-                sql.joined(", ", &rows, |sql, row| {
-                    sql.push("(");
-                    sql.bind_all(row);
-                    sql.push(")");
+                sql.push(", s.* FROM (VALUES ").joined(", ", &rows, |sql, row| {
+                    sql.push("(").bind_all(row).push(")");
                 });
             }
             Engine::Postgres => {
@@ -201,8 +192,7 @@ pub fn ledger_run_ids(dialect: &dyn Dialect, ledger: &LedgerSpec, prefix: &str, 
     let mut sql = Sql::new(dialect);
     let id = dialect.as_text("l.run_id");
     sql.push(&format!("SELECT DISTINCT {id} FROM {} AS l WHERE substr(l.run_id, 1, ", dialect.table(&ledger.table)));
-    sql.push(&format!("{}) = ", prefix.chars().count()));
-    sql.bind(Param::Cell(Cell::Text(prefix.to_owned())));
+    sql.push(&format!("{}) = ", prefix.chars().count())).bind(Param::Cell(Cell::Text(prefix.to_owned())));
     sql.push(&format!(" ORDER BY 1 LIMIT {limit}"));
     sql.finish()
 }
@@ -210,8 +200,7 @@ pub fn ledger_run_ids(dialect: &dyn Dialect, ledger: &LedgerSpec, prefix: &str, 
 pub fn ledger_rows(dialect: &dyn Dialect, ledger: &LedgerSpec, run_id: &str) -> Statement {
     let mut sql = Sql::new(dialect);
     sql.push(&format!("SELECT {} FROM {} AS l WHERE l.run_id = ", columns(dialect), dialect.table(&ledger.table)));
-    sql.bind(Param::Cell(Cell::Text(run_id.to_owned())));
-    sql.push(" ORDER BY l.key");
+    sql.bind(Param::Cell(Cell::Text(run_id.to_owned()))).push(" ORDER BY l.key");
     sql.finish()
 }
 

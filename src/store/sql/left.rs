@@ -22,16 +22,14 @@ pub(super) fn astray(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, no
     // A value that no condition asks about need not be one that its column takes.
     let is_asked = |name: &str| asked.contains(name);
     let mut sql = Sql::with(Binding::Literal, dialect);
-    sql.push("(SELECT CASE WHEN EXISTS (SELECT 1 FROM ");
     let own: Vec<String> =
         jobs.row.iter().map(|column| format!("{} AS {}", column_sql(column), quoted(&column.name))).collect();
-    sql.claim_from(&of_row(jobs, &format!("(SELECT {})", own.join(", "))));
-    sql.push(" WHERE ");
-    sql.in_flight(jobs, None);
+    let own = of_row(jobs, &format!("(SELECT {})", own.join(", ")));
+    sql.push("(SELECT CASE WHEN EXISTS (SELECT 1 FROM ").claims(&own);
     sql.push(&format!(") OR {elsewhere} THEN 1 ELSE 0 END FROM (SELECT "));
     sql.joined(", ", &jobs.row, |sql, column| match is_asked(&column.name) {
         true => after(sql, jobs, action, column, Occasion::at(now, "")),
-        false => sql.push(&format!("NULL AS {}", quoted(&column.name))),
+        false => _ = sql.push(&format!("NULL AS {}", quoted(&column.name))),
     });
     sql.push(&format!(") AS {})", quoted(&jobs.claim.lock)));
     let asked = sql.finish().sql;
@@ -44,8 +42,7 @@ pub(super) fn astray(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, no
 /// The conditions that say where a row is.
 fn asked(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec) -> String {
     let mut sql = Sql::new(dialect);
-    sql.push(&is_elsewhere(jobs, dialect, action).unwrap_or_default());
-    sql.in_flight(jobs, None);
+    sql.push(&is_elsewhere(jobs, dialect, action).unwrap_or_default()).in_flight(jobs, None);
     sql.finish().sql
 }
 
@@ -53,11 +50,7 @@ fn asked(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec) -> String {
 /// any place will do, or another table says it.
 pub(super) fn is_elsewhere(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec) -> Option<String> {
     let conditions = &jobs.conditions;
-    let text = |condition: &Template| {
-        let mut sql = Sql::new(dialect);
-        sql.template(jobs, condition, &Values::default());
-        sql.finish().sql
-    };
+    let text = |condition: &Template| Sql::new(dialect).fragment(jobs, condition, &Values::default()).sql;
     let waits = conditions.waiting.as_ref().filter(|_| conditions.waiting_in.is_none()).map(text);
     if action.requeues {
         return waits.map(|waits| format!("(({waits}) IS NOT TRUE)"));
@@ -85,10 +78,7 @@ pub fn led_astray(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, now: 
     let count = |of: &Jobs| {
         let mut sql = Sql::new(dialect);
         sql.push(&format!("SELECT count(*), coalesce(sum(astray), 0) FROM (SELECT {astray} AS astray FROM "));
-        sql.claim_from(of);
-        sql.push(" WHERE ");
-        sql.in_flight(of, None);
-        sql.push(" LIMIT 1000) AS asked");
+        sql.claims(of).push(" LIMIT 1000) AS asked");
         sql.finish()
     };
     vec![count(jobs), count(&of_row(jobs, &made_up(jobs, dialect, &asked(jobs, dialect, action))))]
@@ -138,21 +128,14 @@ pub fn left_as_interrupted(
     let one = |row: &str, is_selected: &str| {
         let mut sql = Sql::new(dialect);
         sql.push("WITH jobdoctor_left AS (SELECT ");
-        sql.joined(", ", &jobs.row, |sql, column| after(sql, jobs, action, column, occasion));
-        sql.push(" FROM ");
+        sql.joined(", ", &jobs.row, |sql, column| after(sql, jobs, action, column, occasion)).push(" FROM ");
         if row.is_empty() {
-            sql.claim_from(jobs);
-            sql.push(" WHERE ");
-            sql.in_flight(jobs, None);
-            sql.push(" LIMIT 1000");
+            sql.claims(jobs).push(" LIMIT 1000");
         } else {
             sql.push(&format!("({row}) AS {}", quoted(&jobs.claim.lock)));
         }
-        sql.push(") SELECT 1 FROM ");
         let left = of_row(interrupted, "jobdoctor_left");
-        sql.claim_from(&left);
-        sql.push(" WHERE (");
-        sql.in_flight(&left, None);
+        sql.push(") SELECT 1 FROM ").claim_from(&left).push(" WHERE (").in_flight(&left, None);
         sql.push(&format!(") {is_selected} LIMIT 1"));
         (sql.finish(), row.is_empty())
     };
@@ -183,7 +166,7 @@ fn is_number(type_name: &str) -> bool {
 pub(super) fn after(sql: &mut Sql<'_>, jobs: &Jobs, action: &ActionSpec, column: &Column, occasion: Occasion<'_>) {
     match assigned(action).find(|assignment| assignment.column.name == column.name) {
         Some(assignment) => cast(sql, jobs, assignment, &column.type_name, occasion),
-        None => sql.push(&column_sql(column)),
+        None => _ = sql.push(&column_sql(column)),
     }
     sql.push(&format!(" AS {}", quoted(&column.name)));
 }

@@ -2,7 +2,6 @@
 
 use super::builder::{Param, Sql, Statement, column_sql, literal_sql, ordered};
 use super::dialect::{Dialect, Postgres};
-use super::filter::{after, before, suspect};
 use super::projection::Projection;
 use crate::model::{Cell, Key};
 use crate::preset::{Column, Jobs, StateSource, TimeColumn};
@@ -36,18 +35,14 @@ pub fn newest_shown<'s>(jobs: &'s Jobs, dialect: &'static dyn Dialect) -> Vec<(V
         }
     };
     add(in_flight, &|sql, names| {
-        sql.push(&format!("SELECT {} FROM ", maxima(names)));
-        sql.claim_from(jobs);
-        sql.push(" WHERE ");
-        sql.in_flight(jobs, None);
+        sql.push(&format!("SELECT {} FROM ", maxima(names))).claims(jobs);
     });
     // Other keys are in no order of time.
     let is_counted =
         matches!(jobs.claim.key.as_slice(), [key] if ["bigint", "integer"].contains(&key.type_name.as_str()));
     if jobs.claim.rowid.is_some() || is_counted && jobs.claim.has_unique_key {
         add(newest, &|sql, names| {
-            sql.push(&format!("SELECT {} FROM ", names.join(", ")));
-            sql.lock_table(jobs);
+            sql.push(&format!("SELECT {} FROM ", names.join(", "))).lock_table(jobs);
             let order: Vec<String> = jobs.claim.key.iter().map(|key| format!("{} DESC", column_sql(key))).collect();
             sql.push(&format!(" ORDER BY {} LIMIT 100", order.join(", ")));
         });
@@ -66,8 +61,7 @@ pub fn missing_owners(jobs: &Jobs, dialect: &'static dyn Dialect) -> Option<Stat
     let mut sql = Sql::new(dialect);
     let id = sql.expr_sql(jobs, id);
     let signs = jobs.own_signs().map(|time| format!(", {}", column_sql(&time.column)));
-    sql.push(&format!("SELECT {}{} FROM ", dialect.as_text(&id), signs.collect::<String>()));
-    sql.claim_from(jobs);
+    sql.push(&format!("SELECT {}{} FROM ", dialect.as_text(&id), signs.collect::<String>())).claim_from(jobs);
     sql.push(&format!(" WHERE {} IS NULL AND {id} IS NOT NULL AND ", column_sql(&row.key)));
     sql.in_flight(jobs, None);
     Some(sql.finish())
@@ -101,28 +95,24 @@ pub fn listing<'s>(
         match wanted {
             Wanted::All | Wanted::Before(_) | Wanted::Since(_) => sql.push(&leg.to_string()),
             Wanted::Suspects(_) if is_flagged => {
-                sql.push(&format!("CASE WHEN jobdoctor_q.suspect THEN {leg} ELSE 0 END"));
+                sql.push(&format!("CASE WHEN jobdoctor_q.suspect THEN {leg} ELSE 0 END"))
             }
             Wanted::Suspects(cutoffs) => {
-                sql.push("CASE WHEN ");
-                suspect(sql, jobs, cutoffs);
-                sql.push(&format!(" THEN {leg} ELSE 0 END"));
+                sql.push("CASE WHEN ").suspect(jobs, cutoffs).push(&format!(" THEN {leg} ELSE 0 END"))
             }
-        }
+        };
         sql.push(&format!("{} FROM ", projection.select_list()));
         let by_rowid = jobs.claim.own_state().zip(jobs.claim.rowid.as_ref()).zip(state);
         if let Some(((column, rowid), state)) = by_rowid {
             // In the order of the file each page is read once. SQLite drops an ORDER BY here, and groups in order.
             let (column, rowid, state) = (column_sql(column), column_sql(rowid), literal_sql(state));
-            sql.push(&format!("(SELECT {rowid} AS k FROM "));
-            sql.lock_table(jobs);
+            sql.push(&format!("(SELECT {rowid} AS k FROM ")).lock_table(jobs);
             sql.push(&format!(" WHERE {column} = {state} GROUP BY 1) AS jobdoctor_k CROSS JOIN "));
         }
         sql.claim_from(jobs);
         if let (Wanted::Suspects(cutoffs), true) = (wanted, is_flagged) {
             // Computed once, which OFFSET keeps.
-            sql.push(" CROSS JOIN LATERAL (SELECT ");
-            suspect(sql, jobs, cutoffs);
+            sql.push(" CROSS JOIN LATERAL (SELECT ").suspect(jobs, cutoffs);
             sql.push(" IS TRUE AS suspect OFFSET 0) AS jobdoctor_q");
         }
         sql.push(" WHERE ");
@@ -145,13 +135,11 @@ pub fn listing<'s>(
 /// Adds the bound of the time when claims began, if one is wanted.
 fn bound(sql: &mut Sql<'_>, wanted: &Wanted, began: &TimeColumn) {
     if let Wanted::Before(cut) = wanted {
-        sql.push(" AND ");
-        before(sql, began, *cut);
+        sql.push(" AND ").before(began, *cut);
     }
     if let Wanted::Since(cut) = wanted {
-        sql.push(" AND (");
         // That instant counts, and the bound is exclusive.
-        after(sql, began, cut.minus(Duration::from_micros(1)));
+        sql.push(" AND (").after(began, cut.minus(Duration::from_micros(1)));
         sql.push(&format!(" OR {} IS NULL)", column_sql(&began.column)));
     }
 }
@@ -162,7 +150,7 @@ pub fn canonical<'k>(columns: &[Column], keys: impl Iterator<Item = &'k Key> + C
     let mut sql = Sql::new(&Postgres);
     let ways: Vec<Option<String>> = columns.iter().map(read_by_server).collect();
     sql.push("SELECT w.n");
-    (1..=columns.len()).for_each(|n| sql.push(&format!(", w.k{n}::text")));
+    (1..=columns.len()).for_each(|n| _ = sql.push(&format!(", w.k{n}::text")));
     sql.push(" FROM ROWS FROM (");
     let mut names = Vec::new();
     for (n, (column, way)) in columns.iter().zip(&ways).enumerate() {
@@ -174,8 +162,7 @@ pub fn canonical<'k>(columns: &[Column], keys: impl Iterator<Item = &'k Key> + C
         };
         for (name, type_name) in types {
             sql.push(if names.is_empty() { "pg_catalog.unnest(" } else { ", pg_catalog.unnest(" });
-            sql.bind(Param::Texts(texts.clone()));
-            sql.push(&format!("::{type_name}[])"));
+            sql.bind(Param::Texts(texts.clone())).push(&format!("::{type_name}[])"));
             names.push(format!("{name}{}", n + 1));
         }
     }
@@ -190,9 +177,7 @@ pub fn canonical<'k>(columns: &[Column], keys: impl Iterator<Item = &'k Key> + C
 pub fn find<'s>(jobs: &'s Jobs, dialect: &'static dyn Dialect, keys: &[&Key]) -> (Statement, Projection<'s>) {
     let mut sql = Sql::new(dialect);
     let projection = Projection::of_named_jobs(jobs, &sql);
-    sql.push("SELECT (");
-    sql.in_flight(jobs, None);
-    sql.push(&format!("){} FROM ", projection.select_list()));
+    sql.push("SELECT (").in_flight(jobs, None).push(&format!("){} FROM ", projection.select_list()));
     sql.claim_from(jobs);
     let columns: Vec<String> = jobs.claim.key.iter().map(column_sql).collect();
     sql.push(&format!(" WHERE ({}) IN ", columns.join(", ")));

@@ -1,6 +1,5 @@
 //! Step one of a batch: locks the rows whose precondition still holds, and tells why others do not come back.
 
-use super::act::image_items;
 use super::builder::{Param, Sql, Statement, Values, column_sql};
 use super::dialect::Dialect;
 use super::projection::{owner_image, same_precondition};
@@ -18,47 +17,35 @@ pub fn verify(
 ) -> Statement {
     let mut sql = Sql::new(dialect);
     sql.push("SELECT w.n");
-    recorded.into_iter().for_each(|columns| image_items(&mut sql, jobs, columns));
-    sql.push(" FROM ");
-    wanted_claims(&mut sql, jobs, rows);
-    sql.push(" AND ");
-    sql.in_flight(jobs, None);
-    let same = same_precondition(jobs, &sql);
-    sql.push(&format!(" AND {same}"));
-    no_skip(&mut sql, jobs, action);
+    recorded.into_iter().for_each(|columns| _ = sql.image_items(jobs, columns));
+    sql.push(" FROM ").wanted_claims(jobs, rows).push(" AND ").is_unchanged(jobs, action);
     sql.push(&dialect.lock(&jobs.claim.lock, for_update));
     sql.finish()
 }
 
-/// The claims of the wanted rows, after the select list.
-fn wanted_claims(sql: &mut Sql<'_>, jobs: &Jobs, rows: &[(&Key, &str)]) {
-    let dialect = sql.dialect;
-    dialect.wanted(sql, &jobs.claim.key, rows);
-    sql.push(" CROSS JOIN ");
-    sql.claim_from(jobs);
-    sql.push(" WHERE ");
-    sql.wanted_key(jobs);
-}
+impl Sql<'_> {
+    /// The claims of the wanted rows, after the select list.
+    fn wanted_claims(&mut self, jobs: &Jobs, rows: &[(&Key, &str)]) -> &mut Self {
+        self.dialect.wanted(self, &jobs.claim.key, rows);
+        self.push(" CROSS JOIN ").claim_from(jobs).push(" WHERE ").wanted_key(jobs)
+    }
 
-/// The condition that no skip rule applies, which may have changed since the listing.
-fn no_skip(sql: &mut Sql<'_>, jobs: &Jobs, action: Action) {
-    for skip in jobs.skips.iter().filter(|skip| skip.actions.contains(&action)) {
-        sql.push(" AND (");
-        sql.template(jobs, &skip.condition, &Values::default());
-        sql.push(") IS NOT TRUE");
+    /// The condition that a row is in flight, that its precondition holds, and that no skip rule applies, which may have
+    /// changed since the listing.
+    fn is_unchanged(&mut self, jobs: &Jobs, action: Action) -> &mut Self {
+        let same = same_precondition(jobs, self);
+        let skips = jobs.skips.iter().filter(|skip| skip.actions.contains(&action));
+        skips.fold(self.in_flight(jobs, None).push(&format!(" AND {same}")), |sql, skip| {
+            sql.push(" AND (").template(jobs, &skip.condition, &Values::default()).push(") IS NOT TRUE")
+        })
     }
 }
 
 /// Reads rows again without a lock: number, and whether they are still what was judged.
 pub fn reread(jobs: &Jobs, dialect: &dyn Dialect, action: Action, rows: &[(&Key, &str)]) -> Statement {
     let mut sql = Sql::new(dialect);
-    let same = same_precondition(jobs, &sql);
-    sql.push("SELECT w.n, CASE WHEN ");
-    sql.in_flight(jobs, None);
-    sql.push(&format!(" AND {same}"));
-    no_skip(&mut sql, jobs, action);
-    sql.push(" THEN 1 ELSE 0 END FROM ");
-    wanted_claims(&mut sql, jobs, rows);
+    sql.push("SELECT w.n, CASE WHEN ").is_unchanged(jobs, action);
+    sql.push(" THEN 1 ELSE 0 END FROM ").wanted_claims(jobs, rows);
     sql.finish()
 }
 
@@ -66,10 +53,8 @@ pub fn reread(jobs: &Jobs, dialect: &dyn Dialect, action: Action, rows: &[(&Key,
 /// condition might be evaluated for other rows too, and a guard that takes a lock would take theirs.
 pub fn guard(jobs: &Jobs, dialect: &dyn Dialect, guard: &Template, rows: &[(&Key, &str)]) -> Statement {
     let mut sql = Sql::new(dialect);
-    sql.push("SELECT w.n, CASE WHEN ");
-    sql.push(&sql.expr_sql(jobs, &Expr::Sql(guard.clone())));
-    sql.push(" THEN 1 ELSE 0 END FROM ");
-    wanted_claims(&mut sql, jobs, rows);
+    let guard = sql.expr_sql(jobs, &Expr::Sql(guard.clone()));
+    sql.push(&format!("SELECT w.n, CASE WHEN {guard} THEN 1 ELSE 0 END FROM ")).wanted_claims(jobs, rows);
     sql.finish()
 }
 
@@ -78,15 +63,10 @@ pub fn guard(jobs: &Jobs, dialect: &dyn Dialect, guard: &Template, rows: &[(&Key
 pub fn shared_keys(jobs: &Jobs, dialect: &dyn Dialect, rows: &[(&Key, &str)]) -> Statement {
     let mut sql = Sql::new(dialect);
     if jobs.claim.may_repeat {
-        sql.push("SELECT w.n FROM ");
-        wanted_claims(&mut sql, jobs, rows);
-        sql.push(" AND ");
-        sql.in_flight(jobs, None);
+        sql.push("SELECT w.n FROM ").wanted_claims(jobs, rows).push(" AND ").in_flight(jobs, None);
         sql.push(" GROUP BY w.n HAVING count(*) > 1 UNION ");
     }
-    sql.push("SELECT w.n FROM ");
-    sql.wanted_rows(jobs, rows);
-    sql.push(" GROUP BY w.n HAVING count(*) > 1");
+    sql.push("SELECT w.n FROM ").wanted_rows(jobs, rows).push(" GROUP BY w.n HAVING count(*) > 1");
     sql.finish()
 }
 
@@ -100,11 +80,9 @@ pub fn evidence_rows(
 ) -> Statement {
     let lock = if are_locked { " FOR SHARE OF o SKIP LOCKED" } else { "" };
     let mut sql = Sql::new(dialect);
-    let image = owner_image(jobs, &sql);
-    let key = column_sql(&row.key);
-    sql.push(&format!("SELECT {}, {image} FROM ", dialect.as_text(&key)));
-    sql.push(&jobs.queue.tables.get(&row.table).map(|table| dialect.table(table)).unwrap_or_default());
-    sql.push(&format!(" AS o WHERE {key} IN "));
+    let (image, key) = (owner_image(jobs, &sql), column_sql(&row.key));
+    let table = jobs.queue.tables.get(&row.table).map(|table| dialect.table(table)).unwrap_or_default();
+    sql.push(&format!("SELECT {}, {image} FROM {table} AS o WHERE {key} IN ", dialect.as_text(&key)));
     dialect.keys(&mut sql, std::slice::from_ref(&row.key), keys);
     sql.push(&format!(" ORDER BY {key}{lock}"));
     sql.finish()
@@ -125,9 +103,7 @@ pub fn evidence_writers(jobs: &Jobs, dialect: &dyn Dialect, table: &str) -> Stat
     let mut sql = Sql::new(dialect);
     sql.push("WITH RECURSIVE tree(relation) AS (SELECT CAST(pg_catalog.to_regclass(");
     let table = jobs.queue.tables.get(table).map(|table| dialect.table(table)).unwrap_or_default();
-    sql.bind(Param::Cell(Cell::Text(table)));
-    sql.push(") AS pg_catalog.oid) ");
-    sql.push(TREE);
+    sql.bind(Param::Cell(Cell::Text(table))).push(") AS pg_catalog.oid) ").push(TREE);
     sql.push(
         "SELECT pg_catalog.count(*) FROM pg_catalog.pg_locks AS l \
          WHERE l.locktype OPERATOR(pg_catalog.=) 'relation' AND l.granted \

@@ -3,9 +3,8 @@
 use super::builder::{Param, Sql, Statement, Values, column_of, column_sql, ordered};
 use super::decode::reading;
 use super::dialect::Dialect;
-use super::filter::{after, before};
 use crate::model::{Cell, FUTURE_TOLERANCE, QueueRows, Reading, Timestamp, WaitingSide, Worker};
-use crate::preset::ident::quoted;
+use crate::preset::ident::{literal, quoted};
 use crate::preset::{
     Column, DueSpec, EARLIEST_MICROS, Expr, FURTHEST_EAST, Jobs, Runs, TimeColumn, WaitingSpec, WorkersSpec,
 };
@@ -47,7 +46,7 @@ fn due(due: &DueSpec, dialect: &'static dyn Dialect, now: Timestamp) -> Statemen
     let mut sql = Sql::new(dialect);
     let since = ordered(dialect, &due.since);
     let plausible = |sql: &mut Sql<'static>, t: &TimeColumn| {
-        Timestamp::from_micros(EARLIEST_MICROS).into_iter().for_each(|earliest| after(sql, t, earliest));
+        Timestamp::from_micros(EARLIEST_MICROS).into_iter().for_each(|earliest| _ = sql.after(t, earliest));
     };
     by_queue(&mut sql, &due.jobs, "min", &due.since, plausible);
     rows_due(&mut sql, due, now);
@@ -68,15 +67,13 @@ pub fn due_before(
     let mut sql = Sql::new(dialect);
     sql.push("SELECT count(*) FROM (SELECT 1 FROM ");
     rows_due(&mut sql, due, now);
-    sql.push(" AND ");
     // What waits since the same second waits no longer.
-    before(&mut sql, &due.since, since.minus(Duration::from_secs(1)));
+    sql.push(" AND ").before(&due.since, since.minus(Duration::from_secs(1)));
     match (due.jobs.claim.queue.as_ref().map(|expr| text(&sql, &due.jobs, expr)), queue) {
         (None, _) => {}
-        (Some(text), None) => sql.push(&format!(" AND {text} IS NULL")),
+        (Some(text), None) => _ = sql.push(&format!(" AND {text} IS NULL")),
         (Some(text), Some(queue)) => {
-            sql.push(&format!(" AND {text} = "));
-            sql.bind(Param::Cell(Cell::Text(queue.to_owned())));
+            sql.push(&format!(" AND {text} = ")).bind(Param::Cell(Cell::Text(queue.to_owned())));
         }
     }
     sql.push(&format!(" LIMIT {}) AS counted", WaitingSide::MOST + 1));
@@ -85,13 +82,10 @@ pub fn due_before(
 
 /// The FROM item of due jobs, and the condition that makes a row one of them.
 fn rows_due(sql: &mut Sql<'static>, due: &DueSpec, now: Timestamp) {
-    sql.claim_from(&due.jobs);
-    sql.push(" WHERE ");
-    sql.in_flight(&due.jobs, None);
+    sql.claims(&due.jobs);
     if let Some(at) = &due.at {
-        sql.push(" AND (");
         // Within its unit, an instant is not before itself.
-        before(sql, at, now.plus(Duration::from_micros(1)));
+        sql.push(" AND (").before(at, now.plus(Duration::from_micros(1)));
         let column = column_sql(&at.column);
         if due.at_may_be_null {
             sql.push(&format!(" OR {column} IS NULL"));
@@ -101,7 +95,7 @@ fn rows_due(sql: &mut Sql<'static>, due: &DueSpec, now: Timestamp) {
             sql.push(&format!(" OR {column} >= ''"));
         }
         let text = sql.dialect.as_text(&column);
-        at.sentinels.iter().for_each(|raw| sql.push(&format!(" OR {text} = {}", crate::preset::ident::literal(raw))));
+        at.sentinels.iter().for_each(|raw| _ = sql.push(&format!(" OR {text} = {}", literal(raw))));
         sql.push(")");
     }
 }
@@ -109,17 +103,9 @@ fn rows_due(sql: &mut Sql<'static>, due: &DueSpec, now: Timestamp) {
 fn done(jobs: &Jobs, runs: &Runs, dialect: &'static dyn Dialect, now: Timestamp) -> Statement {
     let mut sql = Sql::new(dialect);
     let ended = ordered(dialect, &runs.at);
-    by_queue(&mut sql, jobs, "max", &runs.at, |sql, t| {
-        before(sql, t, now.plus(FUTURE_TOLERANCE));
-    });
-    let columns = jobs.claim.queue.iter().map(column_of).chain([Some(&runs.at.column)]);
-    sql.all_rows_from(jobs, columns.chain(runs.filter.iter().map(|_| None)));
-    sql.push(" WHERE ");
-    let states: Vec<&Cell> = runs.states.iter().map(|state| &state.stored).collect();
-    sql.in_states(jobs, &states, runs.filter.as_ref());
-    sql.push(" AND ");
-    after(&mut sql, &runs.at, now.minus(WaitingSide::LATELY));
-    sql.push(&format!(" ORDER BY {ended} DESC"));
+    by_queue(&mut sql, jobs, "max", &runs.at, |sql, t| _ = sql.before(t, now.plus(FUTURE_TOLERANCE)));
+    sql.runs_from(jobs, runs, jobs.claim.queue.iter().map(column_of));
+    sql.push(" AND ").after(&runs.at, now.minus(WaitingSide::LATELY)).push(&format!(" ORDER BY {ended} DESC"));
     end(sql)
 }
 
@@ -128,11 +114,10 @@ fn workers(jobs: &Jobs, workers: &WorkersSpec, dialect: &'static dyn Dialect) ->
     let queues = text_or_null(&sql, jobs, workers.queues.as_ref());
     let beat = workers.heartbeat.as_ref().map_or_else(|| "NULL".to_owned(), |(time, _)| column_sql(&time.column));
     sql.push(&format!("SELECT {queues}, {beat} FROM "));
-    jobs.queue.tables.get(&workers.table).into_iter().for_each(|table| sql.table(table));
+    jobs.queue.tables.get(&workers.table).into_iter().for_each(|table| _ = sql.table(table));
     sql.push(&format!(" AS {}", quoted("w")));
     if let Some(filter) = &workers.filter {
-        sql.push(" WHERE ");
-        sql.template(jobs, filter, &Values::default());
+        sql.push(" WHERE ").template(jobs, filter, &Values::default());
     }
     sql.push(&format!(" LIMIT {}", WaitingSide::MOST));
     sql.finish()

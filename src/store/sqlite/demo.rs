@@ -8,6 +8,7 @@ use crate::store::sql::reference_schema;
 use crate::store::{StoreError, StoreErrorKind};
 use rusqlite::{Connection, OpenFlags};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// The incident: `web2` was killed 14 minutes ago with four jobs, one of them on its last attempt and one with a cancel
@@ -40,20 +41,17 @@ const CREATED_BY_DEMO: i32 = 0x4a44_4d4f;
 /// Makes a demonstration database: the reference schema, then what an incident leaves in it. Replaces a file only if
 /// `demo` made it.
 pub fn create_demo_file(path: &Path) -> Result<(), StoreError> {
+    let denied = |message: String| StoreError::new(StoreErrorKind::Denied, message);
     if path.exists() {
         let ours = DatabaseFile::existing(path).ok().filter(|file| file.application_id() == Some(CREATED_BY_DEMO));
         let Some(ours) = ours else {
-            return Err(StoreError::new(
-                StoreErrorKind::Denied,
-                format!("{} exists and was not made by `jobdoctor demo`; it was not changed", path.display()),
-            )
-            .hint("name another file: jobdoctor demo FILE"));
+            let message = format!("{} exists and was not made by `jobdoctor demo`; it was not changed", path.display());
+            return Err(denied(message).hint("name another file: jobdoctor demo FILE"));
         };
         for old in ["", "-wal", "-shm", "-journal"].map(|suffix| ours.sidecar(suffix)) {
             match fs::remove_file(&old) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    let message = format!("cannot replace {}: {error}", old.display());
-                    return Err(StoreError::new(StoreErrorKind::Denied, message));
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(denied(format!("cannot replace {}: {error}", old.display())));
                 }
                 _ => {}
             }

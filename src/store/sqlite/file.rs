@@ -167,28 +167,22 @@ impl DatabaseFile {
         let owner = fs::metadata(&self.real).map_err(|error| unreadable(&self.named, &error))?.uid();
         let me = rustix::process::geteuid().as_raw();
         if me != 0 && me != owner {
-            return Err(StoreError::new(
-                Denied,
-                format!(
-                    "{self} {what}, belongs to {}, and the files that a reader needs next to it are not there: \
-                     opening it now would leave them behind as ours and lock its owner out",
-                    user_name(owner).unwrap_or_else(|| "another user".to_owned())
-                ),
-            )
-            .hint(run_as(owner)));
+            let message = format!(
+                "{self} {what}, belongs to {}, and the files that a reader needs next to it are not there: \
+                 opening it now would leave them behind as ours and lock its owner out",
+                user_name(owner).unwrap_or_else(|| "another user".to_owned())
+            );
+            return Err(StoreError::new(Denied, message).hint(run_as(owner)));
         }
         if !self.may_write() {
-            return Err(StoreError::new(
-                Denied,
-                format!(
-                    "{self} {what}, and the files that a reader needs next to it are not there: to make them and \
-                     remove them again, jobdoctor needs write access to the file and its directory"
-                ),
-            )
-            .hint(format!(
-                "run it as a user who may write there, or read a copy made with `.backup` in the sqlite3 shell; {}",
-                "if the disk is mounted read-only, copy the file with all files next to it"
-            )));
+            let message = format!(
+                "{self} {what}, and the files that a reader needs next to it are not there: to make them and \
+                 remove them again, jobdoctor needs write access to the file and its directory"
+            );
+            return Err(StoreError::new(Denied, message).hint(
+                "run it as a user who may write there, or read a copy made with `.backup` in the sqlite3 shell; \
+                 if the disk is mounted read-only, copy the file with all files next to it",
+            ));
         }
         // A log without its index is not checkpointed: it gets a new index, which stays and belongs to the owner even
         // if root makes it.
@@ -212,11 +206,10 @@ impl DatabaseFile {
                 .hint("nothing was changed; is this the file that the application opens, and is it not encrypted?"));
         }
         if header.is_empty() && self.sidecar("-wal").exists() {
-            return Err(StoreError::new(
-                Missing,
-                format!("{self} is damaged: it is empty, and there is a log next to it"),
-            )
-            .hint("nothing was changed: SQLite would delete the log; copy both aside before anything opens the file"));
+            let message = format!("{self} is damaged: it is empty, and there is a log next to it");
+            return Err(StoreError::new(Missing, message).hint(
+                "nothing was changed: SQLite would delete the log; copy both aside before anything opens the file",
+            ));
         }
         if is_cut_off(&header, metadata.len()) && !self.has_journal() {
             return Err(StoreError::new(Missing, format!("{self} is damaged: its last page is cut off")).hint(DAMAGED));

@@ -114,26 +114,17 @@ pub(super) fn limit_statements(
 
 /// An authorizer that denies everything that writes. `query_only` is a second, independent guard.
 pub(super) fn reads_only(context: AuthContext<'_>) -> Authorization {
+    use Authorization::{Allow, Deny};
+    const ABOUT_TABLES: [&str; 5] = ["table_xinfo", "index_list", "index_info", "index_xinfo", "foreign_key_list"];
+    let is_about_tables = |pragma: &str| ABOUT_TABLES.contains(&pragma.to_ascii_lowercase().as_str());
     match context.action {
-        AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive | AuthAction::Transaction { .. } => {
-            Authorization::Allow
-        }
+        AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive | AuthAction::Transaction { .. } => Allow,
         // Every other built-in function only computes. Loading extensions is off anyway.
-        AuthAction::Function { function_name } if function_name.eq_ignore_ascii_case("load_extension") => {
-            Authorization::Deny
-        }
-        AuthAction::Function { .. } => Authorization::Allow,
-        AuthAction::Pragma { pragma_name: "schema_version" | "foreign_keys", pragma_value: None } => {
-            Authorization::Allow
-        }
-        AuthAction::Pragma { pragma_name: "cache_size", .. } => Authorization::Allow,
-        AuthAction::Pragma { pragma_name, .. }
-            if ["table_xinfo", "index_list", "index_info", "index_xinfo", "foreign_key_list"]
-                .contains(&pragma_name.to_ascii_lowercase().as_str()) =>
-        {
-            Authorization::Allow
-        }
-        _ => Authorization::Deny,
+        AuthAction::Function { function_name } if function_name.eq_ignore_ascii_case("load_extension") => Deny,
+        AuthAction::Function { .. } | AuthAction::Pragma { pragma_name: "cache_size", .. } => Allow,
+        AuthAction::Pragma { pragma_name: "schema_version" | "foreign_keys", pragma_value: None } => Allow,
+        AuthAction::Pragma { pragma_name, .. } if is_about_tables(pragma_name) => Allow,
+        _ => Deny,
     }
 }
 

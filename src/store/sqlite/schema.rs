@@ -210,11 +210,9 @@ impl SchemaSeen {
         let first = now.texts.iter().chain(&seen.texts).find(differs);
         let what =
             first.map_or_else(String::new, |row| row.iter().take(2).map(Cell::to_string).collect::<Vec<_>>().join(" "));
-        Err(StoreError::new(
-            StoreErrorKind::Unfit,
-            format!("the schema of {} changed since the snapshot: {what} differs", session.file),
-        )
-        .hint("the plan was made for the tables as they were; run it again"))
+        let message = format!("the schema of {} changed since the snapshot: {what} differs", session.file);
+        Err(StoreError::new(StoreErrorKind::Unfit, message)
+            .hint("the plan was made for the tables as they were; run it again"))
     }
 }
 

@@ -37,11 +37,6 @@ impl SqliteSession {
         self.now()
     }
 
-    /// In a transaction: outside of one it might have to wait for a lock.
-    fn enlarge_cache(&mut self) -> Result<(), StoreError> {
-        self.connection.pragma_update(None, "cache_size", -WRITER_CACHE_KIB).map_err(|error| self.error(error))
-    }
-
     /// The host's clock, as SQLite reads it, to the millisecond.
     pub(super) fn now(&mut self) -> Result<Timestamp, StoreError> {
         let sql = "SELECT CAST(round(unixepoch('now', 'subsec') * 1000) AS INTEGER)";
@@ -63,10 +58,7 @@ impl SqliteSession {
             match self.query(&Statement::plain(sql)) {
                 Err(error) if error.kind == StoreErrorKind::Busy => {
                     if self.limits.interrupt.is_raised() {
-                        return Err(StoreError::new(
-                            StoreErrorKind::Interrupted,
-                            "interrupted while waiting for a lock",
-                        ));
+                        return Err(StoreError::interrupted("waiting for a lock"));
                     }
                     if begun.elapsed() >= limit {
                         return Err(locked(&self.file, Some(begun.elapsed())));
@@ -94,9 +86,7 @@ impl SqliteSession {
         let error = store_error(&self.file, error);
         match error.kind {
             StoreErrorKind::TimedOut if self.limits.interrupt.rolls_back() => StoreError::rolled_back(),
-            StoreErrorKind::TimedOut if self.limits.interrupt.is_raised() => {
-                StoreError::new(StoreErrorKind::Interrupted, "interrupted while reading")
-            }
+            StoreErrorKind::TimedOut if self.limits.interrupt.is_raised() => StoreError::interrupted("reading"),
             StoreErrorKind::TimedOut => {
                 StoreError::new(StoreErrorKind::TimedOut, "the time limit ran out").remedy(Remedy::AllowMoreTime)
             }
@@ -151,7 +141,9 @@ impl Session for SqliteSession {
     fn begin(&mut self, _schema: &str) -> Result<(), StoreError> {
         self.patiently("BEGIN IMMEDIATE")?;
         let seen = self.seen.clone();
-        let begun = seen.verify(self).and_then(|()| self.enlarge_cache());
+        // The cache is set in the transaction: outside of one that might have to wait for a lock.
+        let enlarge = |session: &Self| session.connection.pragma_update(None, "cache_size", -WRITER_CACHE_KIB);
+        let begun = seen.verify(self).and_then(|()| enlarge(self).map_err(|error| self.error(error)));
         if begun.is_err() {
             self.rollback();
         }
