@@ -152,21 +152,18 @@ impl Explaining<'_> {
         if !self.asked.insert(statement.sql.clone()) {
             return Ok(());
         }
-        match self.reader.explain(self.jobs, statement) {
-            Ok(()) => Ok(()),
-            Err(error) if error.is_refusal() => {
-                let at = action.and_then(|(_, moved)| column_named(moved, &error)).unwrap_or(at).clone();
-                let action = action.map(|(action, _)| action);
-                // A refused value fails in each statement of the action that has it: report it once.
-                let is_known = |other: &Refusal| other.action == action && other.error.code == error.code;
-                if error.code.is_some() && self.refusals.iter().any(is_known) {
-                    return Ok(());
-                }
-                self.refusals.push(Refusal { action, at, error });
-                Ok(())
-            }
-            Err(error) => Err(error),
+        let Err(error) = self.reader.explain(self.jobs, statement) else { return Ok(()) };
+        if !error.is_refusal() {
+            return Err(error);
         }
+        let at = action.and_then(|(_, moved)| column_named(moved, &error)).unwrap_or(at).clone();
+        let action = action.map(|(action, _)| action);
+        // A refused value fails in each statement of the action that has it: report it once.
+        let is_known = |other: &Refusal| other.action == action && other.error.code == error.code;
+        if error.code.is_none() || !self.refusals.iter().any(is_known) {
+            self.refusals.push(Refusal { action, at, error });
+        }
+        Ok(())
     }
 }
 

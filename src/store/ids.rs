@@ -107,7 +107,6 @@ impl<S: ReadSession> SqlReader<S> {
     }
 }
 
-/// True for an id that is spelled with quotes.
 fn is_quoted(id: &str, columns: usize) -> bool {
     id.contains('"') && read_id(id, columns).is_some()
 }

@@ -96,7 +96,6 @@ impl Interrupt {
         self.has_begun.load(Ordering::SeqCst) && !self.rolls_back.swap(true, Ordering::SeqCst)
     }
 
-    /// Whether writers are to roll the batch in hand back.
     pub fn rolls_back(&self) -> bool {
         self.rolls_back.load(Ordering::SeqCst)
     }
@@ -124,7 +123,6 @@ impl Interrupt {
         self.unknown.load(Ordering::SeqCst) + self.in_hand()
     }
 
-    /// Jobs in the batches in hand.
     pub fn in_hand(&self) -> usize {
         self.in_hand.load(Ordering::SeqCst)
     }

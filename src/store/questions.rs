@@ -39,7 +39,6 @@ impl dyn Reader + '_ {
         })
     }
 
-    /// All rows of a statement.
     pub(super) fn all(&mut self, statement: &Statement, time: Option<Duration>) -> Result<Vec<Vec<Cell>>, StoreError> {
         let mut all = Vec::new();
         self.rows(statement, time, &mut |row| {
@@ -54,7 +53,6 @@ impl dyn Reader + '_ {
         Ok(self.all(statement, time)?.into_iter().next().and_then(|row| row.into_iter().next()))
     }
 
-    /// The number that it gives.
     fn count(&mut self, statement: &Statement, time: Option<Duration>) -> Result<u64, StoreError> {
         let answer = self.value(statement, time)?;
         let not_counted = || StoreError::new(StoreErrorKind::Other, format!("expected a count and got {answer:?}"));

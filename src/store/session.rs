@@ -10,7 +10,6 @@ use std::time::Duration;
 pub(super) trait Session {
     fn dialect(&self) -> &'static dyn Dialect;
 
-    /// Runs a statement and gives its rows.
     fn query(&mut self, statement: &Statement) -> Result<Vec<Vec<Cell>>, StoreError> {
         let answered = self.flight(std::slice::from_ref(statement))?.pop();
         Ok(answered.unwrap_or_default().rows)

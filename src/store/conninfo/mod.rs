@@ -77,12 +77,10 @@ pub struct AddressError {
 }
 
 impl AddressError {
-    /// The address itself is at fault.
     pub(crate) fn new(message: impl Into<String>) -> AddressError {
         AddressError { message: message.into(), in_a_file: false }
     }
 
-    /// A file is at fault.
     pub(super) fn in_a_file(message: impl Into<String>) -> AddressError {
         AddressError { message: message.into(), in_a_file: true }
     }

@@ -53,7 +53,6 @@ pub(super) fn hand_out(
     }
 }
 
-/// How the search for a password went.
 #[derive(Default)]
 pub(super) struct Search {
     pub(super) origin: Option<Origin>,

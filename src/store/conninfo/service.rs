@@ -9,7 +9,6 @@ const SYSTEM_DIRECTORIES: [&str; 3] = ["/etc/postgresql-common", "/etc/sysconfig
 /// libpq's limit for a line, in bytes.
 const LONGEST_LINE: usize = 1021;
 
-/// A key of a service, with its line number.
 pub(super) struct Entry {
     pub(super) key: String,
     pub(super) value: String,

@@ -115,7 +115,6 @@ JOIN pg_catalog.pg_type AS t ON t.oid = e.enumtypid ORDER BY t.typname, e.enumso
 
 const ROLE: &str = "SELECT current_user";
 
-/// All questions about the tables of these names.
 pub(super) fn questions(names: &[String]) -> String {
     let names = names.iter().map(|name| literal(name)).collect::<Vec<_>>().join(", ");
     let find = FIND.replace("$names", &format!("ARRAY[{names}]::name[]"));
@@ -123,7 +122,6 @@ pub(super) fn questions(names: &[String]) -> String {
     questions.join(";").replace("$tables", OIDS)
 }
 
-/// Reads the tables of these names.
 pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Result<LiveSchema, StoreError> {
     let (asked, answers) = std::mem::take(&mut session.catalog);
     let answers = if !names.is_empty() && asked == names { answers } else { session.answers(&questions(names))? };

@@ -104,7 +104,6 @@ impl ConnectionThread {
     }
 }
 
-/// What a streaming thread sends.
 enum Part<T> {
     Some(T),
     End(Result<(), Error>),
@@ -168,7 +167,6 @@ pub(super) struct Cancel {
 }
 
 impl Cancel {
-    /// For a session with this server of the address.
     pub(super) fn new(address: &PostgresAddress, server: Server, limits: &Limits) -> Cancel {
         let address = PostgresAddress { servers: vec![server], ..address.clone() };
         Cancel { address, limits: limits.clone(), transaction: Arc::default() }

@@ -31,7 +31,6 @@ impl<'a> Occasion<'a> {
     }
 }
 
-/// The statements of an action on these keys.
 pub fn acts(
     jobs: &Jobs,
     dialect: &dyn Dialect,
@@ -117,12 +116,8 @@ pub fn left_behind(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, keys
                 if action.requeues { (keys.len().to_string() + " - ", "") } else { (String::new(), " IS NOT TRUE") };
             sql.push(&format!("{counted}(SELECT count(*) FROM "));
             // A join could lose the row of a job that no longer names its owner.
-            if column.alias == jobs.claim.lock {
-                sql.lock_table(jobs);
-            } else {
-                sql.claim_from(jobs);
-            }
-            sql.push(" WHERE ").in_keys(jobs, keys);
+            let from = if column.alias == jobs.claim.lock { sql.lock_table(jobs) } else { sql.claim_from(jobs) };
+            from.push(" WHERE ").in_keys(jobs, keys);
             let announced = literal_sql(&action.to.stored);
             sql.push(&format!(" AND ({} = {announced}){is_not})", column_sql(column)));
         }
@@ -169,12 +164,8 @@ pub fn after(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, columns: &
     let mut sql = Sql::new(dialect);
     sql.push("SELECT w.n").image_items(jobs, columns).push(", CASE WHEN ");
     // A waiting job may be put back into the state in which it waits.
-    if jobs.waited() {
-        sql.push("false");
-    } else {
-        sql.in_flight(jobs, None);
-    }
-    sql.push(" THEN 1 ELSE 0 END, CASE WHEN ");
+    let is_held = if jobs.waited() { sql.push("false") } else { sql.in_flight(jobs, None) };
+    is_held.push(" THEN 1 ELSE 0 END, CASE WHEN ");
     match &jobs.claim.state {
         StateSource::Place(_) => {
             let is_elsewhere = is_elsewhere(jobs, dialect, action).map(|is_elsewhere| format!("NOT {is_elsewhere}"));

@@ -7,7 +7,6 @@ use crate::preset::ident::{qualified, quoted};
 use crate::preset::{Column, Table, TimeColumn};
 use std::sync::Arc;
 
-/// How an engine spells it.
 pub fn dialect(engine: Engine) -> &'static dyn Dialect {
     match engine {
         Engine::Postgres => &Postgres,
@@ -221,11 +220,8 @@ impl Dialect for Sqlite {
     fn wanted(&self, sql: &mut Sql<'_>, columns: &[Column], rows: &[(&Key, &str)]) {
         sql.push("(SELECT ");
         (1..=columns.len()).for_each(|n| _ = sql.push(&format!("column{n} AS k{n}, ")));
-        sql.push(&format!(
-            "column{} AS precondition, column{} AS n FROM (VALUES ",
-            columns.len() + 1,
-            columns.len() + 2
-        ));
+        let (precondition, n) = (columns.len() + 1, columns.len() + 2);
+        sql.push(&format!("column{precondition} AS precondition, column{n} AS n FROM (VALUES "));
         sql.joined(", ", rows.iter().zip(1..), |sql, ((key, precondition), n)| {
             sql.push("(").bind_all(&key.0).push(", ").bind(Param::Cell(Cell::Text((*precondition).to_owned())));
             sql.push(&format!(", {n})"));

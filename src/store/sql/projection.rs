@@ -298,7 +298,6 @@ fn items_of_row(jobs: &Jobs, sql: &Sql<'_>, detail: Detail) -> Vec<(Role, String
     items
 }
 
-/// The items of the `n`th source of liveness.
 fn items_of_sign(jobs: &Jobs, sql: &Sql<'_>, n: usize, source: &Liveness) -> Vec<(Role, String)> {
     // The claim time is read once.
     let is_read =
@@ -328,7 +327,6 @@ pub(super) fn lock_sql(jobs: &Jobs, sql: &Sql<'_>, held: &Template) -> String {
     )
 }
 
-/// The image of the precondition's values.
 fn precondition_image(jobs: &Jobs, sql: &Sql<'_>) -> String {
     let values: Vec<String> = jobs.claim.precondition.iter().map(|expr| sql.expr_sql(jobs, expr)).collect();
     sql.dialect.image(&values)

@@ -175,14 +175,11 @@ impl Part {
             Part::Paused => side.paused = Some(rows.iter().filter_map(|row| text(row, 0)).collect()),
             Part::Workers => {
                 let Some(workers) = &told.workers else { return };
-                side.workers = Some(
-                    rows.iter()
-                        .map(|row| Worker {
-                            queues: workers.queues.as_ref().map(|_| text(row, 0).unwrap_or_default()),
-                            beat: workers.heartbeat.as_ref().map(|(of, _)| time(row, 1, Some(of))),
-                        })
-                        .collect(),
-                );
+                let worker = |row: &Vec<Cell>| Worker {
+                    queues: workers.queues.as_ref().map(|_| text(row, 0).unwrap_or_default()),
+                    beat: workers.heartbeat.as_ref().map(|(of, _)| time(row, 1, Some(of))),
+                };
+                side.workers = Some(rows.iter().map(worker).collect());
             }
         }
     }

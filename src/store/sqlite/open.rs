@@ -65,7 +65,6 @@ impl SqliteStore {
         }
     }
 
-    /// Opens the file, or makes it.
     pub(super) fn open_for_creating(&self, limits: &Limits) -> Result<SqliteSession, StoreError> {
         let file = DatabaseFile::existing_or_new(&self.path)?;
         self.open(file, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE, limits, false)

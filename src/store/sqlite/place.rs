@@ -41,7 +41,6 @@ impl SqliteStore {
     }
 }
 
-/// A second name of a file.
 #[derive(Debug, PartialEq, Eq)]
 enum SecondName {
     /// A hard link; another of its names, if it lies in the same directory.
@@ -51,7 +50,6 @@ enum SecondName {
 }
 
 impl SecondName {
-    /// The second name of the file at a real path, if it has one.
     fn of(real: &Path) -> Option<SecondName> {
         let mounts = fs::read("/proc/self/mountinfo").unwrap_or_default();
         let mounted = mounts.split(|byte| *byte == b'\n').find_map(|line| source(line, real));

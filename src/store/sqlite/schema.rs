@@ -22,7 +22,6 @@ pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Resu
     Ok(LiveSchema { engine: Engine::Sqlite, tables, role: None, enums: BTreeMap::new() })
 }
 
-/// Reads the table or view of that name, if there is one.
 fn live_table(session: &mut SqliteSession, name: &str) -> Result<Option<LiveTable>, StoreError> {
     let columns =
         "SELECT name, lower(type), pk, \"notnull\", dflt_value IS NOT NULL FROM pragma_table_xinfo(?1, 'main')";

@@ -22,13 +22,11 @@ pub fn failure(error: &Error, host: &str) -> Option<StoreError> {
     Some(StoreError::new(StoreErrorKind::Unreachable, message).hint(hint))
 }
 
-/// The root cause of an error.
 enum Cause<'e> {
     Tls(&'e rustls::Error),
     Io(&'e io::Error),
     /// The server has no TLS.
     Refused,
-    /// Something else.
     Other,
 }
 

@@ -133,7 +133,6 @@ pub(super) fn identity(settings: &TlsSettings) -> Result<Option<Identity>, Store
     Ok(Some(Identity { chain, key, files: (file.path.clone(), key_file.path.clone()) }))
 }
 
-/// Hint for a certificate without its key.
 const KEY_HINT: &str = "sslkey=FILE names the key; sslcertmode=disable sends no certificate";
 
 /// Whether the file exists; only a file that a setting names must.
@@ -215,7 +214,6 @@ fn sections<T: PemObject>(path: &Path, what: &str) -> Result<Vec<T>, StoreError>
     })
 }
 
-/// The error for a file that cannot be opened.
 fn unreadable(path: &Path, what: &str, error: &std::io::Error) -> StoreError {
     StoreError::new(StoreErrorKind::Unfit, format!("{what} in {} cannot be read: {error}", path.display()))
 }

@@ -19,7 +19,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// Builds the verifier for these settings.
 pub(super) fn verifier(
     settings: &TlsSettings,
     provider: &Arc<CryptoProvider>,
