@@ -1,8 +1,7 @@
 //! A claim, with everything that one snapshot read about it.
 
-use super::{Action, Cell, Key, Timestamp, is_blank};
+use super::{Action, Cell, EvidenceRow, Key, Precondition, Timestamp, is_blank};
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
@@ -156,33 +155,4 @@ pub enum LockSign {
     Free,
     /// It cannot be seen from here: this server is a standby, and the locks are held on its primary.
     OutOfSight,
-}
-
-/// The exact stored values that a verdict rests on, as one text that is equal only if every value is.
-///
-/// The store makes it (`ROW(...)::text` on Postgres with all but ASCII escaped, a join of `quote()` on SQLite) and
-/// compares it again inside the write. It holds raw values because decoding loses: two spellings of one instant are
-/// different rows.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Precondition(pub String);
-
-/// Preconditions hold tokens, and are never shown.
-impl fmt::Debug for Precondition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Precondition(..)")
-    }
-}
-
-/// A row of another table that the verdict rests on too: the owner's.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EvidenceRow {
-    None,
-    /// There was no such row; its absence is part of the evidence.
-    Absent,
-    Row {
-        key: Cell,
-        /// Its image, made like a [`Precondition`].
-        image: Precondition,
-    },
 }

@@ -1,10 +1,10 @@
 //! Diagnoses: what is likely to have happened, a sentence each.
 
+use super::Job;
 use super::columns;
 use super::findings::sentence;
 use super::format::{Cell, Screen, Tone, count, first_few, grouped};
 use super::locks::holds_locks;
-use super::{Job, StaleSummary};
 use crate::model::{Action, Cause, Timestamp, age};
 use crate::policy::{self, DiagnosisKind, Doubt, Finding, Flow, PlannedActions, State};
 use schemars::JsonSchema;
@@ -42,11 +42,8 @@ pub fn diagnoses(list: &[Diagnosis], count: u64, screen: &Screen) -> String {
 }
 
 /// The count of stuck jobs without a diagnosis.
-pub fn alone(summary: &StaleSummary, screen: &Screen) -> String {
-    if summary.alone == 0 {
-        return String::new();
-    }
-    screen.paragraph(&columns::alone(summary.alone))
+pub fn alone(jobs: u64, screen: &Screen) -> String {
+    if jobs == 0 { String::new() } else { screen.paragraph(&columns::alone(jobs)) }
 }
 
 impl Diagnosis {

@@ -124,7 +124,7 @@ impl Document for Stale {
     fn above(&self, screen: &Screen) -> String {
         let mut text = diagnosis::diagnoses(&self.diagnoses, self.summary.diagnoses, screen);
         if self.groups.is_empty() && self.jobs.is_empty() && self.unknown.is_empty() {
-            text.push_str(&diagnosis::alone(&self.summary, screen));
+            text.push_str(&diagnosis::alone(self.summary.alone, screen));
         }
         text
     }

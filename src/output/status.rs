@@ -89,7 +89,7 @@ impl Document for Status {
         let more =
             (more > 0).then(|| Cell::new(format!("and {}", count(more, "more cause", "more causes")), Tone::Dim));
         let more = more.map(|more| screen.paragraph(&more)).unwrap_or_default();
-        more + &diagnosis::alone(&self.summary.counts, screen)
+        more + &diagnosis::alone(self.summary.counts.alone, screen)
     }
 
     fn rows(&self, _: Format) -> usize {

@@ -1,7 +1,5 @@
 //! Cuts SQL into tokens: quotes, comments, names, numbers and operators.
 
-use super::is_name;
-
 /// A piece of SQL. The tokens of a text, joined, are the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token<'s> {
@@ -139,4 +137,10 @@ fn quote(rest: &str, prefix: usize, has_escapes: bool) -> Option<usize> {
         }
     }
     None
+}
+
+/// True for a plain SQL name: a letter or underscore, then letters, digits, underscores.
+pub fn is_name(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(|c| c.is_alphabetic() || c == '_') && chars.all(|c| c.is_alphanumeric() || c == '_')
 }

@@ -3,7 +3,7 @@
 //! Quoted strings, quoted names, comments and casts hold no markers, so that `'{}'`, `'$.x'`, `::text` and slices
 //! stay what they are. Anything that looks like a marker and is not one of the closed set is an error.
 
-use super::lex::{Kind, Token, lex, tokens};
+use super::lex::{Kind, Token, is_name, lex, tokens};
 use crate::model::{Cell, Engine};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -156,12 +156,6 @@ impl Marker {
     }
 }
 
-/// True for a plain SQL name: a letter or underscore, then letters, digits, underscores.
-pub fn is_name(text: &str) -> bool {
-    let mut chars = text.chars();
-    chars.next().is_some_and(|c| c.is_alphabetic() || c == '_') && chars.all(|c| c.is_alphanumeric() || c == '_')
-}
-
 impl Template {
     /// SQL in which each `?` stands for the next of these.
     pub(super) fn around(sql: &str, parts: &[&[Piece]]) -> Template {
@@ -309,4 +303,22 @@ impl Template {
         }
         Ok(())
     }
+}
+
+/// The aliases of a FROM clause in order: `{table} AS alias` with their table, and `) AS alias` of sub-selects without.
+pub(super) fn aliases_of(from: &Template) -> Vec<(String, Option<String>)> {
+    // What an alias may follow: a table, or a bracket.
+    let (mut aliases, mut depth, mut before) = (Vec::new(), 0, None);
+    for token in tokens(&from.numbered(), false) {
+        match (token.text, from.name(token.text)) {
+            ("(", _) => depth += 1,
+            (")", _) => (depth, before) = (depth - 1, before.or((depth == 1).then_some(None))),
+            (_, Some(table)) => before = (depth == 0).then(|| Some(table.to_owned())),
+            (word, None) if depth == 0 && !word.eq_ignore_ascii_case("as") && !word.starts_with('{') => {
+                aliases.extend(before.take().map(|table| (word.to_owned(), table)));
+            }
+            _ => {}
+        }
+    }
+    aliases
 }

@@ -1,10 +1,10 @@
 //! A report for people, and which columns its tables leave out.
 
-use super::Table;
 use super::cell::{Cell, Tone};
 use super::fit::{Align, GAP, Grid, WIDEST};
 use super::formats::Screen;
 use super::inert::inert;
+use super::table::{LeftOut, Table, Why};
 use super::width::{clip, wrap};
 use std::fmt::{self, Write};
 use std::mem::take;
@@ -17,22 +17,6 @@ pub struct Page {
     left_out: Vec<LeftOut>,
     /// The jobs of its tables, each with its line.
     jobs: Vec<(usize, String)>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct LeftOut {
-    pub(super) title: &'static str,
-    pub(super) why: Why,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Why {
-    /// Every row has this inert text in it.
-    Always(String),
-    /// No row has anything in it.
-    Empty,
-    /// The screen has no room for it.
-    Narrow,
 }
 
 impl Page {

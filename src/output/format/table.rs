@@ -4,7 +4,6 @@ use super::cell::{Cell, Tone};
 use super::fit::{Align, Grid, Measure, SECONDARY, WIDEST, fit};
 use super::formats::Screen;
 use super::inert::inert;
-use super::page::{LeftOut, Why};
 use super::width::{clip, clip_middle};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -44,6 +43,22 @@ pub struct Table {
     pub rows: Vec<Vec<Cell>>,
     /// True if there are more rows than these, in which other values may stand.
     pub are_examples: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct LeftOut {
+    pub(super) title: &'static str,
+    pub(super) why: Why,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Why {
+    /// Every row has this inert text in it.
+    Always(String),
+    /// No row has anything in it.
+    Empty,
+    /// The screen has no room for it.
+    Narrow,
 }
 
 impl Table {

@@ -15,7 +15,7 @@ use super::encoding::{Encoding, Encodings, Zone};
 use super::field::{Field, Fragment, Written, complete_when_read, named};
 use super::node::Node;
 use super::queue::*;
-use super::resolve::aliases_of;
+use super::template::aliases_of;
 use super::template::{Piece, Template};
 use super::{SpecError, WrittenAt};
 use crate::model::{Action, AttemptsChange, Engine, HostSpelling};

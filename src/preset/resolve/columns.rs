@@ -7,9 +7,10 @@ use crate::preset::document::Document;
 use crate::preset::encoding::{Encoding, Encodings};
 use crate::preset::field::Written;
 use crate::preset::ident::{meanings, unquoted};
+use crate::preset::lex::is_name;
 use crate::preset::live::{LiveSchema, LiveTable};
 use crate::preset::queue::*;
-use crate::preset::template::{Template, is_name};
+use crate::preset::template::Template;
 use crate::preset::{SpecError, TableInError, did_you_mean};
 use std::collections::BTreeMap;
 

@@ -4,8 +4,8 @@ use super::Binder;
 use crate::preset::SpecError;
 use crate::preset::document::Document;
 use crate::preset::field::{Fragment, Written};
-use crate::preset::lex::tokens;
-use crate::preset::template::{Marker, Piece, Template, is_name};
+use crate::preset::lex::{is_name, tokens};
+use crate::preset::template::{Marker, Piece, Template};
 
 /// Where a fragment stands, which decides what it may ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,24 +137,6 @@ fn of_inserts<'t>(sql: &'t Template, words: &'t [&'t str]) -> impl Iterator<Item
         Some(columns.take_while(|word| **word != ")").filter(|word| is_name(word)).map(move |column| (table, *column)))
     };
     words.windows(4).enumerate().filter_map(list).flatten()
-}
-
-/// The aliases of a FROM clause in order: `{table} AS alias` with their table, and `) AS alias` of sub-selects without.
-pub(in crate::preset) fn aliases_of(from: &Template) -> Vec<(String, Option<String>)> {
-    // What an alias may follow: a table, or a bracket.
-    let (mut aliases, mut depth, mut before) = (Vec::new(), 0, None);
-    for token in tokens(&from.numbered(), false) {
-        match (token.text, from.name(token.text)) {
-            ("(", _) => depth += 1,
-            (")", _) => (depth, before) = (depth - 1, before.or((depth == 1).then_some(None))),
-            (_, Some(table)) => before = (depth == 0).then(|| Some(table.to_owned())),
-            (word, None) if depth == 0 && !word.eq_ignore_ascii_case("as") && !word.starts_with('{') => {
-                aliases.extend(before.take().map(|table| (word.to_owned(), table)));
-            }
-            _ => {}
-        }
-    }
-    aliases
 }
 
 /// The tables that the sub-selects of a FROM clause read, as far as they are named in braces; `None` where no

@@ -9,7 +9,6 @@ mod owner;
 mod waiting;
 
 pub(super) use columns::{STRANGER, Tables, distrusted, ignored, physical_tables};
-pub(super) use fragments::aliases_of;
 
 use super::SpecError;
 use super::catalog::Preset;
@@ -20,7 +19,7 @@ use super::live::{LiveSchema, LiveTable};
 use super::node::Node;
 use super::options::IGNORED_STATES;
 use super::queue::*;
-use super::template::Template;
+use super::template::{Template, aliases_of};
 use super::variant::{Ask, Chosen, choose};
 use crate::model::Action;
 pub use crate::model::Place;

@@ -59,7 +59,8 @@ impl Binder<'_> {
 
     /// The alias of the table where jobs wait.
     fn alias_of(&self, doc: &WaitingDoc) -> String {
-        let first = doc.from.as_ref().and_then(|from| super::aliases_of(&from.sql).into_iter().next());
+        let first =
+            doc.from.as_ref().and_then(|from| crate::preset::template::aliases_of(&from.sql).into_iter().next());
         first.map_or_else(|| self.lock.clone(), |(alias, _)| alias)
     }
 

@@ -1,10 +1,10 @@
 //! Step two of a batch: the statements of an action on exactly the verified keys, the check of their effect, and what
 //! is read of the rows for the record and set back by an undo.
 
-use super::builder::{Binding, Param, Sql, Statement, Values, column_sql, literal_sql};
+use super::builder::{Binding, Occasion, Param, Sql, Statement, Values, column_sql, literal_sql};
 use super::dialect::{Dialect, dialect};
 use super::left::is_elsewhere;
-use crate::model::{Action, Cell, Engine, FailCode, Key, RowChange, Timestamp};
+use crate::model::{Action, Cell, Engine, Key, RowChange};
 use crate::preset::ident::{literal, quoted};
 use crate::preset::{ActionSpec, Column, Jobs, Rows, StateSource, StepSpec};
 
@@ -12,23 +12,6 @@ use crate::preset::{ActionSpec, Column, Jobs, Rows, StateSource, StepSpec};
 pub struct Act {
     pub statement: Statement,
     pub rows: Rows,
-}
-
-/// When an action is done, and why.
-#[derive(Debug, Clone, Copy)]
-pub struct Occasion<'a> {
-    /// The transaction's clock.
-    pub now: Timestamp,
-    /// The instant from which the jobs may run again.
-    pub run_at: Timestamp,
-    pub reason: &'a str,
-    pub fail_code: FailCode,
-}
-
-impl<'a> Occasion<'a> {
-    pub fn at(now: Timestamp, reason: &'a str) -> Occasion<'a> {
-        Occasion { now, run_at: now, reason, fail_code: FailCode::default() }
-    }
 }
 
 pub fn acts(

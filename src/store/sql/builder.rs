@@ -353,3 +353,20 @@ pub(super) fn literal_sql(cell: &Cell) -> String {
         other => literal(&other.to_string()),
     }
 }
+
+/// When an action is done, and why.
+#[derive(Debug, Clone, Copy)]
+pub struct Occasion<'a> {
+    /// The transaction's clock.
+    pub now: Timestamp,
+    /// The instant from which the jobs may run again.
+    pub run_at: Timestamp,
+    pub reason: &'a str,
+    pub fail_code: FailCode,
+}
+
+impl<'a> Occasion<'a> {
+    pub fn at(now: Timestamp, reason: &'a str) -> Occasion<'a> {
+        Occasion { now, run_at: now, reason, fail_code: FailCode::default() }
+    }
+}

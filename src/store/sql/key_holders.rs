@@ -1,6 +1,6 @@
 //! Statements about which other row holds the unique key that an action would give to a row.
 
-use super::act::Occasion;
+use super::builder::Occasion;
 use super::builder::{Param, Sql, Statement, column_sql};
 use super::catalog::condition_of_index;
 use super::dialect::{Dialect, dialect};

@@ -1,7 +1,7 @@
 //! What an action would make of a row: whether it would be where the action says, and whether it would count as
 //! interrupted.
 
-use super::act::Occasion;
+use super::builder::Occasion;
 use super::builder::{Binding, Sql, Statement, Values, column_sql};
 use super::dialect::{Dialect, dialect};
 use crate::model::{Engine, Timestamp};

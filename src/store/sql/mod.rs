@@ -20,13 +20,12 @@ mod verify;
 mod waiting;
 
 pub use act::printed;
-pub use builder::{Param, Sql, Statement};
+pub use builder::{Occasion, Param, Sql, Statement};
 pub use dialect::{Dialect, Postgres, Sqlite, dialect};
 pub use ledger::{ledger_schema, reference_schema};
 
 pub(super) use act::{
-    Occasion, acts, after, checks_rows, images, left_behind, notifications, or_roll_back, restores, returning,
-    returns_final_rows,
+    acts, after, checks_rows, images, left_behind, notifications, or_roll_back, restores, returning, returns_final_rows,
 };
 pub(super) use counts::{
     count, count_by_owner, count_by_state, count_in_states, ended, finished, finished_run, owner_count, question,
