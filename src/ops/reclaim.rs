@@ -85,17 +85,10 @@ pub struct Guard<'a> {
 
 impl Guard<'_> {
     fn brake(&self, plan: &Plan) -> Brake {
-        let measured = &plan.measured;
-        let circumstances = Circumstances {
-            is_scoped: measured.is_scoped,
-            is_standby: self.is_standby,
-            up: measured.up,
-            interrupted: measured.interrupted,
-            living: self.living.clone(),
-            overridden: self.overridden,
-        };
+        let Guard { is_standby, overridden, .. } = *self;
+        let circumstances = Circumstances { is_standby, living: self.living.clone(), overridden };
         let steps = plan.own_steps();
-        let mut brake = Brake::on(steps, measured.gauge.as_ref(), &circumstances);
+        let mut brake = Brake::on(steps, &plan.measured, &circumstances);
         if let (None, Some(Override::MaxJobs(jobs))) = (self.overridden, &mut brake.overridden_by) {
             *jobs = plan.total().max(steps);
         }

@@ -137,9 +137,7 @@ fn class(claim: &Claim, judgement: &Judgement, action: Option<Action>) -> u64 {
     let holder = claim.owner.as_ref().map(|owner| owner.host.as_ref().unwrap_or(&owner.name));
     let mut hasher = DefaultHasher::new();
     (holder, &claim.kind, &claim.queue, action).hash(&mut hasher);
-    if let Verdict::Stuck(reasons) = &judgement.verdict {
-        reasons.iter().for_each(|reason| reason.rule.hash(&mut hasher));
-    }
+    judgement.verdict.reasons().iter().for_each(|reason| reason.rule.hash(&mut hasher));
     hasher.finish()
 }
 

@@ -30,20 +30,27 @@ pub struct Gauge {
     pub owners: BTreeMap<Option<String>, u64>,
 }
 
-/// What the brake takes into account besides the counts.
+/// What the brake is asked with: measured in the snapshot that the plan rests on.
 #[derive(Debug, Clone, Default)]
-pub struct Circumstances {
+pub struct Measured {
+    /// Counts over the whole queue; `None` for a plan that is too small for the brake.
+    pub gauge: Option<Gauge>,
     /// True for a restart sweep of named owners: how many jobs they hold says nothing against the operator's word.
     pub is_scoped: bool,
-    /// True on a standby.
-    pub is_standby: bool,
     /// How long the server has been up, where there is one and the steps rest on heartbeats or leases; and how long a
     /// silence means death there.
     pub up: Option<Up>,
-    /// Which hosts still show life that a restart sweep takes for dead, where the operator can be asked.
-    pub living: Option<String>,
     /// Set where interrupted jobs are retried.
     pub interrupted: Option<Interrupted>,
+}
+
+/// What the brake takes into account besides what was measured.
+#[derive(Debug, Clone, Default)]
+pub struct Circumstances {
+    /// True on a standby.
+    pub is_standby: bool,
+    /// Which hosts still show life that a restart sweep takes for dead, where the operator can be asked.
+    pub living: Option<String>,
     pub overridden: Option<Override>,
 }
 
@@ -117,14 +124,6 @@ impl Gauge {
         self.implausible += u64::from(judgement.checks.iter().any(|check| check.result == CheckResult::Unusable));
     }
 
-    /// The gauge with the number of claims of each owner in flight.
-    #[must_use]
-    pub fn with_owners(mut self, owners: BTreeMap<Option<String>, u64>) -> Gauge {
-        self.in_flight = owners.values().sum();
-        self.owners = owners;
-        self
-    }
-
     fn evidence(&self, up: Option<Up>) -> Vec<String> {
         let mut why = Vec::new();
         if self.dead * 2 > self.in_flight {
@@ -161,15 +160,15 @@ impl Gauge {
 }
 
 impl Brake {
-    /// The brake on a plan of so many steps. Without a gauge nothing was measured, because the plan is too small.
-    pub fn on(steps: u64, gauge: Option<&Gauge>, circumstances: &Circumstances) -> Brake {
+    /// The brake on a plan of so many steps.
+    pub fn on(steps: u64, measured: &Measured, circumstances: &Circumstances) -> Brake {
         if circumstances.is_standby {
             let why = "this is a standby: it shows the past; apply on its primary".to_owned();
             return Brake { pulled: steps > 0, why: vec![why], overridden_by: None };
         }
-        let judged = gauge.filter(|_| steps > FREE && !circumstances.is_scoped);
-        let mut why = judged.map(|gauge| gauge.evidence(circumstances.up)).unwrap_or_default();
-        why.extend(circumstances.interrupted.and_then(Interrupted::evidence));
+        let judged = measured.gauge.as_ref().filter(|_| steps > FREE && !measured.is_scoped);
+        let mut why = judged.map(|gauge| gauge.evidence(measured.up)).unwrap_or_default();
+        why.extend(measured.interrupted.and_then(Interrupted::evidence));
         why.extend(circumstances.living.clone().filter(|_| steps > 0));
         if why.is_empty() {
             return Brake { pulled: false, why, overridden_by: None };

@@ -6,8 +6,8 @@ use super::thresholds::{Allowed, SetBy};
 use crate::model::{Action, LockSign, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::fmt;
 use std::time::Duration;
+use strum::Display;
 
 /// One finding about a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -167,8 +167,9 @@ pub struct Skipped {
 }
 
 /// Why a job is not acted on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Display, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum SkipReason {
     /// It cannot be judged.
     Unknown,
@@ -204,10 +205,4 @@ pub enum SkipReason {
     AsBefore,
     /// Its row no longer exists.
     Gone,
-}
-
-impl fmt::Display for SkipReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.serialize(f)
-    }
 }

@@ -16,7 +16,7 @@ mod verdict;
 mod waiting;
 
 pub use alerts::{Alerts, Measure, Range, State};
-pub use brake::{Brake, Circumstances, FREE, Gauge, Interrupted, Override, Up};
+pub use brake::{Brake, Circumstances, FREE, Gauge, Interrupted, Measured, Override, Up};
 use diagnosis::Tally;
 pub use diagnosis::{
     Diagnoses, Diagnosis, DiagnosisKind, Doubt, Group, Grouped, Inconsistencies, Inconsistency, Next, UnfamiliarStates,

@@ -98,7 +98,7 @@ fn acts(reason: &Reason, policy: &Policy) -> bool {
 
 /// Whether some rule that fired is acted on.
 pub(super) fn is_acted_on(judgement: &Judgement, policy: &Policy) -> bool {
-    matches!(&judgement.verdict, Verdict::Stuck(reasons) if reasons.iter().any(|reason| acts(reason, policy)))
+    judgement.verdict.reasons().iter().any(|reason| acts(reason, policy))
 }
 
 fn skipped<T>(reason: SkipReason, findings: impl IntoIterator<Item = Finding>) -> Result<T, Skipped> {

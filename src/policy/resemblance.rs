@@ -158,10 +158,7 @@ pub fn may_be_one_host(a: &str, b: &str) -> bool {
 
 /// True if two host names are equal but for their digits and domains: `web1` and `web2`, or `web.lan`. Addresses are not.
 pub fn differ_by_a_number(a: &str, b: &str) -> bool {
-    let without = |name: &str| {
-        let label = name.split('.').next().unwrap_or_default().to_lowercase();
-        label.replace(|c: char| c.is_ascii_digit(), "")
-    };
+    let without = |name: &str| label(name).to_lowercase().replace(|c: char| c.is_ascii_digit(), "");
     a != b && without(a) == without(b) && !without(a).is_empty()
 }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default)]
 pub struct Globs {
     patterns: Vec<String>,
-    globs: Vec<Glob>,
+    globs: Vec<Regex>,
 }
 
 /// A pattern that cannot be read.
@@ -24,7 +24,7 @@ impl Globs {
     /// Reads patterns: `*`, `?`, `[...]` and `{a,b}`; case counts.
     pub fn new(patterns: &[String]) -> Result<Globs, ScopeError> {
         let read = |pattern: &String| {
-            Glob::new(pattern).map_err(|why| ScopeError(format!("the pattern `{pattern}` cannot be read: {why}")))
+            glob(pattern).map_err(|why| ScopeError(format!("the pattern `{pattern}` cannot be read: {why}")))
         };
         let globs = patterns.iter().map(read).collect::<Result<_, _>>()?;
         Ok(Globs { patterns: patterns.to_vec(), globs })
@@ -49,7 +49,7 @@ impl Globs {
     }
 
     fn matches(&self, name: &str) -> bool {
-        self.globs.iter().any(|glob| glob.matches(name))
+        self.globs.iter().any(|glob| glob.is_match(name))
     }
 
     /// True without patterns, or if the value matches one. A missing value matches no pattern.
@@ -117,11 +117,6 @@ impl RestartScope {
         }
     }
 
-    /// True if the claim's owner is in the scope.
-    pub fn covers(&self, claim: &Claim) -> bool {
-        self.covers_owner(claim.owner.as_ref())
-    }
-
     /// True if that owner is in the scope; `None` is the owner of claims that name none.
     pub fn covers_owner(&self, owner: Option<&Owner>) -> bool {
         match (self, owner) {
@@ -151,20 +146,10 @@ impl Claim {
     }
 }
 
-/// A pattern with `*`, `?`, `[...]`, `{a,b}` and `\`, matched in linear time. The tests compare it with globset, which
-/// would link a large regex engine, a twentieth of the program.
-#[derive(Debug, Clone)]
-pub(super) struct Glob(Regex);
-
-impl Glob {
-    pub(super) fn new(pattern: &str) -> Result<Glob, String> {
-        Regex::new(&format!("(?s)^(?:{})$", regex(pattern)?)).map(Glob).map_err(|error| error.to_string())
-    }
-
-    /// True if the whole name matches.
-    pub(super) fn matches(&self, name: &str) -> bool {
-        self.0.is_match(name)
-    }
+/// A pattern with `*`, `?`, `[...]`, `{a,b}` and `\`, which whole names match in linear time. The tests compare it with
+/// globset, which would link a large regex engine, a twentieth of the program.
+fn glob(pattern: &str) -> Result<Regex, String> {
+    Regex::new(&format!("(?s)^(?:{})$", regex(pattern)?)).map_err(|error| error.to_string())
 }
 
 /// The regular expression of a pattern, or what is wrong with it.

@@ -51,13 +51,6 @@ pub enum SetBy {
     Preset,
 }
 
-impl Threshold {
-    /// True for claims that it is about. One whose queue or kind is not known matches no pattern.
-    fn is_about(&self, queue: Option<&str>, kind: Option<&str>) -> bool {
-        self.queue.admits(queue) && self.kind.admits(kind)
-    }
-}
-
 impl Thresholds {
     /// The shortest silence that an entry allows; `None` where none counts. The pre-filter must let through whatever is
     /// silent for longer than that.
@@ -77,10 +70,9 @@ impl Thresholds {
         kind: Option<&str>,
         value: impl Fn(&Threshold) -> Option<Duration>,
     ) -> Option<Allowed> {
-        let matching = self.entries.iter().enumerate().filter(|(_, entry)| entry.is_about(queue, kind));
-        let mut known =
-            matching.filter_map(|(n, entry)| Some(Allowed { span: value(entry)?, set_by: SetBy::Entry(n + 1) }));
-        known.next()
+        let is_about = |entry: &Threshold| entry.queue.admits(queue) && entry.kind.admits(kind);
+        let mut matching = self.entries.iter().enumerate().filter(|(_, entry)| is_about(entry));
+        matching.find_map(|(n, entry)| Some(Allowed { span: value(entry)?, set_by: SetBy::Entry(n + 1) }))
     }
 }
 

@@ -5,12 +5,11 @@ use super::thresholds::Allowed;
 use crate::model::{LockSign, Reading, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::fmt;
 use std::time::Duration;
-use strum::{EnumIter, IntoStaticStr};
+use strum::{Display, EnumIter, IntoStaticStr};
 
 /// Why a claim is called stuck.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Display, EnumIter, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Rule {
     /// The lease on the row has run out.
@@ -60,8 +59,9 @@ impl Rule {
 }
 
 /// What a rule proves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Proves {
     /// The worker is gone.
     Death,
@@ -69,12 +69,6 @@ pub enum Proves {
     Age,
     /// Something is wrong, although the worker may be alive.
     Trouble,
-}
-
-impl fmt::Display for Proves {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.serialize(f)
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,8 +80,9 @@ pub struct Reason {
 }
 
 /// What the judge says of a claim.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Verdict {
+    #[default]
     Healthy,
     /// It is stuck, for at least one reason.
     Stuck(Vec<Reason>),
@@ -124,14 +119,19 @@ impl Verdict {
         }
     }
 
+    /// Why it is stuck; none of another verdict.
+    pub fn reasons(&self) -> &[Reason] {
+        if let Verdict::Stuck(reasons) = self { reasons } else { &[] }
+    }
+
     /// True if some reason proves death.
     pub fn is_death(&self) -> bool {
-        matches!(self, Verdict::Stuck(reasons) if reasons.iter().any(|reason| reason.proves != Proves::Trouble))
+        self.reasons().iter().any(|reason| reason.proves != Proves::Trouble)
     }
 }
 
 /// A verdict with everything that went into it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Judgement {
     pub verdict: Verdict,
     /// The newest sign of life: of heartbeat and claim time the later one, never a lease's end.
@@ -177,8 +177,9 @@ pub enum Value {
 }
 
 /// What came of a [`Check`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum CheckResult {
     /// The rule calls the claim stuck.
     Fires,
@@ -190,16 +191,4 @@ pub enum CheckResult {
     Unusable,
     /// A better source had judged already.
     NotAsked,
-}
-
-impl fmt::Display for CheckResult {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.serialize(f)
-    }
-}
-
-impl fmt::Display for Rule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
 }

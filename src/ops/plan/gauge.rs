@@ -7,7 +7,7 @@ use crate::ops::interrupted::compared;
 use crate::ops::selection::Selection;
 use crate::ops::session::Snapshot;
 use crate::ops::survey::{Survey, Surveyed};
-use crate::policy::{FREE, Gauge, Interrupted, Policy, Up};
+use crate::policy::{FREE, Gauge, Measured, Policy, Up};
 use crate::preset::{Liveness, SilentAfter};
 use crate::store::Holders;
 use std::collections::BTreeMap;
@@ -16,18 +16,6 @@ use std::time::Duration;
 
 /// The silence after which a worker that renews a lease counts as dead, without another threshold.
 const LEASE: Duration = Duration::from_secs(300);
-
-#[derive(Debug, Clone, Default)]
-pub(in crate::ops) struct Measured {
-    /// Counts over the whole queue; `None` for a plan that is too small for the brake.
-    pub(in crate::ops) gauge: Option<Gauge>,
-    /// How long the server has been up, if that matters.
-    pub(in crate::ops) up: Option<Up>,
-    /// True for a restart sweep of named owners.
-    pub(in crate::ops) is_scoped: bool,
-    /// Set for a plan that retries interrupted jobs.
-    pub(in crate::ops) interrupted: Option<Interrupted>,
-}
 
 /// Measures for the brake. `counted` is what a scan of the whole queue came to, unless only named jobs were read.
 pub(super) fn measured(
@@ -58,8 +46,8 @@ pub(super) fn measured(
     snapshot.each_holder(&snapshot.jobs.clone(), holders, &mut |owner, claims| {
         *owners.entry(owner.map(|owner| owner.name.clone())).or_default() += claims;
     })?;
-    let (gauge, up) = (Some(gauge.with_owners(owners)), up(snapshot, policy, thresholds_used)?);
-    Ok(Measured { gauge, up, is_scoped, interrupted: None })
+    let gauge = Some(Gauge { in_flight: owners.values().sum(), owners, ..gauge });
+    Ok(Measured { gauge, up: up(snapshot, policy, thresholds_used)?, ..Measured::default() })
 }
 
 fn suspects(snapshot: &mut Snapshot, policy: &Policy) -> Result<(Gauge, Holders), OpsError> {

@@ -1,7 +1,7 @@
 //! Remembers which thresholds the steps of a plan rest on, for its warnings and the brake.
 
 use crate::model::Claim;
-use crate::policy::{Allowed, Judgement, Rule, Verdict};
+use crate::policy::{Allowed, Judgement, Rule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -45,8 +45,7 @@ impl ThresholdsUsed {
         if let (Some(source), Some(allowed)) = (judgement.liveness, judgement.allowed) {
             self.silences.insert((source, allowed));
         }
-        let Verdict::Stuck(reasons) = &judgement.verdict else { return };
-        let fires = |rule: Rule| reasons.iter().any(|reason| reason.rule == rule);
+        let fires = |rule: Rule| judgement.verdict.reasons().iter().any(|reason| reason.rule == rule);
         let by_age = judgement.allowed.filter(|_| fires(Rule::ClaimAge)).map(|allowed| (Limit::Age, allowed));
         let by_run_time = || judgement.overrun.map(|allowed| (Limit::MaxRuntime, allowed));
         let by_trouble = by_run_time().filter(|_| !judgement.verdict.is_death() && fires(Rule::MaxRuntime));

@@ -1,7 +1,7 @@
 //! Ownership data that contradict themselves.
 
 use crate::model::{Claim, OwnerRow};
-use crate::policy::verdict::{Judgement, Rule, Verdict};
+use crate::policy::verdict::{Judgement, Rule};
 use crate::preset::Jobs;
 
 /// A contradiction in the ownership data of a claim.
@@ -27,8 +27,9 @@ impl Inconsistency {
         match self {
             Inconsistency::NoOwner => jobs.owner.id.is_some() && claim.owner.is_none(),
             Inconsistency::OwnerMissing => matches!(claim.owner_row, OwnerRow::Missing { .. }),
-            Inconsistency::OwnerRestarted => matches!(&judgement.verdict, Verdict::Stuck(reasons)
-                if reasons.iter().any(|reason| reason.rule == Rule::OwnerRestarted)),
+            Inconsistency::OwnerRestarted => {
+                judgement.verdict.reasons().iter().any(|reason| reason.rule == Rule::OwnerRestarted)
+            }
             Inconsistency::NoClaimTime => {
                 !jobs.are_interrupted() && jobs.claim.claimed_at.is_some() && claim.claimed_at.at().is_none()
             }

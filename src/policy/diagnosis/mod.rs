@@ -239,24 +239,17 @@ fn known<'h>(holders: &'h mut BTreeMap<String, Holder>, name: &str) -> Option<&'
 }
 
 fn of(claim: &Claim, judgement: &Judgement) -> Tally {
-    let by_age = match &judgement.verdict {
-        Verdict::Stuck(reasons) => reasons.iter().all(|reason| reason.rule == Rule::ClaimAge),
-        _ => false,
-    };
+    let rules: Vec<Rule> = judgement.verdict.reasons().iter().map(|reason| reason.rule).collect();
+    let by_age = !rules.is_empty() && rules.iter().all(|rule| *rule == Rule::ClaimAge);
     let claimed = claim.claimed_at.at();
-    let rules = match &judgement.verdict {
-        Verdict::Stuck(reasons) => reasons.iter().map(|reason| reason.rule).collect(),
-        _ => Vec::new(),
-    };
     Tally {
-        rules: Some(Group::of(rules)),
-        are_mixed: false,
         jobs: 1,
         oldest: judgement.last_seen_at,
         newest: judgement.last_seen_at,
         first_claim: claimed,
         last_claim: claimed,
         by_age: u64::from(by_age),
-        would: PlannedActions::default(),
+        rules: Some(Group::of(rules)),
+        ..Tally::default()
     }
 }

@@ -42,7 +42,7 @@ impl Evaluation<'_> {
             (opinion, _) => opinion,
         };
         if matches!(opinion, Opinion::Dead(..)) {
-            self.liveness = Some(LIVE_OWNER_LIST);
+            self.judgement.liveness = Some(LIVE_OWNER_LIST);
         }
         self.note(Rule::LiveOwnerList.name(), &"owner", Value::Name(self.owner_name()), opinion, None);
     }
@@ -62,7 +62,7 @@ impl Evaluation<'_> {
 
     /// Judges a heartbeat whose clock cannot be right by whether it changes. True if that has judged.
     pub(super) fn judged_by_change(&mut self) -> bool {
-        let (None, Some(unchanged)) = (self.liveness, self.unchanged()) else { return false };
+        let (None, Some(unchanged)) = (self.judgement.liveness, self.unchanged()) else { return false };
         let Some(allowed) = self.clock_is_wrong() else { return false };
         let dead = unchanged.still >= allowed;
         let finding = match (dead, unchanged.moved) {
@@ -75,7 +75,7 @@ impl Evaluation<'_> {
                 return false;
             }
         };
-        self.liveness = Some(CHANGE);
+        self.judgement.liveness = Some(CHANGE);
         self.ask(Rule::Unchanged, &"all signs of life", Value::Span(unchanged.still), dead, finding);
         true
     }
@@ -83,12 +83,12 @@ impl Evaluation<'_> {
     /// Judges by the live-owner list, then by progress, before the age of the claim, which is the worst evidence there
     /// is.
     pub(super) fn better_than_age(&mut self, allowed: Option<Duration>) {
-        if self.liveness.is_some() {
+        if self.judgement.liveness.is_some() {
             return;
         }
         let living = self.policy.living.as_ref().zip(self.claim.owner.as_ref());
         if living.is_some_and(|(living, owner)| living.live_owners.lists(owner)) {
-            self.liveness = Some(LIVE_OWNER_LIST);
+            self.judgement.liveness = Some(LIVE_OWNER_LIST);
             return;
         }
         let Some(unchanged) = self.unchanged() else { return };
@@ -98,7 +98,7 @@ impl Evaluation<'_> {
             true => Finding::ProgressSince(unchanged.snapshot_age),
             false => Finding::NoProgress(still, allowed),
         };
-        self.liveness = Some(PROGRESS);
+        self.judgement.liveness = Some(PROGRESS);
         self.ask(Rule::Unchanged, &self.progress_columns(), Value::Span(still), dead, finding);
     }
 
@@ -106,7 +106,7 @@ impl Evaluation<'_> {
     pub(super) fn no_progress(&mut self) {
         let Some(still) = self.unchanged().and_then(|unchanged| unchanged.progress) else { return };
         // Age shows no life, and progress has been asked already.
-        let owner_lives = self.liveness.is_some_and(|by| by != "age" && by != PROGRESS)
+        let owner_lives = self.judgement.liveness.is_some_and(|by| by != "age" && by != PROGRESS)
             && self.reasons.iter().all(|reason| reason.proves == Proves::Trouble);
         let Some(allowed) = self.first_threshold().filter(|_| owner_lives) else { return };
         let finding = Finding::NoProgress(still, allowed);
@@ -188,7 +188,7 @@ impl Evaluation<'_> {
             return self.restart_by_live_owners(living, restart);
         }
         let owner = self.owner_name();
-        let (dead, finding) = if !restart.scope.covers(self.claim) {
+        let (dead, finding) = if !restart.scope.covers_owner(self.claim.owner.as_ref()) {
             (false, Finding::OutOfScope)
         } else if !self.precedes_sweep(restart) {
             (false, Finding::NotBeforeSweep)
@@ -202,7 +202,7 @@ impl Evaluation<'_> {
                 matches!(source, Liveness::Owner { .. }) && matches!(self.opinion(source, sign), Opinion::Alive(_))
             })
         };
-        self.is_declared_dead = dead && (self.sign_of_life().is_some() || owner_lives());
+        self.judgement.is_declared_dead = dead && (self.sign_of_life().is_some() || owner_lives());
         let opinion = match self.beat_after(restart.began).filter(|_| dead) {
             Some(ago) => Opinion::Contradicted(Rule::Restart, but(finding, Finding::BeatAfterSweep(ago))),
             None => Opinion::of(dead, Rule::Restart, finding),

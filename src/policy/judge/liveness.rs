@@ -58,12 +58,12 @@ impl Evaluation<'_> {
             }
             let opinion = self.opinion_of(n, source, sign);
             match &opinion {
-                Opinion::Dead(..) => self.allowed = self.allowed(source, sign),
-                Opinion::Alive(_) => self.late = self.is_late(source, sign),
+                Opinion::Dead(..) => self.judgement.allowed = self.allowed(source, sign),
+                Opinion::Alive(_) => self.judgement.late = self.is_late(source, sign),
                 Opinion::Contradicted(..) | Opinion::Silent(_) | Opinion::Unknown(_) | Opinion::NotAsked => {}
             }
             if !matches!(opinion, Opinion::Silent(_) | Opinion::NotAsked) {
-                self.liveness = Some(name);
+                self.judgement.liveness = Some(name);
             }
             // An implausible value makes the verdict unknown, whichever source has judged.
             self.note(name, place, value, opinion, implausible);
@@ -71,7 +71,7 @@ impl Evaluation<'_> {
         self.better_than_age(self.older_span());
         // A limit for its state can judge it too.
         let has_limit = self.policy.too_long.limit(claim).is_some() && claim.claimed_at.at().is_some();
-        if self.liveness.is_none() && !has_limit {
+        if self.judgement.liveness.is_none() && !has_limit {
             self.lack(match (jobs.liveness.len(), jobs.advice_only()) {
                 (0, Some(why)) => Finding::Preset(why.to_owned()),
                 (0, None) => Finding::NoLiveness(jobs.missing_liveness()),
@@ -83,7 +83,7 @@ impl Evaluation<'_> {
     /// Hears the `n`th source, unless a better one has judged, and what speaks against it.
     fn opinion_of(&self, n: usize, source: &Liveness, sign: &Sign) -> Opinion {
         let (jobs, claim) = (self.jobs, self.claim);
-        let opinion = match (self.liveness, self.reasons.last()) {
+        let opinion = match (self.judgement.liveness, self.reasons.last()) {
             (None, _) => self.opinion(source, sign),
             // Of a preset that a mapping bends: it contradicts a death that the mapping concludes.
             (Some(_), Some(reason)) if n >= jobs.liveness.len() - jobs.kept => match self.opinion(source, sign) {
@@ -271,18 +271,18 @@ impl Evaluation<'_> {
         if self.must_be_plausible(column, started, Some(FUTURE_TOLERANCE)).is_some() {
             return;
         }
-        let (rule, place, value) = (Rule::OwnerRestarted, &column.column, Value::Time(started.clone()));
-        let (Some(start), Some(claimed)) = (started.at(), self.claim.claimed_at.at()) else {
-            return self.note(rule.name(), place, value, Opinion::Silent(Finding::OwnerStartUnknown), None);
-        };
-        match (start.is_after(claimed, Clocks::Two), self.sign_of_life()) {
-            (true, None) => self.ask(rule, place, value, true, Finding::OwnerRestarted),
-            (true, Some(life)) => {
-                let contradiction = Opinion::Unknown(but(Finding::OwnerRestarted, life));
-                self.note(rule.name(), place, value, contradiction, None);
+        let rule = Rule::OwnerRestarted;
+        let opinion = match started.at().zip(self.claim.claimed_at.at()) {
+            None => Opinion::Silent(Finding::OwnerStartUnknown),
+            Some((start, claimed)) if !start.is_after(claimed, Clocks::Two) => {
+                Opinion::Alive(Finding::OwnerNotRestarted)
             }
-            (false, _) => self.ask(rule, place, value, false, Finding::OwnerNotRestarted),
-        }
+            Some(_) => match self.sign_of_life() {
+                None => Opinion::Dead(rule, Finding::OwnerRestarted),
+                Some(life) => Opinion::Unknown(but(Finding::OwnerRestarted, life)),
+            },
+        };
+        self.note(rule.name(), &column.column, Value::Time(started.clone()), opinion, None);
     }
 }
 

@@ -50,7 +50,7 @@ fn evaluate(mut evaluation: Evaluation<'_>) -> Judgement {
         evaluation.too_long();
         evaluation.no_progress();
     }
-    evaluation.judgement()
+    evaluation.concluded()
 }
 
 struct Evaluation<'a> {
@@ -61,14 +61,10 @@ struct Evaluation<'a> {
     last_seen_at: Option<Timestamp>,
     /// What the operator allows to claims of this queue and kind.
     older: Option<Allowed>,
-    liveness: Option<&'static str>,
-    allowed: Option<Allowed>,
-    late: bool,
-    is_declared_dead: bool,
-    overrun: Option<Allowed>,
     reasons: Vec<Reason>,
     lacking: Vec<Finding>,
-    checks: Vec<Check>,
+    /// What is said so far, without the verdict and the silence.
+    judgement: Judgement,
     /// Whether checks are kept whose value can be used.
     keeps_all: bool,
 }
@@ -83,14 +79,9 @@ impl<'a> Evaluation<'a> {
             now,
             last_seen_at,
             older: policy.older_for(claim.queue.as_deref(), claim.kind.as_deref()),
-            liveness: None,
-            allowed: None,
-            late: false,
-            is_declared_dead: false,
-            overrun: None,
             reasons: Vec::new(),
             lacking: Vec::new(),
-            checks: Vec::new(),
+            judgement: Judgement::default(),
             keeps_all: false,
         }
     }
@@ -109,24 +100,14 @@ impl<'a> Evaluation<'a> {
         self.now.minus(span).is_after(at, Clocks::One)
     }
 
-    fn judgement(self) -> Judgement {
+    fn concluded(self) -> Judgement {
         let silence = self.silence();
         let verdict = match (self.lacking.is_empty(), self.reasons.is_empty()) {
             (false, _) => Verdict::Unknown(self.lacking),
             (true, false) => Verdict::Stuck(self.reasons),
             (true, true) => Verdict::Healthy,
         };
-        Judgement {
-            verdict,
-            last_seen_at: self.last_seen_at,
-            silence,
-            liveness: self.liveness,
-            allowed: self.allowed,
-            late: self.late,
-            is_declared_dead: self.is_declared_dead,
-            overrun: self.overrun,
-            checks: self.checks,
-        }
+        Judgement { verdict, last_seen_at: self.last_seen_at, silence, ..self.judgement }
     }
 
     fn ask(&mut self, rule: Rule, column: &dyn Display, value: Value, fires: bool, finding: Finding) {
@@ -164,7 +145,7 @@ impl<'a> Evaluation<'a> {
             None => (result, finding),
         };
         if self.keeps_all || result == CheckResult::Unusable {
-            self.checks.push(Check { rule, column: column.to_string(), value, result, finding });
+            self.judgement.checks.push(Check { rule, column: column.to_string(), value, result, finding });
         }
     }
 

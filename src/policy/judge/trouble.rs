@@ -31,7 +31,7 @@ impl Evaluation<'_> {
                 (None, Some(_)) => (false, Finding::RunTimeUnknown),
                 (_, None) => (false, Finding::NoRunLimit),
             };
-            self.overrun = max.filter(|_| over);
+            self.judgement.overrun = max.filter(|_| over);
             let value = max.map_or(Value::Time(Reading::Absent), |max| Value::Span(max.span));
             self.ask(Rule::MaxRuntime, &"maximum run time", value, over, finding);
         }
