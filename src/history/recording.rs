@@ -48,19 +48,15 @@ pub struct Recording {
 impl Recording {
     /// Begins a record. The file is created with its first intent.
     pub fn begin(options: &RecordOptions, head: RunHead, has_ledger: bool) -> Recording {
-        let mut trouble = None;
-        let journal = match (&options.directory, options.keep) {
-            (_, Keep::Off) => None,
-            (None, _) => {
-                trouble =
-                    Some("HOME is not set, so there is no place for it; JOBDOCTOR_STATE_DIR names one".to_owned());
-                None
-            }
-            (Some(directory), _) => JournalWriter::new(directory.clone(), head.clone())
-                .map_err(|error| trouble = Some(error.to_string()))
-                .ok(),
+        let (keep, no_place) =
+            (options.keep, "HOME is not set, so there is no place for it; JOBDOCTOR_STATE_DIR names one");
+        let writer = |directory: &Directory| JournalWriter::new(directory.clone(), head.clone());
+        let begun = match &options.directory {
+            _ if keep == Keep::Off => Ok(None),
+            None => Err(no_place.to_owned()),
+            Some(directory) => writer(directory).map(Some).map_err(|error| error.to_string()),
         };
-        let keep = options.keep;
+        let (journal, trouble) = begun.map_or_else(|why| (None, Some(why)), |journal| (journal, None));
         Recording { head, keep, journal, has_ledger, batch: 0, moved: 0, lost: 0, unrecorded: 0, trouble }
     }
 

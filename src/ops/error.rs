@@ -7,7 +7,6 @@ use crate::preset::{Jobs, ResolveError, SpecError};
 use crate::store::StoreError;
 use std::io;
 
-/// Why a use case could not be carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum OpsError {
     #[error(transparent)]

@@ -18,7 +18,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// What a pass is made of.
 pub struct Pass<'a> {
     pub session: Session<'a>,
-    /// What its plan is made from.
     pub source: &'a PlanSource,
     pub mode: Mode,
     /// True if it is about interrupted jobs instead of claims.
@@ -85,12 +84,11 @@ impl Pass<'_> {
 
 /// Refuses a reason that the database's encoding cannot store.
 fn require_storable(snapshot: &mut Snapshot, reason: &str) -> Result<(), OpsError> {
-    let asked = snapshot.reader.sample(&catalog::echo(reason), PATIENCE);
-    match asked.err().filter(|error| error.code.as_deref() == Some(catalog::UNSTORABLE)) {
-        None => Ok(()),
-        Some(error) => {
+    match snapshot.reader.sample(&catalog::echo(reason), PATIENCE) {
+        Err(error) if error.code.as_deref() == Some(catalog::UNSTORABLE) => {
             let (message, hint) = advice::unstorable_reason(&error.to_string());
             Err(OpsError::usage(message, hint))
         }
+        _ => Ok(()),
     }
 }

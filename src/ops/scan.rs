@@ -84,12 +84,6 @@ impl Snapshot {
         Ok(())
     }
 
-    /// The snapshot with losses counted by `count`, where the rows do not count them.
-    #[must_use]
-    pub fn counting_stalls(self, count: CountLosses) -> Snapshot {
-        Snapshot { losses: Some(count), ..self }
-    }
-
     /// True if the rows or the ledger tell how often these jobs were lost before.
     pub(super) fn counts_stalls(&self, jobs: &Jobs) -> bool {
         jobs.attempts.stalls.is_some() || self.losses.is_some()

@@ -90,12 +90,10 @@ impl Selection {
     /// Refuses what this queue cannot serve.
     pub(super) fn fits(&self, jobs: &Jobs, policy: &Policy) -> Result<(), OpsError> {
         let in_flight = jobs.in_flight_names();
-        for state in &self.states {
-            if !in_flight.contains(state) {
-                let similar = did_you_mean(state, in_flight.iter().map(String::as_str));
-                let request = Request::State { state: state.clone(), similar, in_flight };
-                return Err(OpsError::unsupported(jobs, &request));
-            }
+        if let Some(state) = self.states.iter().find(|state| !in_flight.contains(state)) {
+            let similar = did_you_mean(state, in_flight.iter().map(String::as_str));
+            let request = Request::State { state: state.clone(), similar, in_flight };
+            return Err(OpsError::unsupported(jobs, &request));
         }
         if !self.hosts.is_empty() {
             require_hosts(jobs)?;
@@ -224,9 +222,8 @@ pub(super) fn unmatched_filters(snapshot: &mut Snapshot, selection: &Selection) 
 
 /// Hands over this field of every claim in flight that has it, in no promised order and repeatedly.
 pub fn names_in_flight(snapshot: &mut Snapshot, field: Field, each: &mut dyn FnMut(&str)) -> Result<(), OpsError> {
-    let mut one = |claim: &Claim| name(claim, field).into_iter().for_each(&mut *each);
-    let jobs = snapshot.jobs.clone();
-    snapshot.reader.scan(&jobs, &Wanted::All, Detail::ForListing, &mut |claim| one(&claim))?;
+    let mut one = |claim| name(&claim, field).into_iter().for_each(&mut *each);
+    snapshot.reader.scan(&snapshot.jobs, &Wanted::All, Detail::ForListing, &mut one)?;
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use crate::output::advice;
 use crate::policy::UnfamiliarStates;
 use crate::preset::{
     Catalog, Expr, Jobs, LEDGER, LiveColumn, LiveIndex, LiveSchema, LiveTable, Place, Preset, ResolveError, Shown,
-    SpecError, Table, TableInError, Views, Waits, WrittenAt, detect, did_you_mean, near_miss, resolve, telling_columns,
+    SpecError, TableInError, Views, Waits, WrittenAt, detect, did_you_mean, near_miss, resolve, telling_columns,
 };
 use crate::store::{Caution, Limits, Reader, Store, StoreError, catalog, file_identity};
 use std::collections::BTreeSet;
@@ -289,19 +289,15 @@ fn require_known_states(reader: &mut dyn Reader, live: &LiveSchema, jobs: &Jobs)
 
 /// False if only a look at each of many rows would tell which states they are in.
 fn finds_states(reader: &mut dyn Reader, live: &LiveSchema, jobs: &Jobs) -> Result<bool, StoreError> {
-    let Some((live_table, column)) = state_column(live, jobs) else {
-        let asked = jobs.queue.tables.get(&jobs.claim.lock_table).filter(|_| jobs.conditions.ended.is_some());
-        return asked.map_or(Ok(true), |table| has_many_rows(reader, table).map(|are_many| !are_many));
+    let is_told = match state_column(live, jobs) {
+        None => jobs.conditions.ended.is_none(),
+        Some((table, column)) => {
+            let leads = |index: &LiveIndex| index.condition.is_none() && index.columns.first() == Some(&column.name);
+            !column.readable || has_known_labels(live, jobs, column) || table.indexes.iter().any(leads)
+        }
     };
-    let leads = |index: &LiveIndex| index.condition.is_none() && index.columns.first() == Some(&column.name);
-    let is_told = !column.readable || has_known_labels(live, jobs, column) || live_table.indexes.iter().any(leads);
     let table = jobs.queue.tables.get(&jobs.claim.lock_table).filter(|_| !is_told);
-    table.map_or(Ok(true), |table| has_many_rows(reader, table).map(|are_many| !are_many))
-}
-
-/// True if a table has more than [`MOST_ROWS`]; it counts no further.
-fn has_many_rows(reader: &mut dyn Reader, table: &Table) -> Result<bool, StoreError> {
-    reader.ask(&catalog::has_more_rows(table, MOST_ROWS))
+    table.map_or(Ok(true), |table| Ok(!reader.ask(&catalog::has_more_rows(table, MOST_ROWS))?))
 }
 
 /// A standby has no rows of an unlogged table, and an error where it is asked for them: what such a table would say there is as

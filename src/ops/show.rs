@@ -6,11 +6,11 @@ use super::session::Snapshot;
 use super::{OpsError, waits};
 use crate::history::Directory;
 use crate::model::Claim;
-use crate::output::{Job, Request, RuleCheck, Show, ShownJob, Would, advice};
+use crate::output::{Job, Request, RuleCheck, Show, ShownJob, Waits, Would, advice};
 use crate::policy::{
     Draft, Finding, INTERRUPTED_WITHIN, Judgement, Policy, SkipReason, Skipped, VerdictKind, draft, explain,
 };
-use crate::preset::{Expr, Jobs};
+use crate::preset::{Expr, Jobs, What};
 use crate::store::{Found, StoreError, parts};
 
 /// The most bytes of a last error.
@@ -31,11 +31,8 @@ pub fn show(
     }
     let claims = snapshot.views.claims.clone();
     let mut shown = found(snapshot, &claims, ids, policy, payload)?;
-    let (elsewhere, mut unread) = waits::elsewhere(snapshot, ids)?;
-    shown.extend(elsewhere.into_iter().map(|one| {
-        let job = one.shown(explained(snapshot, &claims, &one.found, policy, [None, None]));
-        (one.found, job)
-    }));
+    let (elsewhere, mut unread) = elsewhere(snapshot, ids, policy)?;
+    shown.extend(elsewhere);
     waits::explain(snapshot, ids, &mut shown)?;
     if snapshot.views.tells_interrupted && shown.iter().filter(|(_, job)| job.in_flight).count() < ids.len() {
         match interrupted(snapshot, ids, policy, payload) {
@@ -85,6 +82,43 @@ fn found(
         (found, job)
     };
     Ok(found?.into_iter().map(explained).collect())
+}
+
+/// The jobs of these ids in other tables than that of the claims, and why the first table that could not be read could
+/// not.
+fn elsewhere(
+    snapshot: &mut Snapshot,
+    ids: &[String],
+    policy: &Policy,
+) -> Result<(Vec<(Found, ShownJob)>, Option<StoreError>), StoreError> {
+    let (mut all, mut unread) = (Vec::new(), None);
+    let claims = snapshot.views.claims.clone();
+    for jobs in snapshot.views.places.clone() {
+        match snapshot.reader.find(&jobs, ids) {
+            Ok(found) => all.extend(found.into_iter().filter(|found| found.in_flight).map(|found| {
+                let found = Found { in_flight: false, ..found };
+                let job = explained(snapshot, &claims, &found, policy, [None, None]);
+                let job = placed(&jobs, &found.claim, job);
+                (found, job)
+            })),
+            Err(error) if error.spoils_the_snapshot() => return Err(error),
+            Err(error) => unread = unread.or(Some(error)),
+        }
+    }
+    Ok((all, unread))
+}
+
+/// A job in another table, of which nothing is claimed, with what that table says of it.
+fn placed(jobs: &Jobs, found: &Claim, job: ShownJob) -> ShownJob {
+    let (since_at, says) = (found.claimed_at.at(), found.extra.first().cloned().flatten());
+    let unclaimed = Job { claimed_at: None, last_seen_at: None, silence_seconds: None, ..job.job };
+    let job = ShownJob { job: unclaimed, table: jobs.table(), extra: Vec::new(), ..job };
+    if matches!(jobs.what, What::Elsewhere(true)) {
+        return ShownJob { waits: Some(Waits { since_at, held: says, ..Waits::default() }), ..job };
+    }
+    let since = since_at.map(|at| ("since".to_owned(), Some(at.to_string())));
+    let says = says.map(|says| ("says".to_owned(), Some(says)));
+    ShownJob { extra: since.into_iter().chain(says).collect(), ..job }
 }
 
 /// Those of these ids whose jobs were interrupted, and what `reclaim --interrupted` would do about them.

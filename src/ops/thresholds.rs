@@ -5,7 +5,7 @@ use super::session::Session;
 use crate::model::{Action, Timestamp};
 use crate::output::FilterThreshold;
 use crate::policy::{Globs, Policy, StateLimit, Threshold, TooLong};
-use crate::preset::{Jobs, SpecError, StateSource, StepSpec, Waits, did_you_mean};
+use crate::preset::{ActionSpec, Jobs, SpecError, StateSource, StepSpec, Waits, did_you_mean};
 use crate::store::{Cutoffs, Detail, StoreErrorKind, Wanted};
 
 /// Why an entry for such queues and kinds would match no job, if the table does not tell them.
@@ -29,21 +29,19 @@ fn entry_fits(jobs: &Jobs, entry: &StateLimit, all: &TooLong) -> Result<(), Spec
     };
     if in_flight.contains(state) {
         require_in_flight(jobs, entry)?;
-        return ends(jobs, entry, all);
+    } else if !waiting.contains(&state.as_str()) {
+        let known: Vec<&str> = in_flight.iter().map(String::as_str).chain(waiting).collect();
+        let hint = did_you_mean(state, known.iter().copied());
+        let hint = if hint.is_empty() { format!("; known here: {}", known.join(", ")) } else { hint };
+        let preset = &jobs.queue.preset;
+        let why = format!("preset {preset} has no state `{state}` in which jobs wait or are in flight{hint}");
+        return Err(entry.state.error(why));
+    } else if entry.since.is_none() {
+        let why = format!("jobs in {state} wait without a claim: name the column in `since` that says how long");
+        return Err(entry.state.error(why));
     }
-    if waiting.contains(&state.as_str()) {
-        if entry.since.is_none() {
-            let why = format!("jobs in {state} wait without a claim: name the column in `since` that says how long");
-            return Err(entry.state.error(why));
-        }
-        require_offered(jobs, entry)?;
-        return ends(jobs, entry, all);
-    }
-    let known: Vec<&str> = in_flight.iter().map(String::as_str).chain(waiting).collect();
-    let hint = did_you_mean(state, known.iter().copied());
-    let hint = if hint.is_empty() { format!("; known here: {}", known.join(", ")) } else { hint };
-    let why = format!("preset {} has no state `{state}` in which jobs wait or are in flight{hint}", jobs.queue.preset);
-    Err(entry.state.error(why))
+    require_offered(jobs, entry)?;
+    ends(jobs, entry, all)
 }
 
 /// The entries that do not fit the queue, each with the reason.
@@ -87,7 +85,7 @@ fn require_in_flight(jobs: &Jobs, entry: &StateLimit) -> Result<(), SpecError> {
     if entry.action == Action::Wake {
         return Err(entry.state.error(format!("a worker holds a job in {}: it cannot be woken", entry.state.text)));
     }
-    require_offered(jobs, entry)
+    Ok(())
 }
 
 /// Refuses what the preset cannot do to such a job.
@@ -99,10 +97,8 @@ fn require_offered(jobs: &Jobs, entry: &StateLimit) -> Result<(), SpecError> {
         return Ok(());
     }
     let why = match actions.get(&action) {
-        Some(moved) => match &moved.refused {
-            Some(refused) => refused.clone(),
-            None => return Ok(()),
-        },
+        Some(ActionSpec { refused: Some(refused), .. }) => refused.clone(),
+        Some(_) => return Ok(()),
         None if action == Action::Wake => {
             format!("preset {} has no `notify`: no worker can be woken", jobs.queue.preset)
         }
@@ -218,11 +214,8 @@ pub(super) fn fit(jobs: &Jobs, policy: &Policy) -> Result<(), OpsError> {
             format!("preset {} does not say when a job was claimed, so its run time is unknown", jobs.queue.preset);
         return misfit("max_runtime", why);
     }
-    policy
-        .too_long
-        .entries
-        .iter()
-        .try_for_each(|entry| entry_fits(jobs, entry, &policy.too_long).map_err(OpsError::Spec))
+    let too_long = &policy.too_long;
+    Ok(too_long.entries.iter().try_for_each(|entry| entry_fits(jobs, entry, too_long))?)
 }
 
 /// The thresholds that apply, as documents repeat them.

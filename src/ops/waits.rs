@@ -1,62 +1,15 @@
-//! Finds jobs by id in all tables of a preset, and says what those wait for that wait.
+//! Says what jobs wait for that wait.
 
 use super::OpsError;
 use super::selection::Selection;
 use super::session::Snapshot;
 use super::waiting::{self, StuckByQueue};
 use crate::model::{Reading, WaitingSide};
-use crate::output::{Job, ShownJob, Waits};
+use crate::output::{ShownJob, Waits};
 use crate::policy::{Policy, QueueFlow};
-use crate::preset::{DueSpec, StateSource, StateValue, What};
-use crate::store::{Detail, Found, Scan, StoreError, Wanted};
+use crate::preset::{DueSpec, StateSource, StateValue};
+use crate::store::{Detail, Found, Scan, Wanted};
 use std::ops::ControlFlow;
-
-/// A job in another table than that of the claims.
-pub(super) struct Elsewhere {
-    pub found: Found,
-    table: String,
-    /// The table is one where jobs wait.
-    waits: bool,
-}
-
-/// The jobs of these ids in other tables, and why the first table that could not be read could not.
-pub(super) fn elsewhere(
-    snapshot: &mut Snapshot,
-    ids: &[String],
-) -> Result<(Vec<Elsewhere>, Option<StoreError>), StoreError> {
-    let (mut all, mut unread) = (Vec::new(), None);
-    let Snapshot { reader, views, .. } = snapshot;
-    for jobs in &views.places {
-        match reader.find(jobs, ids) {
-            Ok(found) => all.extend(found.into_iter().filter(|found| found.in_flight).map(|found| Elsewhere {
-                found: Found { in_flight: false, ..found },
-                table: jobs.table(),
-                waits: matches!(jobs.what, What::Elsewhere(true)),
-            })),
-            Err(error) if error.spoils_the_snapshot() => return Err(error),
-            Err(error) => unread = unread.or(Some(error)),
-        }
-    }
-    Ok((all, unread))
-}
-
-impl Elsewhere {
-    /// The job, of which nothing is claimed.
-    pub fn shown(&self, job: ShownJob) -> ShownJob {
-        let says = self.found.claim.extra.first().cloned().flatten();
-        let since_at = self.found.claim.claimed_at.at();
-        let waits = Waits { since_at, held: says.clone(), ..Waits::default() };
-        let since = since_at.map(|at| ("since".to_owned(), Some(at.to_string())));
-        let says = says.map(|says| ("says".to_owned(), Some(says)));
-        ShownJob {
-            job: Job { claimed_at: None, last_seen_at: None, silence_seconds: None, ..job.job },
-            table: self.table.clone(),
-            waits: self.waits.then_some(waits),
-            extra: if self.waits { Vec::new() } else { since.into_iter().chain(says).collect() },
-            ..job
-        }
-    }
-}
 
 /// Says of the shown jobs that wait what they wait for.
 pub(super) fn explain(

@@ -52,9 +52,7 @@ impl Measure {
 /// From when on something is worth a warning, and when it is critical.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Alerts {
-    /// The ranges that make a measure worth a warning.
     pub warning: Vec<(Measure, Range)>,
-    /// The ranges that make a measure critical.
     pub critical: Vec<(Measure, Range)>,
 }
 
@@ -122,7 +120,6 @@ impl Range {
         }
     }
 
-    /// True if that value is an alert.
     pub fn alerts(&self, value: f64) -> bool {
         (self.start..=self.end).contains(&value) == self.inside
     }

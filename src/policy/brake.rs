@@ -47,7 +47,6 @@ pub struct Measured {
 /// What the brake takes into account besides what was measured.
 #[derive(Debug, Clone, Default)]
 pub struct Circumstances {
-    /// True on a standby.
     pub is_standby: bool,
     /// Which hosts still show life that a restart sweep takes for dead, where the operator can be asked.
     pub living: Option<String>,

@@ -30,7 +30,6 @@ impl Globs {
         Ok(Globs { patterns: patterns.to_vec(), globs })
     }
 
-    /// The patterns as they were given.
     pub fn patterns(&self) -> &[String] {
         &self.patterns
     }
@@ -70,7 +69,6 @@ pub fn exactly(name: &str) -> String {
 
 #[derive(Debug, Clone)]
 pub struct Restart {
-    /// Which owners are dead.
     pub scope: RestartScope,
     /// Only claims made before that instant are dead; `None` is any.
     pub before: Option<Timestamp>,

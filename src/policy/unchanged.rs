@@ -84,7 +84,6 @@ pub fn seen(before: Option<&SeenClaim>, claim: &Claim, now: Timestamp) -> SeenCl
     }
 }
 
-/// The fingerprint of a claim's key.
 pub fn key_print(claim: &Claim) -> Print {
     let parts: Vec<String> = claim.key.0.iter().map(|cell| format!("{cell:?}")).collect();
     print(parts.iter().map(String::as_str))

@@ -110,7 +110,6 @@ impl VerdictKind {
 }
 
 impl Verdict {
-    /// The verdict without its reasons.
     pub fn kind(&self) -> VerdictKind {
         match self {
             Verdict::Healthy => VerdictKind::Healthy,

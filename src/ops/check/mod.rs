@@ -12,9 +12,8 @@ use crate::model::{Action, Engine};
 use crate::output::{Check, CheckFinding, Severity, holds_locks, out_of_sight, remedy};
 use crate::preset::ident::{qualified, quoted};
 use crate::preset::{Jobs, LiveTable};
-use crate::store::catalog::Asked;
+use crate::store::catalog::{self, Asked};
 use crate::store::{Detail, Forbids, StoreErrorKind, Wanted};
-use probes::When;
 use std::time::{Duration, Instant};
 
 /// The findings, and whether a right or a fit is missing.
@@ -49,7 +48,7 @@ pub fn check(
         findings.add(Severity::Error, "standby", detail, Some(fix));
     }
     let has_roles = snapshot.jobs.queue.engine.has_roles();
-    probes::ask(&mut findings, snapshot, When::First)?;
+    probes::ask(&mut findings, snapshot, &probes::FIRST)?;
     schema::preset(&mut findings, snapshot);
     if let Some(found) = snapshot.unfamiliar_states()? {
         let (severity, place) = match &snapshot.states_at {
@@ -80,7 +79,7 @@ pub fn check(
         findings.add(Severity::Error, id, why.clone(), Some(fix.to_owned()));
     }
     if can_list {
-        probes::ask(&mut findings, snapshot, When::Listed)?;
+        probes::ask(&mut findings, snapshot, &probes::LISTED)?;
     }
     // Without listing or writing, every statement fails.
     if schema::view(&mut findings, snapshot) && can_list && snapshot.target.standby.is_none() {
@@ -207,10 +206,13 @@ fn followers(findings: &mut Findings, snapshot: &mut Snapshot, can_list: bool) -
         findings.add(Severity::Warning, "triggers", detail, Some(fix));
     }
     if is_moved && can_list {
-        for detail in schema::rules(snapshot)? {
-            let fix =
-                "an action whose statement a rule swallows is refused; a dry run on the server shows it".to_owned();
-            findings.add(Severity::Warning, "rules", detail, Some(fix));
+        // Postgres alone has rules.
+        let rules = catalog::rules(snapshot.jobs.queue.engine, &snapshot.written_tables());
+        let rules = rules.map(|rules| snapshot.reader.texts(&rules)).transpose()?;
+        for rule in rules.into_iter().flatten() {
+            let detail = format!("rules rewrite what is written, on table {}", rule.join(": "));
+            let fix = "an action whose statement a rule swallows is refused; a dry run on the server shows it";
+            findings.add(Severity::Warning, "rules", detail, Some(fix.to_owned()));
         }
         for detail in cascades(snapshot, &snapshot.jobs.clone(), Action::ALL.iter(), true)? {
             findings.add(Severity::Warning, "cascades", detail, None);
@@ -248,21 +250,13 @@ fn time_counting(snapshot: &mut Snapshot) -> Result<Duration, OpsError> {
 }
 
 fn server(findings: &mut Findings, snapshot: &Snapshot) {
-    match snapshot.reader.server().map(|server| &server.version) {
-        None => {}
-        Some(server) if server.is_tested => {
-            findings.ok("server", format!("{} answered, a tested version", server.name));
-        }
-        Some(server) if server.is_postgres => {
-            let detail = format!("{} answered, and jobdoctor is tested on Postgres 13 to 18", server.name);
-            findings.add(Severity::Warning, "server", detail, None);
-        }
-        Some(server) => {
-            let detail =
-                format!("{} answered, which is not Postgres: jobdoctor lists it and applies nothing", server.name);
-            findings.add(Severity::Error, "server", detail, None);
-        }
-    }
+    let Some(version) = snapshot.reader.server().map(|server| &server.version) else { return };
+    let (severity, what) = match version {
+        _ if version.is_tested => (Severity::Ok, "a tested version"),
+        _ if version.is_postgres => (Severity::Warning, "and jobdoctor is tested on Postgres 13 to 18"),
+        _ => (Severity::Error, "which is not Postgres: jobdoctor lists it and applies nothing"),
+    };
+    findings.add(severity, "server", format!("{} answered, {what}", version.name), None);
 }
 
 /// What jobdoctor cannot ask this system, which Linux answers.

@@ -11,7 +11,7 @@ use crate::output::{Severity, advice, sentence};
 use crate::policy::{Check as RuleCheck, CheckResult, Policy, Value, Verdict};
 use crate::preset::ident::qualified;
 use crate::preset::{Jobs, LEDGER, LiveTable};
-use crate::store::{Cutoffs, Detail, StoreErrorKind, Wanted, catalog};
+use crate::store::{Cutoffs, Detail, StoreErrorKind, Wanted};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -230,14 +230,4 @@ pub(super) fn unlisted(findings: &mut Findings, snapshot: &mut Snapshot) -> Resu
         findings.add(Severity::Warning, &check.name, detail, fix);
     }
     Ok(())
-}
-
-/// The rules on the queue's tables and the ledger that rewrite what is written there, a sentence for each table;
-/// Postgres alone has rules.
-pub(super) fn rules(snapshot: &mut Snapshot) -> Result<Vec<String>, OpsError> {
-    let Some(rules) = catalog::rules(snapshot.jobs.queue.engine, &snapshot.written_tables()) else {
-        return Ok(Vec::new());
-    };
-    let rules = snapshot.reader.texts(&rules)?;
-    Ok(rules.iter().map(|rule| format!("rules rewrite what is written, on table {}", rule.join(": "))).collect())
 }

@@ -7,7 +7,7 @@ use crate::ops::selection::require_hosts;
 use crate::ops::session::Snapshot;
 use crate::ops::sweep_lock::ignored_ledger;
 use crate::output::Request;
-use crate::policy::{Delay, Globs, Policy, Restart, RestartScope, differ_by_a_number, may_be_one_host};
+use crate::policy::{Delay, Globs, Policy, RestartScope, differ_by_a_number, may_be_one_host};
 use crate::preset::{ActionSpec, Jobs, SpecError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -70,7 +70,10 @@ fn require_counted_losses(snapshot: &Snapshot, max_stalls: Option<u32>) -> Resul
 pub(super) fn require_sound_scope(snapshot: &mut Snapshot, policy: &Policy) -> Result<(), OpsError> {
     if let Some(restart) = &policy.restart {
         require_sound_restart(snapshot, &restart.scope)?;
-        require_claim_times(&snapshot.jobs, restart)?;
+        // There must be claim times to compare the instant with.
+        if restart.before.is_some() && snapshot.jobs.claim.claimed_at.is_none() {
+            return Err(OpsError::unsupported(&snapshot.jobs, &Request::StartedBefore));
+        }
     }
     require_offered_action(&snapshot.jobs, policy)?;
     require_counted_losses(snapshot, policy.max_stalls)
@@ -84,23 +87,14 @@ pub fn unfit_for_target(snapshot: &Snapshot, max_stalls: Option<u32>, delay: &De
     budget.into_iter().chain(delay).collect()
 }
 
-/// Refuses an instant to compare claim times with, where claims have none.
-fn require_claim_times(jobs: &Jobs, restart: &Restart) -> Result<(), OpsError> {
-    if restart.before.is_none() || jobs.claim.claimed_at.is_some() {
-        return Ok(());
-    }
-    Err(OpsError::unsupported(jobs, &Request::StartedBefore))
-}
-
 /// Refuses a scope that this queue cannot serve, or that probably matches more than it is meant to.
 fn require_sound_restart(snapshot: &mut Snapshot, scope: &RestartScope) -> Result<(), OpsError> {
     match scope {
-        RestartScope::AllOwners => Ok(()),
+        RestartScope::AllOwners | RestartScope::NotListed(_) => Ok(()),
         RestartScope::Hosts(hosts) => {
             require_hosts(&snapshot.jobs)?;
             require_distinct_hosts(&snapshot.jobs, hosts)
         }
-        RestartScope::NotListed(_) => Ok(()),
         RestartScope::Owners(_) if snapshot.jobs.owner.id.is_none() => {
             Err(OpsError::unsupported(&snapshot.jobs, &Request::RestartByOwner))
         }
@@ -140,13 +134,9 @@ fn require_sound_restart(snapshot: &mut Snapshot, scope: &RestartScope) -> Resul
 /// Refuses a host whose name its owners cut: owners on another host with the same beginning would be declared dead too.
 fn require_distinct_hosts(jobs: &Jobs, hosts: &[String]) -> Result<(), OpsError> {
     let spelling = jobs.owner.host_spelling;
-    match hosts.iter().find(|host| spelling.cuts(host)) {
-        None => Ok(()),
-        Some(host) => {
-            let longest = spelling.longest.unwrap_or_default();
-            Err(OpsError::unsupported(jobs, &Request::WholeHostName { host: host.clone(), longest }))
-        }
-    }
+    let Some(host) = hosts.iter().find(|host| spelling.cuts(host)) else { return Ok(()) };
+    let longest = spelling.longest.unwrap_or_default();
+    Err(OpsError::unsupported(jobs, &Request::WholeHostName { host: host.clone(), longest }))
 }
 
 /// Names of a restart scope that no owner of a job in flight has: the operator may have misspelt them.
@@ -175,7 +165,7 @@ pub fn unmatched_names(snapshot: &mut Snapshot, scope: &RestartScope) -> Result<
             *host = (host.0 + count, host.1 || is_covered);
         }
     })?;
-    if named.is_empty() {
+    if named.is_empty() || claims.is_empty() {
         return Ok(None);
     }
     let mut claims: Vec<(String, (u64, bool))> = claims.into_iter().collect();
@@ -184,14 +174,9 @@ pub fn unmatched_names(snapshot: &mut Snapshot, scope: &RestartScope) -> Result<
         .iter()
         .filter(|(_, (_, is_covered))| !is_covered)
         .any(|(host, _)| named.iter().any(|(name, _)| may_be_one_host(name, host) || differ_by_a_number(name, host)));
-    let has_hosts = snapshot.jobs.owner.host.is_some();
-    if claims.is_empty() {
-        return Ok(None);
-    }
-    let names = named.into_iter().map(|(name, _)| name).collect();
     Ok(Some(UnmatchedNames {
-        names,
+        names: named.into_iter().map(|(name, _)| name).collect(),
         hosts: claims.into_iter().map(|(host, _)| host).collect(),
-        is_near: is_near || !has_hosts,
+        is_near: is_near || snapshot.jobs.owner.host.is_none(),
     }))
 }

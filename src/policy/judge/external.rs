@@ -3,7 +3,7 @@
 
 use super::Evaluation;
 use super::liveness::{Opinion, but};
-use crate::model::{Clocks, FUTURE_TOLERANCE, LockSign, Reading, Timestamp};
+use crate::model::{Clocks, FUTURE_TOLERANCE, LockSign, Reading, Sign, Timestamp};
 use crate::policy::finding::Finding;
 use crate::policy::live_owners::{Living, Standing};
 use crate::policy::scope::{Restart, RestartScope};
@@ -122,7 +122,7 @@ impl Evaluation<'_> {
     fn clock_is_wrong(&self) -> Option<Duration> {
         let mut allowed = None;
         let mut wrong = self.is_off(&self.claim.claimed_at);
-        for (source, sign) in self.jobs.liveness.iter().zip(&self.claim.signs) {
+        for (source, sign) in self.signs() {
             match (source, &sign.at) {
                 // A value that does not fit its declaration is no matter of clocks.
                 (_, Reading::Unfit { .. }) => return None,
@@ -160,10 +160,8 @@ impl Evaluation<'_> {
     }
 
     fn first_threshold(&self) -> Option<Duration> {
-        let sources = self.jobs.liveness.iter().zip(&self.claim.signs);
-        let mut known =
-            sources.filter_map(|(source, sign)| silence_allowed(source, self.older_span(), sign.silent_after));
-        self.older_span().or_else(|| known.next())
+        let own = |(source, sign): (&Liveness, &Sign)| silence_allowed(source, None, sign.silent_after);
+        self.older_span().or_else(|| self.signs().find_map(own))
     }
 
     pub(super) fn holds_lock(&self) -> bool {
@@ -197,8 +195,7 @@ impl Evaluation<'_> {
         };
         self.must_hold_no_lock(dead);
         let owner_lives = || {
-            let mut sources = self.jobs.liveness.iter().zip(&self.claim.signs);
-            sources.any(|(source, sign)| {
+            self.signs().any(|(source, sign)| {
                 matches!(source, Liveness::Owner { .. }) && matches!(self.opinion(source, sign), Opinion::Alive(_))
             })
         };
@@ -233,8 +230,7 @@ impl Evaluation<'_> {
 
     /// How long ago the claim's own heartbeat was, if that is later than a sweep's beginning: its worker runs.
     fn beat_after(&self, began: Timestamp) -> Option<Duration> {
-        let signs = self.jobs.liveness.iter().zip(&self.claim.signs);
-        let beats = signs.filter(|(source, _)| matches!(source, Liveness::Heartbeat { .. }));
+        let beats = self.signs().filter(|(source, _)| matches!(source, Liveness::Heartbeat { .. }));
         // One further ahead than clocks differ says nothing.
         let latest = self.now.plus(FUTURE_TOLERANCE);
         let is_later = |at: &Timestamp| at.is_after(began, Clocks::One) && !at.is_after(latest, Clocks::One);

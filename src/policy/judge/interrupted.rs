@@ -43,7 +43,7 @@ impl Evaluation<'_> {
             return Some(Finding::List(self.owner_name(), Standing::Listed));
         }
         self.last_seen_at = self.claim.heartbeat.at();
-        self.jobs.liveness.iter().zip(&self.claim.signs).find_map(|(source, sign)| match self.opinion(source, sign) {
+        self.signs().find_map(|(source, sign)| match self.opinion(source, sign) {
             Opinion::Alive(life) => Some(life),
             _ => None,
         })

@@ -42,7 +42,7 @@ impl Evaluation<'_> {
         {
             self.must_be_plausible(column, heartbeat, Some(FUTURE_TOLERANCE));
         }
-        for (n, (source, sign)) in jobs.liveness.iter().zip(&claim.signs).enumerate() {
+        for (n, (source, sign)) in self.signs().enumerate() {
             let heartbeat = jobs.owner.row.as_ref().and_then(|row| row.heartbeat.as_ref());
             let column = source.column().or(heartbeat.filter(|_| matches!(source, Liveness::Owner { .. })));
             let ahead = if matches!(source, Liveness::Lease { .. }) { LEASE_AHEAD } else { FUTURE_TOLERANCE };
@@ -251,8 +251,7 @@ impl Evaluation<'_> {
         if self.holds_lock() {
             return Some(Finding::Lock(LockSign::Held));
         }
-        let mut sources = self.jobs.liveness.iter().zip(&self.claim.signs);
-        sources.find_map(|(source, sign)| match (source, sign.at.at()?) {
+        self.signs().find_map(|(source, sign)| match (source, sign.at.at()?) {
             (Liveness::Lease { .. }, end) if !self.now.is_after(end, Clocks::One) => {
                 Some(Finding::LeaseRuns(end.since(self.now)))
             }

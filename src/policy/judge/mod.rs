@@ -9,8 +9,8 @@ use super::Policy;
 use super::finding::{Finding, Limit};
 use super::thresholds::Allowed;
 use super::verdict::{Check, CheckResult, Judgement, Proves, Reason, Rule, Value, Verdict};
-use crate::model::{Cell, Claim, Clocks, Reading, Timestamp};
-use crate::preset::{EARLIEST_MICROS, FURTHEST_EAST, Jobs, TimeColumn};
+use crate::model::{Cell, Claim, Clocks, Reading, Sign, Timestamp};
+use crate::preset::{EARLIEST_MICROS, FURTHEST_EAST, Jobs, Liveness, TimeColumn};
 use liveness::Opinion;
 use std::fmt::Display;
 use std::time::Duration;
@@ -84,6 +84,11 @@ impl<'a> Evaluation<'a> {
             judgement: Judgement::default(),
             keeps_all: false,
         }
+    }
+
+    /// Each liveness source, with its sign for this claim.
+    fn signs(&self) -> impl Iterator<Item = (&'a Liveness, &'a Sign)> + use<'a> {
+        self.jobs.liveness.iter().zip(&self.claim.signs)
     }
 
     /// How long the operator allows a claim of this queue and kind to be silent.

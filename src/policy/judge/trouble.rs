@@ -39,11 +39,10 @@ impl Evaluation<'_> {
 
     /// Judges a job that waits. A sign of life means that a worker holds it, whatever its state says.
     pub(super) fn waiting(&mut self) {
-        let (jobs, claim) = (self.jobs, self.claim);
         let since = self.last_seen_at;
         // The time since which it waits is no sign of life.
-        self.last_seen_at = claim.heartbeat.at();
-        for (source, sign) in jobs.liveness.iter().zip(&claim.signs) {
+        self.last_seen_at = self.claim.heartbeat.at();
+        for (source, sign) in self.signs() {
             let opinion = self.opinion(source, sign);
             if matches!(opinion, Opinion::Alive(_)) {
                 let name = source.name();
