@@ -48,13 +48,14 @@ pub struct Recording {
 impl Recording {
     /// Begins a record. The file is created with its first intent.
     pub fn begin(options: &RecordOptions, head: RunHead, has_ledger: bool) -> Recording {
-        let (keep, no_place) =
-            (options.keep, "HOME is not set, so there is no place for it; JOBDOCTOR_STATE_DIR names one");
-        let writer = |directory: &Directory| JournalWriter::new(directory.clone(), head.clone());
+        let keep = options.keep;
         let begun = match &options.directory {
             _ if keep == Keep::Off => Ok(None),
-            None => Err(no_place.to_owned()),
-            Some(directory) => writer(directory).map(Some).map_err(|error| error.to_string()),
+            None => Err("HOME is not set, so there is no place for it; JOBDOCTOR_STATE_DIR names one".to_owned()),
+            Some(directory) => {
+                let writer = JournalWriter::new(directory.clone(), head.clone());
+                writer.map(Some).map_err(|error| error.to_string())
+            }
         };
         let (journal, trouble) = begun.map_or_else(|why| (None, Some(why)), |journal| (journal, None));
         Recording { head, keep, journal, has_ledger, batch: 0, moved: 0, lost: 0, unrecorded: 0, trouble }

@@ -28,7 +28,15 @@ pub fn health(
 ) -> Result<(State, Health), OpsError> {
     selection.check(&snapshot.jobs, policy)?;
     let measured = measure(snapshot, selection, policy)?;
-    let summary = summary(&measured);
+    let (in_flight, stuck) = (measured.in_flight(), measured.stuck());
+    let summary = HealthSummary {
+        in_flight,
+        stuck,
+        unknown: measured.unknown(),
+        oldest_silence_seconds: measured.oldest_silence_seconds(),
+        stuck_percent: if in_flight == 0 { 0.0 } else { 100.0 * stuck as f64 / in_flight as f64 },
+        waiting: measured.waiting.clone(),
+    };
     let checks: Vec<(State, HealthCheck)> =
         Measure::ALL.into_iter().map(|measure| check(measure, value(measure, &summary), alerts)).collect();
     // Rows that no command looks at may be all that is in flight.
@@ -55,18 +63,6 @@ pub fn health(
         error: None,
     };
     Ok((state, document))
-}
-
-fn summary(measured: &Measured) -> HealthSummary {
-    let (in_flight, stuck) = (measured.in_flight(), measured.stuck());
-    HealthSummary {
-        in_flight,
-        stuck,
-        unknown: measured.unknown(),
-        oldest_silence_seconds: measured.oldest_silence_seconds(),
-        stuck_percent: if in_flight == 0 { 0.0 } else { 100.0 * stuck as f64 / in_flight as f64 },
-        waiting: measured.waiting.clone(),
-    }
 }
 
 /// `None` if claims are stuck whose silence is unknown.

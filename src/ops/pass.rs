@@ -15,7 +15,6 @@ use std::time::Duration;
 /// How long the database may take to say whether it can store a text.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What a pass is made of.
 pub struct Pass<'a> {
     pub session: Session<'a>,
     pub source: &'a PlanSource,

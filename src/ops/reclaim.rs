@@ -103,20 +103,17 @@ impl Guard<'_> {
             expected: expected.to_owned(),
             digest: plan.short_digest().to_owned(),
         };
+        let too_large = || Some(Refusal::TooLarge { steps, max: self.max_jobs.filter(|max| steps > *max)? });
         let wrong_list = || self.wrong_list.clone().filter(|_| steps > 0).map(Refusal::WrongList);
         let pulled = || brake.pulled.then(|| Refusal::Brake(brake.why.clone()));
         let of_place = self.refusal_of_place().or_else(|| expected.map(other_plan));
-        of_place.or_else(|| self.size(steps)).or_else(wrong_list).or_else(pulled)
+        of_place.or_else(too_large).or_else(wrong_list).or_else(pulled)
     }
 
     /// Why nothing is written there, not even to be rolled back, if so.
     fn refusal_of_place(&self) -> Option<Refusal> {
         let read_only = self.read_only.map(|target| Refusal::ReadOnly(target.to_owned()));
         read_only.or_else(|| self.is_standby.then_some(Refusal::Standby))
-    }
-
-    fn size(&self, steps: u64) -> Option<Refusal> {
-        self.max_jobs.filter(|max| steps > *max).map(|max| Refusal::TooLarge { steps, max })
     }
 }
 

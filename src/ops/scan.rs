@@ -53,17 +53,7 @@ impl Snapshot {
         let found = self.reader.find_keys(jobs, keys)?.into_iter();
         Ok(found.map(|(claim, in_flight)| (with_losses(jobs, losses, claim), in_flight)).collect())
     }
-}
 
-/// The claim with how often it was lost before, where its own row does not count that.
-pub(super) fn with_losses(jobs: &Jobs, losses: Option<&CountLosses>, claim: Claim) -> Claim {
-    match losses.filter(|_| jobs.attempts.stalls.is_none()) {
-        Some(losses) => Claim { stalls: Some(losses(&claim)), ..claim },
-        None => claim,
-    }
-}
-
-impl Snapshot {
     /// The snapshot with the losses of its jobs counted.
     pub fn counting_losses(mut self) -> Result<Snapshot, OpsError> {
         self.count_losses(&self.jobs.clone())?;
@@ -95,6 +85,14 @@ impl Snapshot {
         let (Some(table), [key]) = (table, jobs.claim.key.as_slice()) else { return Ok(false) };
         let asked = catalog::reuses_ids(jobs.queue.engine, table, &key.name);
         Ok(asked.map(|asked| self.reader.ask(&asked)).transpose()?.unwrap_or(false))
+    }
+}
+
+/// The claim with how often it was lost before, where its own row does not count that.
+pub(super) fn with_losses(jobs: &Jobs, losses: Option<&CountLosses>, claim: Claim) -> Claim {
+    match losses.filter(|_| jobs.attempts.stalls.is_none()) {
+        Some(losses) => Claim { stalls: Some(losses(&claim)), ..claim },
+        None => claim,
     }
 }
 

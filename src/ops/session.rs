@@ -95,6 +95,34 @@ impl Snapshot {
         };
         self.live_tables().iter().filter_map(of_table).collect()
     }
+
+    /// The jobs that waited too long, with what this snapshot shows of them.
+    pub(super) fn waited(&mut self, waits: &Waits) -> Result<Arc<Jobs>, OpsError> {
+        let found = self.views.waited.iter().find(|(known, _)| known.is(&waits.state, &waits.since));
+        let jobs = found.map(|(_, jobs)| jobs.clone()).transpose()?;
+        let jobs = jobs.ok_or_else(|| waits.state.error("is not among what this snapshot was asked for"))?;
+        let shown = Shown { actions_asked_at: self.jobs.shown.actions_asked_at, ..self.reader.shown(&jobs)? };
+        Ok(Arc::new(Jobs { shown, ..Jobs::clone(&jobs) }))
+    }
+
+    /// The rows in states that the preset does not have, if there are any; such rows are never read. They are asked for
+    /// by an index on the state, or if the rows are few.
+    pub fn unfamiliar_states(&mut self) -> Result<Option<UnfamiliarStates>, OpsError> {
+        if !finds_states(self.reader.as_mut(), &self.live, &self.jobs)? {
+            return Ok(Some(self.unfamiliar(Vec::new(), 0)));
+        }
+        let states = unfamiliar_states(self.reader.as_mut(), &self.live, &self.jobs)?;
+        if states.is_empty() && self.jobs.conditions.ended.is_none() {
+            return Ok(None);
+        }
+        let rows = self.reader.count_in_states(&self.jobs, &states, UnfamiliarStates::MOST)?;
+        Ok((rows > 0 || !states.is_empty()).then(|| self.unfamiliar(states, rows)))
+    }
+
+    fn unfamiliar(&self, states: Vec<String>, rows: u64) -> UnfamiliarStates {
+        let (table, preset) = (self.target.table.clone(), self.jobs.queue.preset.clone());
+        UnfamiliarStates { table, preset, is_mapping: self.mapping.is_some(), states, rows }
+    }
 }
 
 impl<'a> Session<'a> {
@@ -102,9 +130,7 @@ impl<'a> Session<'a> {
     pub fn of(store: &'a dyn Store, catalog: &'a Catalog, place: &'a Place, limits: &'a Limits) -> Session<'a> {
         Session { store, catalog, preset: None, place, limits, target: None, waits: Vec::new() }
     }
-}
 
-impl Session<'_> {
     /// Begins a snapshot of the interrupted jobs. Its target is that of the queue.
     pub fn snapshot_of_interrupted(&self) -> Result<Snapshot, OpsError> {
         let mut snapshot = self.snapshot()?;
@@ -209,36 +235,6 @@ impl Session<'_> {
         names.sort();
         names.dedup();
         names
-    }
-}
-
-impl Snapshot {
-    /// The jobs that waited too long, with what this snapshot shows of them.
-    pub(super) fn waited(&mut self, waits: &Waits) -> Result<Arc<Jobs>, OpsError> {
-        let found = self.views.waited.iter().find(|(known, _)| known.is(&waits.state, &waits.since));
-        let jobs = found.map(|(_, jobs)| jobs.clone()).transpose()?;
-        let jobs = jobs.ok_or_else(|| waits.state.error("is not among what this snapshot was asked for"))?;
-        let shown = Shown { actions_asked_at: self.jobs.shown.actions_asked_at, ..self.reader.shown(&jobs)? };
-        Ok(Arc::new(Jobs { shown, ..Jobs::clone(&jobs) }))
-    }
-
-    /// The rows in states that the preset does not have, if there are any; such rows are never read. They are asked for
-    /// by an index on the state, or if the rows are few.
-    pub fn unfamiliar_states(&mut self) -> Result<Option<UnfamiliarStates>, OpsError> {
-        if !finds_states(self.reader.as_mut(), &self.live, &self.jobs)? {
-            return Ok(Some(self.unfamiliar(Vec::new(), 0)));
-        }
-        let states = unfamiliar_states(self.reader.as_mut(), &self.live, &self.jobs)?;
-        if states.is_empty() && self.jobs.conditions.ended.is_none() {
-            return Ok(None);
-        }
-        let rows = self.reader.count_in_states(&self.jobs, &states, UnfamiliarStates::MOST)?;
-        Ok((rows > 0 || !states.is_empty()).then(|| self.unfamiliar(states, rows)))
-    }
-
-    fn unfamiliar(&self, states: Vec<String>, rows: u64) -> UnfamiliarStates {
-        let (table, preset) = (self.target.table.clone(), self.jobs.queue.preset.clone());
-        UnfamiliarStates { table, preset, is_mapping: self.mapping.is_some(), states, rows }
     }
 }
 

@@ -31,8 +31,7 @@ pub fn show(
     }
     let claims = snapshot.views.claims.clone();
     let mut shown = found(snapshot, &claims, ids, policy, payload)?;
-    let (elsewhere, mut unread) = elsewhere(snapshot, ids, policy)?;
-    shown.extend(elsewhere);
+    let mut unread = add_elsewhere(snapshot, ids, policy, &mut shown)?;
     waits::explain(snapshot, ids, &mut shown)?;
     if snapshot.views.tells_interrupted && shown.iter().filter(|(_, job)| job.in_flight).count() < ids.len() {
         match interrupted(snapshot, ids, policy, payload) {
@@ -84,18 +83,19 @@ fn found(
     Ok(found?.into_iter().map(explained).collect())
 }
 
-/// The jobs of these ids in other tables than that of the claims, and why the first table that could not be read could
-/// not.
-fn elsewhere(
+/// Adds the jobs of these ids in other tables than that of the claims; gives why the first table that could not be read
+/// could not.
+fn add_elsewhere(
     snapshot: &mut Snapshot,
     ids: &[String],
     policy: &Policy,
-) -> Result<(Vec<(Found, ShownJob)>, Option<StoreError>), StoreError> {
-    let (mut all, mut unread) = (Vec::new(), None);
+    shown: &mut Vec<(Found, ShownJob)>,
+) -> Result<Option<StoreError>, StoreError> {
+    let mut unread = None;
     let claims = snapshot.views.claims.clone();
     for jobs in snapshot.views.places.clone() {
         match snapshot.reader.find(&jobs, ids) {
-            Ok(found) => all.extend(found.into_iter().filter(|found| found.in_flight).map(|found| {
+            Ok(found) => shown.extend(found.into_iter().filter(|found| found.in_flight).map(|found| {
                 let found = Found { in_flight: false, ..found };
                 let job = explained(snapshot, &claims, &found, policy, [None, None]);
                 let job = placed(&jobs, &found.claim, job);
@@ -105,7 +105,7 @@ fn elsewhere(
             Err(error) => unread = unread.or(Some(error)),
         }
     }
-    Ok((all, unread))
+    Ok(unread)
 }
 
 /// A job in another table, of which nothing is claimed, with what that table says of it.

@@ -26,7 +26,6 @@ pub struct Threshold {
     pub kind: Globs,
     /// How long they may be silent.
     pub older: Option<Duration>,
-    /// How long they may run.
     pub max_runtime: Option<Duration>,
 }
 

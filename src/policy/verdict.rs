@@ -175,7 +175,6 @@ pub enum Value {
     Name(String),
 }
 
-/// What came of a [`Check`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Display, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]

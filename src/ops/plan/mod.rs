@@ -148,7 +148,6 @@ impl Plan {
         self.parts.iter().map(|part| part.steps.len()).sum()
     }
 
-    /// How many steps are spooled.
     fn spooled(&self) -> usize {
         self.spool.as_ref().map_or(0, Spool::drafted)
     }
