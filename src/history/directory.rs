@@ -52,9 +52,8 @@ impl Directory {
     /// Opens the directory itself; for writing it must be this user's own.
     fn open(&self, for_writing: bool) -> Result<OwnedFd, JournalError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let directory = sys::open(&self.0, flags, Mode::empty());
-        let directory = directory.map_err(|error| JournalError::io("open the directory", &self.0, error))?;
-        let file = File::from(directory);
+        let opened = sys::open(&self.0, flags, Mode::empty());
+        let file = File::from(opened.map_err(|error| JournalError::io("open the directory", &self.0, error))?);
         require_private(&file, &self.0, for_writing)?;
         Ok(file.into())
     }

@@ -46,7 +46,6 @@ impl<'a> UnderWay<'a> {
         UnderWay { progress, done: Cell::new(0), moved: Cell::new(0) }
     }
 
-    /// One more claim was read.
     pub(super) fn one(&self) {
         let done = self.done.get() + 1;
         self.done.set(done);

@@ -176,16 +176,15 @@ impl<'a> Session<'a> {
         let jobs = &views.claims;
         let target = self.target(jobs, reader.as_ref());
         let at = |key: &str| (!preset.built_in).then(|| preset.at(key));
-        let (caution, mapping, states_at) =
-            (self.store.caution(), at("action"), at(if jobs.conditions.ended.is_some() { "ended" } else { "states" }));
+        let states_at = at(if jobs.conditions.ended.is_some() { "ended" } else { "states" });
         Ok(Snapshot {
             reader,
             jobs: views.claims.clone(),
             views,
             live,
             target,
-            caution,
-            mapping,
+            caution: self.store.caution(),
+            mapping: at("action"),
             states_at,
             options: preset.options.iter().map(|option| option.name.clone()).collect(),
             losses: None,

@@ -2,7 +2,7 @@
 
 use super::OpsError;
 use super::session::Snapshot;
-use crate::model::{Batch, BatchReport, Timestamp};
+use crate::model::{Batch, BatchReport};
 use crate::output::advice;
 use crate::preset::{Jobs, LEDGER};
 use crate::store::{Limits, Recorder, StoreError, StoreErrorKind, Writer, chance, too_soon};
@@ -62,7 +62,7 @@ pub fn pause() -> Duration {
 /// Why a sweep is called off before it is planned, if so: the ledger records another one within that time.
 pub fn called_off(snapshot: &mut Snapshot, min_interval: Duration) -> Result<Option<StoreError>, OpsError> {
     let (table, now) = (snapshot.target.table.clone(), snapshot.now());
-    let last: Option<Timestamp> = snapshot.reader.last_sweep(&snapshot.jobs, min_interval)?;
+    let last = snapshot.reader.last_sweep(&snapshot.jobs, min_interval)?;
     Ok(last.and_then(|last| too_soon(&table, last, min_interval, now)))
 }
 

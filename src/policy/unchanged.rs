@@ -56,12 +56,11 @@ impl EarlierSnapshot {
         let before = self.seen.get(&key_print(claim))?;
         let seen = seen(Some(before), claim, now);
         let same_progress = before.progress.is_some() && before.progress == seen.progress;
+        let same_for = if same_progress { now.since(seen.progress_since_at) } else { Duration::ZERO };
         Some(Unchanged {
             still: if seen.values == before.values { now.since(seen.since_at) } else { Duration::ZERO },
             moved: seen.moved,
-            progress: seen
-                .progress
-                .map(|_| if same_progress { now.since(seen.progress_since_at) } else { Duration::ZERO }),
+            progress: seen.progress.map(|_| same_for),
             snapshot_age: now.since(self.taken_at),
         })
     }

@@ -149,12 +149,8 @@ impl Records<'_> {
             may_have_moved && is_by(run) && is_meant(&run.head.target)
         });
         found?.ok_or_else(|| {
-            StoreError::new(
-                StoreErrorKind::Missing,
-                format!("no run of {by} is recorded that moved a job of this queue"),
-            )
-            .hint(advice::WHOSE_RUNS)
-            .into()
+            let why = format!("no run of {by} is recorded that moved a job of this queue");
+            StoreError::new(StoreErrorKind::Missing, why).hint(advice::WHOSE_RUNS).into()
         })
     }
 }

@@ -39,11 +39,9 @@ impl Loaded {
         each: &mut dyn FnMut(Step<End>),
     ) -> Result<(), OpsError> {
         let run_id = &self.head.run_id;
-        let lines = match records.journals.filter(|_| self.source == "journal") {
-            Some(journals) => history::read(journals, run_id)?,
-            None => None,
-        };
-        if let Some((_, lines)) = lines {
+        let journals = records.journals.filter(|_| self.source == "journal");
+        let journal = journals.map(|journals| history::read(journals, run_id)).transpose()?;
+        if let Some((_, lines)) = journal.flatten() {
             history::steps::<OpsError>(lines, &mut |mut step| {
                 if let Some(row) = self.rows.get(&step.key.exact()) {
                     step.stage.outcome = Outcome::Moved;

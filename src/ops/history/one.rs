@@ -90,10 +90,8 @@ fn compare(
     open: &[Step<End>],
 ) -> Result<(Vec<Option<&'static str>>, HistoryUnsure), OpsError> {
     let (mut list, mut unsure) = (Vec::new(), HistoryUnsure::default());
-    let mut snapshot = match records.snapshot.as_deref_mut() {
-        Some(snapshot) => belongs(snapshot, &run.head.run_id, &run.head.target).is_ok().then_some(snapshot),
-        None => None,
-    };
+    let is_of_run = |snapshot: &mut Snapshot| belongs(snapshot, &run.head.run_id, &run.head.target).is_ok();
+    let mut snapshot = records.snapshot.as_deref_mut().and_then(|one| is_of_run(one).then_some(one));
     for steps in open.chunks(COMPARED) {
         let seen: Vec<Option<RowNow>> = match &mut snapshot {
             Some(snapshot) => compared(snapshot, steps)?.into_iter().map(|seen| seen.map(|seen| seen.row)).collect(),

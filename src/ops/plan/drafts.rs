@@ -17,7 +17,6 @@ pub(super) struct Drafts<'a> {
     pub(super) skipped: SkippedJobs,
     /// Which jobs may have a step.
     pub(super) selection: &'a Selection,
-    /// By which they are judged.
     pub(super) policy: &'a Policy,
     /// The steps of the whole run; `None` in a later pass of it.
     pub(super) tally: Option<Tally>,

@@ -211,9 +211,6 @@ pub(super) fn forecast(snapshot: &mut Snapshot, policy: &Policy, part: &mut Part
     };
     let refused = found.into_iter().filter_map(|(at, error)| Some((*places.get(at)?, error)));
     let refused: BTreeMap<usize, RowError> = refused.collect();
-    if refused.is_empty() {
-        return Ok(Vec::new());
-    }
     let mut ids = BTreeMap::<String, Vec<String>>::new();
     for (n, error) in refused {
         let Some((_, job)) = part.steps.get_mut(n) else { continue };

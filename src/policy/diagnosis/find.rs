@@ -27,8 +27,7 @@ impl Diagnoses<'_> {
         let mut diagnoses = Vec::new();
         self.lost_again(&mut diagnoses);
         let lost = self.lost();
-        let are_interrupted = self.jobs.are_interrupted();
-        if are_interrupted {
+        if self.jobs.are_interrupted() {
             gone(&DiagnosisKind::Interrupted, lost, &mut diagnoses);
         } else if self.nothing_lives(&lost) {
             diagnoses.push(Diagnosis { kind: None, queues: Vec::new(), ..about(DiagnosisKind::AllSilent, &lost) });
@@ -50,8 +49,7 @@ impl Diagnoses<'_> {
         self.unknown_claims(&mut diagnoses);
         // The one kind of diagnosis that may be about jobs which another is about too, and those that are not stuck.
         let is_of_its_own = |of: &&Diagnosis| of.what != DiagnosisKind::NoClaimTime && !of.what.is_of_unknown_claims();
-        let of_its_own = diagnoses.iter().filter(is_of_its_own);
-        let grouped: u64 = of_its_own.map(|diagnosis| diagnosis.jobs).sum();
+        let grouped: u64 = diagnoses.iter().filter(is_of_its_own).map(|diagnosis| diagnosis.jobs).sum();
         let silent_owners = self.owners.values().filter(|owner| owner.is_silent()).count() as u64;
         Grouped { diagnoses, alone: self.listed.saturating_sub(grouped), silent_owners }
     }
@@ -214,9 +212,9 @@ fn gone<'e>(what: &DiagnosisKind, mut lost: Vec<Lost<'e>>, diagnoses: &mut Vec<D
         group.push(lost);
     }
     close(group);
-    let (several, mut rest): (Vec<_>, Vec<_>) =
+    let (several, rest): (Vec<_>, Vec<_>) =
         single.into_iter().partition(|(kind, lost)| kind.is_some() && lost.len() > 1);
-    let rest: Vec<Lost<'e>> = rest.drain(..).flat_map(|(_, lost)| lost).collect();
+    let rest: Vec<Lost<'e>> = rest.into_iter().flat_map(|(_, lost)| lost).collect();
     let rest = if rest.len() >= SEVERAL { vec![rest] } else { rest.into_iter().map(|lost| vec![lost]).collect() };
     diagnoses.extend(several.into_iter().map(|(_, lost)| lost).chain(rest).map(|lost| {
         let signs = || lost.iter().map(|lost| lost.tally.newest);
@@ -279,14 +277,14 @@ fn gone_together(what: &DiagnosisKind, lost: &[Lost<'_>]) -> Diagnosis {
 }
 
 fn kind_hangs(hung: &Hung<'_>) -> Diagnosis {
-    let (owners, hosts) = (hung.owners.len() as u64, hung.hosts.len() as u64);
+    let hosts = hung.hosts.len() as u64;
     let tally = Tally::of(hung.parts.iter().map(|part| &part.tally));
     Diagnosis {
         host: hung.hosts.first().filter(|_| hosts == 1).map(|host| (*host).to_owned()),
         since: tally.first_claim,
         until: tally.last_claim,
         hosts: (hosts > 0).then_some(hosts),
-        owners: Some(owners),
+        owners: Some(hung.owners.len() as u64),
         ..of_parts(DiagnosisKind::Hangs(hung.lacks_signs.then_some(Doubt::NoSignOfLife)), &hung.parts)
     }
 }

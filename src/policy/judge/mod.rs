@@ -128,13 +128,11 @@ impl<'a> Evaluation<'a> {
         opinion: Opinion,
         implausible: Option<Finding>,
     ) {
+        let is_contradicted = matches!(opinion, Opinion::Contradicted(..));
         let (result, finding) = match opinion {
-            Opinion::Dead(rule, finding) => {
-                self.reasons.push(Reason { rule, proves: rule.proves(), finding: finding.clone() });
-                (CheckResult::Fires, finding)
-            }
-            Opinion::Contradicted(rule, finding) => {
-                self.reasons.push(Reason { rule, proves: Proves::Trouble, finding: finding.clone() });
+            Opinion::Dead(rule, finding) | Opinion::Contradicted(rule, finding) => {
+                let proves = if is_contradicted { Proves::Trouble } else { rule.proves() };
+                self.reasons.push(Reason { rule, proves, finding: finding.clone() });
                 (CheckResult::Fires, finding)
             }
             Opinion::Alive(finding) => (CheckResult::Clear, finding),
@@ -145,10 +143,7 @@ impl<'a> Evaluation<'a> {
             }
             Opinion::NotAsked => (CheckResult::NotAsked, Finding::NotAsked),
         };
-        let (result, finding) = match implausible {
-            Some(why) => (CheckResult::Unusable, why),
-            None => (result, finding),
-        };
+        let (result, finding) = implausible.map_or((result, finding), |why| (CheckResult::Unusable, why));
         if self.keeps_all || result == CheckResult::Unusable {
             self.judgement.checks.push(Check { rule, column: column.to_string(), value, result, finding });
         }
