@@ -209,15 +209,15 @@ fn circles(modules: &BTreeMap<Vec<String>, String>) -> usize {
 
 /// What they are. A change that lowers one lowers it here.
 const MOST: Figures = Figures {
-    lines: 60_095,
-    long_functions: 14,
+    lines: 59_075,
+    long_functions: 13,
     longest: 110,
     five_parameters: 54,
     tuple_parameters: 1,
     reader_methods: 14,
     files_that_judge: 1,
     sql_outside_store: 3,
-    circles: 19,
+    circles: 9,
 };
 
 #[test]

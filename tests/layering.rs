@@ -192,14 +192,14 @@ fn an_upward_arrow_is_caught() {
 /// The most lines and files of each layer, unit tests included. What it has, rounded up to 50: a change that
 /// needs more says in its commit why, and what it removed instead.
 const BUDGETS: [(&str, usize, usize); 8] = [
-    ("cli", 11_350, 71),
+    ("cli", 11_100, 70),
     ("history", 950, 5),
-    ("model", 1_650, 11),
-    ("ops", 12_200, 67),
-    ("output", 7_950, 44),
-    ("policy", 4_550, 23),
-    ("preset", 8_250, 36),
-    ("store", 13_350, 68),
+    ("model", 1_600, 12),
+    ("ops", 12_100, 67),
+    ("output", 7_850, 44),
+    ("policy", 4_450, 23),
+    ("preset", 8_100, 36),
+    ("store", 13_050, 68),
 ];
 
 /// How a layer of so many lines and files exceeds its budget.
@@ -225,7 +225,7 @@ fn layers_keep_their_budgets() {
 /// The mutant: one line or one file too many.
 #[test]
 fn a_layer_over_its_budget_is_caught() {
-    let budget = ("model", 10, 2);
+    let budget = ("model", 1_600, 12);
     assert_eq!(excess(budget, 10, 2), None);
     assert_eq!(excess(budget, 11, 2).as_deref(), Some("model: 11 lines of 10, 2 files of 2"));
     assert!(excess(budget, 10, 3).is_some());

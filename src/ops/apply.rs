@@ -2,10 +2,10 @@
 
 use super::OpsError;
 use super::batches::{BatchRunner, Ended, Planned, not_failed};
+use super::order::{ApplyOptions, Cause};
 use super::passes::Bound;
-use super::plan::{Part, Plan, ReadyPlan};
+use super::plan::{Part, Plan};
 use super::progress::{UnderWay, Work};
-use super::reclaim::{ApplyOptions, Cause};
 use super::sweep_lock::apply_with_lock;
 use crate::history::Recording;
 use crate::model::{Action, Batch, Cell, Key, Outcome, Step};
@@ -16,9 +16,6 @@ use crate::store::{Limits, Store, SweepLock, chance};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// Makes the plan of the next pass: of what is due now and was before this run began, without what the run has tried.
-pub type NextPass<'a> = &'a dyn Fn(Bound) -> Result<ReadyPlan, OpsError>;
 
 /// Executes a plan batch by batch, each a short transaction of its own, and then plans of the jobs that it had no room
 /// for. Killing it at any point leaves whole batches, and running it again is safe, because every step carries its

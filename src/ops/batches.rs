@@ -1,10 +1,10 @@
 //! Executes steps batch by batch, each a short transaction of its own.
 
 use super::OpsError;
+use super::order::{ApplyOptions, Mode};
 use super::passes::{Hashes, STEPS};
 use super::plan::{Plan, Spool};
 use super::progress::Pace;
-use super::reclaim::{ApplyOptions, Mode};
 use crate::history::{BatchRecorder, Counts, Recording};
 use crate::model::{Action, BatchReport, Cell, End, EvidenceRow, FailCode, Key, Outcome, RowError, Step};
 use crate::output::format::Lines;

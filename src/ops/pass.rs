@@ -1,10 +1,11 @@
 //! One pass over a queue: its snapshot, its plan, what confirms it, and its execution with the passes behind it.
 
 use super::OpsError;
+use super::order::{ApplyOptions, Mode};
 use super::passes::Bound;
 use super::plan::{Plan, PlanSource, ReadyPlan, Spool};
 use super::progress::Progress;
-use super::reclaim::{ApplyOptions, Mode, Reclaimed, reclaim};
+use super::reclaim::{Reclaimed, reclaim};
 use super::session::{Session, Snapshot};
 use crate::output::advice;
 use crate::policy::{Delay, Policy};

@@ -19,7 +19,8 @@ pub use alerts::{Alerts, Measure, Range, State};
 pub use brake::{Brake, Circumstances, FREE, Gauge, Interrupted, Measured, Override, Up};
 use diagnosis::Tally;
 pub use diagnosis::{
-    Diagnoses, Diagnosis, DiagnosisKind, Doubt, Group, Grouped, Inconsistencies, Inconsistency, Next, UnfamiliarStates,
+    Diagnoses, Diagnosis, DiagnosisKind, Doubt, Flow, Group, Grouped, Inconsistencies, Inconsistency, Next,
+    UnfamiliarStates,
 };
 pub(crate) use finding::{Finding, Limit};
 pub use finding::{SkipReason, Skipped};
@@ -32,7 +33,7 @@ pub use scope::{Globs, Restart, RestartScope, ScopeError, exactly};
 pub use thresholds::{Allowed, SetBy, StateLimit, Threshold, Thresholds, TooLong};
 pub use unchanged::{Digest, EarlierSnapshot, Print, SeenClaim, Unchanged, key_print, seen};
 pub use verdict::{Check, CheckResult, Judgement, Proves, Reason, Rule, Value, Verdict, VerdictKind};
-pub use waiting::{Flow, Flows, QueueFlow};
+pub use waiting::{Flows, QueueFlow};
 
 use crate::model::{Action, Claim};
 use crate::preset::{ActionSpec, Jobs, MaxRuntime};

@@ -1,6 +1,6 @@
 //! Concludes from the waiting side of a queue which of its queues stand still, and why, as far as that shows.
 
-use super::diagnosis::{Diagnosis, DiagnosisKind, of_jobs, queues};
+use super::diagnosis::{Diagnosis, DiagnosisKind, Flow, of_jobs, queues};
 use super::{Globs, State, Tally};
 use crate::model::{QueueRows, Timestamp, WaitingSide, Worker};
 use crate::preset::WaitingSpec;
@@ -53,27 +53,6 @@ pub struct QueueFlow {
     pub standing: Option<Flow>,
     #[serde(skip)]
     is_known: bool,
-}
-
-/// Why due jobs wait longer than usual.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Flow {
-    /// No job is taken, and the tables list no living worker that serves the queue.
-    NoWorker,
-    /// No job is taken, and every claim of the queue is stuck.
-    AllStuck,
-    /// No job is taken, and the tables do not show why.
-    StandsStill,
-    Paused,
-    /// Its workers are busy with healthy claims.
-    Busy,
-}
-
-impl Flow {
-    pub fn stands_still(self) -> bool {
-        matches!(self, Flow::NoWorker | Flow::AllStuck | Flow::StandsStill)
-    }
 }
 
 /// What was concluded of all queues of a snapshot.

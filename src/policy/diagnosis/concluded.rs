@@ -5,7 +5,6 @@ use crate::model::{LockHolder, Timestamp};
 use crate::policy::State;
 use crate::policy::finding::Finding;
 use crate::policy::plan::PlannedActions;
-use crate::policy::waiting::Flow;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use std::cmp::Reverse;
@@ -153,6 +152,27 @@ impl DiagnosisKind {
             kind if kind.is_of_unknown_claims() => State::Unknown,
             _ => State::Warning,
         }
+    }
+}
+
+/// Why due jobs wait longer than usual.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Flow {
+    /// No job is taken, and the tables list no living worker that serves the queue.
+    NoWorker,
+    /// No job is taken, and every claim of the queue is stuck.
+    AllStuck,
+    /// No job is taken, and the tables do not show why.
+    StandsStill,
+    Paused,
+    /// Its workers are busy with healthy claims.
+    Busy,
+}
+
+impl Flow {
+    pub fn stands_still(self) -> bool {
+        matches!(self, Flow::NoWorker | Flow::AllStuck | Flow::StandsStill)
     }
 }
 

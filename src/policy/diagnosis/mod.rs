@@ -11,7 +11,7 @@ use super::plan::PlannedActions;
 use super::verdict::{Judgement, Rule, Verdict};
 use crate::model::{Claim, Owner};
 use crate::preset::Jobs;
-pub use concluded::{Diagnosis, DiagnosisKind, Doubt, Grouped, Next, UnfamiliarStates};
+pub use concluded::{Diagnosis, DiagnosisKind, Doubt, Flow, Grouped, Next, UnfamiliarStates};
 pub(super) use find::{of_jobs, queues};
 pub use holder::Group;
 pub(super) use holder::Tally;
