@@ -195,11 +195,11 @@ const BUDGETS: [(&str, usize, usize); 8] = [
     ("cli", 11_100, 70),
     ("history", 950, 5),
     ("model", 1_600, 12),
-    ("ops", 12_100, 67),
+    ("ops", 12_100, 68),
     ("output", 7_850, 44),
     ("policy", 4_450, 23),
     ("preset", 8_100, 36),
-    ("store", 13_050, 68),
+    ("store", 13_050, 69),
 ];
 
 /// How a layer of so many lines and files exceeds its budget.

@@ -3,8 +3,9 @@
 use super::OpsError;
 use super::order::{ApplyOptions, Mode};
 use super::passes::{Hashes, STEPS};
-use super::plan::{Plan, Spool};
+use super::plan::Plan;
 use super::progress::Pace;
+use super::spool::Spool;
 use crate::history::{BatchRecorder, Counts, Recording};
 use crate::model::{Action, BatchReport, Cell, End, EvidenceRow, FailCode, Key, Outcome, RowError, Step};
 use crate::output::format::Lines;

@@ -2,8 +2,9 @@
 
 use super::OpsError;
 use super::pass::Pass;
-use super::plan::{Part, Plan, PlanSource, ReadyPlan, Spool};
+use super::plan::{Part, Plan, PlanSource, ReadyPlan};
 use super::session::Snapshot;
+use super::spool::Spool;
 use crate::model::{Claim, Key, Step};
 use crate::output::{Job, StepJob};
 use crate::policy::{Draft, Finding, Policy, SkipReason, Skipped, Verdict};

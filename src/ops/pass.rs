@@ -3,10 +3,11 @@
 use super::OpsError;
 use super::order::{ApplyOptions, Mode};
 use super::passes::Bound;
-use super::plan::{Plan, PlanSource, ReadyPlan, Spool};
+use super::plan::{Plan, PlanSource, ReadyPlan};
 use super::progress::Progress;
 use super::reclaim::{Reclaimed, reclaim};
 use super::session::{Session, Snapshot};
+use super::spool::Spool;
 use crate::output::advice;
 use crate::policy::{Delay, Policy};
 use crate::store::catalog;

@@ -1,8 +1,8 @@
 //! Opens a queue: the snapshot that all use cases read from.
 
 use super::OpsError;
-use super::plan::Spool;
 use super::progress::{Progress, Silent};
+use super::spool::Spool;
 use crate::model::{Cell, Claim, Engine, Remedy, Standby, Target, Timestamp};
 use crate::output::advice;
 use crate::policy::UnfamiliarStates;

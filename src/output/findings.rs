@@ -197,7 +197,7 @@ const SILENCE_UNKNOWN: &str =
     "the row does not say how long it has been silent; two snapshots (--confirm-after) or a restart sweep can tell";
 const OWNER_RESTARTED: &str = "the owner started after the claim was made: it is another process under the same name";
 const CLAIMED_AFTER_SWEEP: &str = "claimed after the sweep began, by the row's own time: it may be a new worker's";
-const ROW_NOT_RECORDED: &str = "the record lacks its former values: several statements moved it, the journal has gaps, or its      columns could not be read";
+const ROW_NOT_RECORDED: &str = "the record lacks its former values: several statements moved it, the journal has gaps, or its columns could not be read";
 
 fn zone(is_missing: bool) -> &'static str {
     if is_missing { ", or `time_zone` is missing" } else { "" }

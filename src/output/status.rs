@@ -124,7 +124,7 @@ impl Status {
         let Some(waiting) = &self.summary.counts.waiting else { return columns::text(None) };
         let tone = if self.is_waiting_in_doubt() { Tone::Bad } else { Tone::Plain };
         if waiting.due.is_none() {
-            return Cell::new(waiting.sentence().replacen("due jobs unknown", "UNKNOWN", 1), tone);
+            return Cell::new(format!("UNKNOWN: {}", waiting.why_unknown()), tone);
         }
         let more = if self.summary.done_5m_is_more { "+" } else { "" };
         let done = self.summary.done_5m.map(|done| format!("; {}{more} done in 5m", grouped(done)));

@@ -36,12 +36,15 @@ impl Waiting {
         self.is_told && !self.unknown.is_empty()
     }
 
+    /// Why it is not known how many are due.
+    pub fn why_unknown(&self) -> &str {
+        self.unknown.first().map_or("the queue does not tell", String::as_str)
+    }
+
     /// How many jobs are due, and for how long: `700 jobs due, the oldest for 3h`.
     pub fn sentence(&self) -> String {
         let why = self.unknown.first();
-        let Some(due) = self.due else {
-            return format!("due jobs unknown: {}", why.map_or("the queue does not tell", String::as_str));
-        };
+        let Some(due) = self.due else { return format!("due jobs unknown: {}", self.why_unknown()) };
         let oldest = self.oldest_due_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let since = match oldest {
             Some(oldest) => format!(", the oldest for {}", age(oldest)),

@@ -109,7 +109,7 @@ impl Preset {
     /// Reads a preset or mapping and proves that it is well-formed for each of its engines.
     pub fn of(document: &str, name: &str, node: Node) -> Result<Preset, SpecError> {
         let preset = Preset::read(document, name, node)?;
-        preset.engines.iter().try_for_each(|engine| preset.is_sound(*engine))?;
+        preset.engines.iter().try_for_each(|engine| preset.require_sound(*engine))?;
         Ok(preset)
     }
 
@@ -187,7 +187,7 @@ impl Preset {
     }
 
     /// Proves that it is well-formed on that engine, in each of its variants.
-    pub(super) fn is_sound(&self, engine: Engine) -> Result<(), SpecError> {
+    pub(super) fn require_sound(&self, engine: Engine) -> Result<(), SpecError> {
         let shapes = self.shapes(engine)?;
         let names = || shapes.iter().filter_map(|shape| Some(shape.variant.as_ref()?.name.as_str()));
         for name in &self.detect.exactly_one {

@@ -62,7 +62,7 @@ impl Preset {
         node.overlay(table(vec![("name", Node::new(1, Value::Text(name.to_owned()))), ("variant", variants)]));
         let extends = Some((self.name.clone(), overridden));
         let bent = Preset { extends, proof: Proof::default(), ..Preset::read(document, name, node)? };
-        bent.engines.iter().try_for_each(|engine| bent.is_sound(*engine)).map_err(|error| bent.placed(error))?;
+        bent.engines.iter().try_for_each(|engine| bent.require_sound(*engine)).map_err(|error| bent.placed(error))?;
         Ok(bent)
     }
 

@@ -1,9 +1,10 @@
 //! The drafts about the jobs of one view, while they come in.
 
-use super::steps::{SkippedJobs, Spool, Tally};
+use super::steps::{SkippedJobs, Tally};
 use super::thresholds_used::ThresholdsUsed;
 use crate::model::Step;
 use crate::ops::selection::Selection;
+use crate::ops::spool::Spool;
 use crate::ops::survey::Surveyed;
 use crate::output::{First, Job, StepJob, order};
 use crate::policy::{Draft, Policy};

@@ -2,12 +2,13 @@
 
 use super::drafts::Drafts;
 use super::warnings::{cascades, final_actions};
-use super::{Part, Plan, Spool, Tally};
+use super::{Part, Plan, Tally};
 use crate::ops::OpsError;
 use crate::ops::interrupted::{compared, older, require_bounds};
 use crate::ops::passes::{Hashes, STEPS};
 use crate::ops::selection::{AlsoInterrupted, Selection};
 use crate::ops::session::Snapshot;
+use crate::ops::spool::Spool;
 use crate::ops::survey::{Seen, Survey, Surveyed};
 use crate::ops::thresholds::{self, Group};
 use crate::output::advice;

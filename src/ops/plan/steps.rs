@@ -1,13 +1,10 @@
 //! The steps of a plan and the jobs that are skipped, and what they come to.
 
-use crate::model::{Action, Outcome, Step};
-use crate::ops::passes::Hashes;
-use crate::output::format::Lines;
+use crate::model::{Action, Step};
 use crate::output::{First, Job, LISTED, SkippedJob, StepJob};
 use crate::policy::{Digest, Finding, Policy, Print, Rule, SkipReason, Skipped};
 use crate::preset::Jobs;
 use std::collections::BTreeMap;
-use std::io;
 use std::sync::Arc;
 
 /// The steps on the jobs of one view, longest silent first, each with its document.
@@ -109,72 +106,4 @@ impl Tally {
         first.into_iter().flatten().for_each(|(print, action, is_by_age)| self.count(print, action, is_by_age));
         self
     }
-}
-
-/// The steps that a plan has no room for, for a list that is whole.
-pub struct Spool {
-    /// JSON, each under the hash of its job's key.
-    lines: Lines<u64>,
-    /// How many of them are of the draft.
-    drafted: usize,
-    /// The outcome of those that no pass comes to; `None` for a dry run.
-    outcome: Option<Outcome>,
-    /// None yet: its hashes are those of the lines.
-    pub(in crate::ops) tried: Hashes,
-}
-
-impl Spool {
-    pub fn new(is_dry: bool) -> Spool {
-        let outcome = (!is_dry).then_some(Outcome::NotTried);
-        Spool { lines: Lines::default(), drafted: 0, outcome, tried: Hashes::default() }
-    }
-
-    /// For the steps of later passes alone, of which none was drafted.
-    pub(in crate::ops) fn emptied(self) -> Spool {
-        Spool { lines: Lines::default(), drafted: 0, ..self }
-    }
-
-    /// Adds a step that is drafted, and may be carried out by a later pass.
-    pub(in crate::ops) fn draft(&mut self, step: &Step, mut job: StepJob) {
-        job.outcome = self.outcome;
-        self.lines.add(job.job.order(), self.tried.hash(step.key.exact()), |out| json(out, &job));
-        self.drafted += 1;
-    }
-
-    /// Leaves out what `--limit` leaves out, of the steps that were drafted since there were so many.
-    pub(in crate::ops) fn limit(&mut self, since: usize, most: u64) {
-        self.lines.cut(since, usize::try_from(most).unwrap_or(usize::MAX));
-        self.drafted = self.lines.count();
-    }
-
-    pub(in crate::ops) fn drafted(&self) -> usize {
-        self.drafted
-    }
-
-    /// Adds a step that was carried out.
-    pub(in crate::ops) fn end(&mut self, job: &StepJob) {
-        self.lines.add(job.job.order(), 0, |out| json(out, job));
-    }
-
-    /// The lines of a plan that is only printed.
-    pub(in crate::ops) fn planned(mut self) -> io::Result<Lines<u64>> {
-        self.lines.sort(usize::MAX)?;
-        Ok(self.lines)
-    }
-
-    /// The lines of a run: of what was drafted, the steps that it did not come to, of which it knows how many.
-    pub(in crate::ops) fn ended(mut self, tried: &Hashes, not_tried: u64) -> io::Result<Lines<u64>> {
-        let (mut n, mut left) = (0, not_tried);
-        self.lines.retain(|hash| {
-            n += 1;
-            let is_left = n > self.drafted || left > 0 && !tried.has_hash(hash);
-            left -= u64::from(is_left && n <= self.drafted);
-            is_left
-        });
-        self.planned()
-    }
-}
-
-fn json(out: &mut Vec<u8>, job: &StepJob) -> io::Result<()> {
-    Ok(serde_json::to_writer(out, job)?)
 }

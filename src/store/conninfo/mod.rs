@@ -4,6 +4,7 @@
 //! driver gets its values through setters, never a string that was put together again. The rules are those of libpq 15
 //! to 17 (`fe-connect.c`); a key that cannot be honoured is refused by name.
 
+mod keys;
 mod parse;
 mod passwords;
 mod postgres_address;
@@ -88,12 +89,12 @@ impl AddressError {
 
 /// Each environment variable that sets a key, with the key.
 pub fn variables() -> impl Iterator<Item = (&'static str, &'static str)> {
-    settings::KEYS.iter().filter_map(|key| Some((key.variable?, key.name)))
+    keys::KEYS.iter().filter_map(|key| Some((key.variable?, key.name)))
 }
 
 /// Whether a text begins with one of libpq's keys and an equals sign, and so is no path.
 pub(super) fn is_key_value(text: &str) -> bool {
-    text.split_once('=').is_some_and(|(key, _)| settings::find(key.trim()).is_some())
+    text.split_once('=').is_some_and(|(key, _)| keys::find(key.trim()).is_some())
 }
 
 /// True if a key is `password`, or what people write for it.

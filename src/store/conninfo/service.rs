@@ -90,7 +90,7 @@ fn entry(line: usize, text: &str) -> Result<Entry, String> {
     let (key, value) = text.split_once('=').ok_or_else(|| "it is not a key=value pair".to_owned())?;
     match key {
         "service" => Err("a service cannot lead to another service".to_owned()),
-        key => match super::settings::find(key) {
+        key => match super::keys::find(key) {
             Some(_) => Ok(Entry { key: key.to_owned(), value: value.to_owned(), line }),
             None => Err("libpq has no such key; leave no blanks around the =".to_owned()),
         },

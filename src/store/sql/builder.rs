@@ -313,6 +313,16 @@ impl<'d> Sql<'d> {
         }
     }
 
+    /// Builds the text of an expression, compared byte by byte.
+    pub fn text_of(&self, jobs: &Jobs, expr: &Expr) -> String {
+        self.dialect.bytewise(&self.dialect.as_text(&self.expr_sql(jobs, expr)))
+    }
+
+    /// Builds the text of an expression, compared byte by byte, or NULL.
+    pub fn text_or_null(&self, jobs: &Jobs, expr: Option<&Expr>) -> String {
+        expr.map_or_else(|| "NULL".to_owned(), |expr| self.text_of(jobs, expr))
+    }
+
     /// The SQL of an expression without parameters.
     pub fn expr_sql(&self, jobs: &Jobs, expr: &Expr) -> String {
         match expr {

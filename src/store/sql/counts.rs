@@ -3,7 +3,6 @@
 use super::builder::{Param, Sql, Statement, Values, column_of, column_sql, literal_sql, ordered};
 use super::decode::reading;
 use super::dialect::Dialect;
-use super::waiting::text_or_null;
 use crate::model::{Cell, Engine, Owner, Reading, Timestamp};
 use crate::preset::ident::{literal, quoted};
 use crate::preset::{Column, Expr, Jobs, Runs, StateSource, Template, TimeColumn};
@@ -42,7 +41,7 @@ pub fn owner_count(jobs: &Jobs, row: &[Cell]) -> (Option<Owner>, u64) {
 /// The select list of these values as texts, NULL for one that is not there, and the GROUP BY of the others. Byte by
 /// byte: a collation may call two owners equal, and a claim's queue is compared so too.
 fn grouped(sql: &Sql<'_>, jobs: &Jobs, values: [Option<&Expr>; 3]) -> (String, String) {
-    let list = values.map(|value| text_or_null(sql, jobs, value));
+    let list = values.map(|value| sql.text_or_null(jobs, value));
     let there = values.iter().enumerate().filter(|(_, value)| value.is_some());
     let ordinals: Vec<String> = there.map(|(n, _)| (n + 1).to_string()).collect();
     let group_by = if ordinals.is_empty() { String::new() } else { format!(" GROUP BY {}", ordinals.join(", ")) };

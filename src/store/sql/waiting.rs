@@ -6,7 +6,7 @@ use super::dialect::Dialect;
 use crate::model::{Cell, FUTURE_TOLERANCE, QueueRows, Reading, Timestamp, WaitingSide, Worker};
 use crate::preset::ident::{literal, quoted};
 use crate::preset::{
-    Column, DueSpec, EARLIEST_MICROS, Expr, FURTHEST_EAST, Jobs, Runs, TimeColumn, WaitingSpec, WorkersSpec,
+    Column, DueSpec, EARLIEST_MICROS, FURTHEST_EAST, Jobs, Runs, TimeColumn, WaitingSpec, WorkersSpec,
 };
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ pub fn due_before(
     rows_due(&mut sql, due, now);
     // What waits since the same second waits no longer.
     sql.push(" AND ").before(&due.since, since.minus(Duration::from_secs(1)));
-    match (due.jobs.claim.queue.as_ref().map(|expr| text(&sql, &due.jobs, expr)), queue) {
+    match (due.jobs.claim.queue.as_ref().map(|expr| sql.text_of(&due.jobs, expr)), queue) {
         (None, _) => {}
         (Some(text), None) => _ = sql.push(&format!(" AND {text} IS NULL")),
         (Some(text), Some(queue)) => {
@@ -111,7 +111,7 @@ fn done(jobs: &Jobs, runs: &Runs, dialect: &'static dyn Dialect, now: Timestamp)
 
 fn workers(jobs: &Jobs, workers: &WorkersSpec, dialect: &'static dyn Dialect) -> Statement {
     let mut sql = Sql::new(dialect);
-    let queues = text_or_null(&sql, jobs, workers.queues.as_ref());
+    let queues = sql.text_or_null(jobs, workers.queues.as_ref());
     let beat = workers.heartbeat.as_ref().map_or_else(|| "NULL".to_owned(), |(time, _)| column_sql(&time.column));
     sql.push(&format!("SELECT {queues}, {beat} FROM "));
     jobs.queue.tables.get(&workers.table).into_iter().for_each(|table| _ = sql.table(table));
@@ -132,7 +132,7 @@ fn by_queue(
     time: &TimeColumn,
     plausible: impl Fn(&mut Sql<'static>, &TimeColumn),
 ) {
-    let queue = text_or_null(sql, jobs, jobs.claim.queue.as_ref());
+    let queue = sql.text_or_null(jobs, jobs.claim.queue.as_ref());
     let t = Column { alias: String::new(), name: "t".to_owned(), ..time.column.clone() };
     sql.push(&format!("SELECT q, count(*), {which}(t) FILTER (WHERE "));
     plausible(sql, &TimeColumn { column: t, ..time.clone() });
@@ -142,15 +142,6 @@ fn by_queue(
 fn end(mut sql: Sql<'static>) -> Statement {
     sql.push(&format!(" LIMIT {}) AS counted GROUP BY 1", WaitingSide::MOST + 1));
     sql.finish()
-}
-
-fn text(sql: &Sql<'_>, jobs: &Jobs, expr: &Expr) -> String {
-    sql.dialect.bytewise(&sql.dialect.as_text(&sql.expr_sql(jobs, expr)))
-}
-
-/// Builds the text of an expression, compared byte by byte, or NULL.
-pub(super) fn text_or_null(sql: &Sql<'_>, jobs: &Jobs, expr: Option<&Expr>) -> String {
-    expr.map_or_else(|| "NULL".to_owned(), |expr| text(sql, jobs, expr))
 }
 
 impl Part {

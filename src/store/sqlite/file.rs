@@ -1,8 +1,7 @@
 //! Inspects a database file before SQLite opens it, because opening may change the files next to it.
 
-use super::locks::{name_of, user_elsewhere};
 use crate::store::StoreError;
-use crate::store::StoreErrorKind::{Denied, Missing, Refused};
+use crate::store::StoreErrorKind::{Denied, Missing};
 use nix::unistd::{Uid, User};
 use std::fmt;
 use std::fs::{self, File};
@@ -10,10 +9,6 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
-
-/// How often a file is asked whether its users have the log beside it, and the pause before each further time: a
-/// process that opens a file locks it a moment before it makes the log.
-const ASKED: (u32, Duration) = (20, Duration::from_millis(25));
 
 /// What tells a file from another one that has taken its path: its inode, and when it was made if the file system says.
 pub fn file_identity(path: &Path) -> Option<String> {
@@ -55,30 +50,6 @@ impl DatabaseFile {
         file.check_sidecars()?;
         file.check_name()?;
         Ok(file)
-    }
-
-    /// Refuses a file in WAL mode that another process has open, but not with the log beside it (if there is one, it
-    /// may be a killed process's): that process opened it under another name, next to which its log lies. Whatever
-    /// SQLite read or wrote here would be without that log, and damage the file.
-    fn check_name(&self) -> Result<(), StoreError> {
-        for again in 0..ASKED.0 {
-            if !is_wal(&self.header()?) {
-                return Ok(());
-            }
-            let Some(user) = user_elsewhere(self) else { return Ok(()) };
-            if again + 1 == ASKED.0 {
-                let message = format!(
-                    "{self} is in use under another name, by {}: it is in WAL mode, and that process has its log elsewhere",
-                    name_of(user)
-                );
-                return Err(StoreError::new(Refused, message).hint(
-                    "nothing was opened, because that would damage the file: name it by the path that the application uses; into \
-                     a container, mount its directory, not the file",
-                ));
-            }
-            std::thread::sleep(ASKED.1);
-        }
-        Ok(())
     }
 
     /// An existing database, or a path where one can be made.
@@ -191,7 +162,7 @@ impl DatabaseFile {
 
     /// The first hundred bytes; an empty file is a database without tables. Call it before SQLite opens the file, never
     /// while it is open: closing a file releases every lock that the process holds on it.
-    fn header(&self) -> Result<Vec<u8>, StoreError> {
+    pub(super) fn header(&self) -> Result<Vec<u8>, StoreError> {
         let metadata = fs::metadata(&self.real).map_err(|error| unreadable(&self.named, &error))?;
         if !metadata.is_file() {
             let what = if metadata.is_dir() { "a directory" } else { "not a regular file" };
@@ -222,7 +193,7 @@ pub(super) const DAMAGED: &str = "in the sqlite3 shell, `PRAGMA integrity_check`
                                   what can be read; or put a backup in its place";
 
 /// Whether the file is in WAL mode: bytes 18 and 19 are the write and read versions of its format, 2 is WAL.
-fn is_wal(header: &[u8]) -> bool {
+pub(super) fn is_wal(header: &[u8]) -> bool {
     header.get(18).zip(header.get(19)).is_some_and(|(write, read)| *write == 2 || *read == 2)
 }
 

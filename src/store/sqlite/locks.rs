@@ -1,13 +1,15 @@
 //! Finds the processes that hold the lock we wait for, in `/proc/locks`. SQLite's locks are POSIX locks on single bytes
 //! of the database file or, with a WAL, of its index.
 
-use super::file::DatabaseFile;
+use super::file::{DatabaseFile, is_wal};
+use crate::store::{StoreError, StoreErrorKind};
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::Duration;
 
 /// The first of the 512 bytes that SQLite locks in a database file.
 const PENDING: u64 = 0x4000_0000;
@@ -21,6 +23,9 @@ const WAL_RECOVER: u64 = 122;
 /// The byte of a WAL's index that every process locks for as long as it has the index open.
 const WAL_OPEN: u64 = 128;
 
+/// How often a file is asked whether its users have the log beside it, and the pause before each further time: a
+/// process that opens a file locks it a moment before it makes the log.
+const ASKED: (u32, Duration) = (20, Duration::from_millis(25));
 /// The number of processes that are named.
 const SHOWN: usize = 5;
 
@@ -52,9 +57,35 @@ struct Lock {
     last: u64,
 }
 
+impl DatabaseFile {
+    /// Refuses a file in WAL mode that another process has open, but not with the log beside it (if there is one, it
+    /// may be a killed process's): that process opened it under another name, next to which its log lies. Whatever
+    /// SQLite read or wrote here would be without that log, and damage the file.
+    pub(super) fn check_name(&self) -> Result<(), StoreError> {
+        for again in 0..ASKED.0 {
+            if !is_wal(&self.header()?) {
+                return Ok(());
+            }
+            let Some(user) = user_elsewhere(self) else { return Ok(()) };
+            if again + 1 == ASKED.0 {
+                let message = format!(
+                    "{self} is in use under another name, by {}: it is in WAL mode, and that process has its log elsewhere",
+                    name_of(user)
+                );
+                return Err(StoreError::new(StoreErrorKind::Refused, message).hint(
+                    "nothing was opened, because that would damage the file: name it by the path that the application uses; into \
+                     a container, mount its directory, not the file",
+                ));
+            }
+            std::thread::sleep(ASKED.1);
+        }
+        Ok(())
+    }
+}
+
 /// The number of a process other than this one that has a database in WAL mode open, but neither the index nor the log
 /// that lie beside the file: it opened the file under another name. 0 for a process of another PID namespace.
-pub(super) fn user_elsewhere(file: &DatabaseFile) -> Option<u32> {
+fn user_elsewhere(file: &DatabaseFile) -> Option<u32> {
     let index = file.sidecar("-shm");
     let user = locked_by(file.real(), SHARED.0, SHARED.1)?;
     let locks = held();
@@ -119,7 +150,7 @@ fn in_words(Holders { write, pids }: &Holders, command: impl Fn(u32) -> Option<S
 }
 
 /// A process that uses a file, in words; one of another PID namespace has the number 0.
-pub(super) fn name_of(pid: u32) -> String {
+fn name_of(pid: u32) -> String {
     if pid == 0 { "a process of another container".to_owned() } else { named(pid, command) }
 }
 
