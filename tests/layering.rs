@@ -199,7 +199,7 @@ const BUDGETS: [(&str, usize, usize); 8] = [
     ("output", 7_850, 44),
     ("policy", 4_450, 23),
     ("preset", 8_100, 36),
-    ("store", 13_050, 69),
+    ("store", 13_100, 69),
 ];
 
 /// How a layer of so many lines and files exceeds its budget.

@@ -55,7 +55,12 @@ const OF_CONFIRMING: [Mutant; 1] =
 
 /// Fails of jobs that no other one stands in the way of, and a plan that does not tell of them.
 const OF_REFUSALS: [Mutant; 2] = [
-    ("whoever holds the key", "ops/apply.rs", "if !held.iter().any(", "if false && !held.iter().any("),
+    (
+        "whoever holds the key",
+        "ops/apply.rs",
+        "let is_held = held.iter().any(",
+        "let is_held = true || held.iter().any(",
+    ),
     (
         "a digest of requeues",
         "policy/unchanged.rs",
@@ -313,7 +318,7 @@ const OF_CAUSES: [Mutant; 9] = [
         ".filter(|_| false)",
     ),
     ("a document tells what is executed", "model/lock.rs", "#[serde(skip)]", ""),
-    ("a job is lost again, and with its host", "policy/diagnosis/find.rs", "|part| part.again", "|_| false"),
+    ("a job is lost again, and with its host", "policy/diagnosis/find.rs", "|part| !part.again", "|_| true"),
     ("what examples say all say", "output/causes.rs", " && cause.is_none_or(is_known)", ""),
     ("a failed job is an example", "output/causes.rs", "const ODD: usize = 10;", "const ODD: usize = 1;"),
 ];

@@ -190,23 +190,23 @@ impl BatchRecorder<'_> {
         Ok(())
     }
 
-    /// Records how the steps of the batch ended, and which of those that were not moved another batch tries again. When
-    /// this returns, the batch is on the disk.
-    pub fn ended(self, steps: &[Step], ends: &[End], is_tried_again: &dyn Fn(&Step, &End) -> bool) {
+    /// Records how the steps of the batch ended, and the numbers of those that another batch tries again. When this
+    /// returns, the batch is on the disk.
+    pub fn ended(self, steps: &[Step], ends: &[End], is_tried_again: &dyn Fn(usize) -> bool) {
         if self.wakes {
             return;
         }
-        let (done, others): (Vec<_>, Vec<_>) = steps.iter().zip(ends).partition(|(_, end)| end.may_have_moved());
-        let (recording, intended) = (self.recording, done.first().map(|(_, end)| end.outcome));
+        let all = steps.iter().zip(ends).enumerate();
+        let (done, others): (Vec<_>, Vec<_>) = all.partition(|(_, (_, end))| end.may_have_moved());
+        let (recording, intended) = (self.recording, done.first().map(|(_, (_, end))| end.outcome));
         let done = done.len() as u64;
         recording.moved += done;
         recording.unrecorded += if self.is_in_journal { 0 } else { done };
         recording.lost += if self.has_intent { self.lost.min(done) } else { done };
         // After a gap, a further line would make the journal look complete.
         let Some(journal) = recording.journal.as_mut().filter(|_| recording.trouble.is_none()) else { return };
-        let tried_again =
-            (0..).zip(&others).filter(|(_, (step, end))| is_tried_again(step, end)).map(|(n, _)| n).collect();
-        let steps = others.into_iter().map(|(step, end)| step.at(end.clone().without_message())).collect();
+        let tried_again = (0..).zip(&others).filter(|(_, (n, _))| is_tried_again(*n)).map(|(place, _)| place).collect();
+        let steps = others.into_iter().map(|(_, (step, end))| step.at(end.clone().without_message())).collect();
         let result = JournalLine::Result { batch: recording.batch, intended, steps, tried_again };
         if let Err(error) = journal.write_if_begun(&result, true) {
             recording.give_up(&error);

@@ -142,10 +142,15 @@ pub enum Write {
         /// The owner's row, which must be unchanged too.
         #[schemars(with = "serde_json::Value")]
         evidence_row: EvidenceRow,
-        /// Why it fails, which is drafted anew of a saved plan; of a requeue, why it would: [`FailCode::KeyTaken`] if it
-        /// becomes a fail where a unique key refuses it.
+        /// Why it fails; of a saved plan it is drafted anew.
         #[serde(skip)]
         fail_code: FailCode,
+        /// True for a requeue that becomes a fail where a unique key refuses it and the job that holds the key is seen.
+        #[serde(default)]
+        or_fail: bool,
+        /// Of such a fail, what refused the requeue.
+        #[serde(skip)]
+        refusal: Option<RowError>,
     },
     /// The values that a row had before a run, if the row is still what that run left.
     Restore(RowChange),
@@ -209,7 +214,15 @@ impl Step<Write> {
 
     /// True for a requeue that becomes a fail where a unique key refuses it.
     pub fn fails_if_refused(&self) -> bool {
-        self.action == Action::Requeue && self.fail_code() == FailCode::KeyTaken
+        matches!(self.stage, Write::Act { or_fail: true, .. }) && self.action == Action::Requeue
+    }
+
+    /// Of a fail in the place of a requeue, what refused the requeue.
+    pub fn refusal(&self) -> Option<&RowError> {
+        match &self.stage {
+            Write::Act { refusal, .. } => refusal.as_ref(),
+            Write::Restore(_) => None,
+        }
     }
 
     /// The row to restore, where the step reverts another one.

@@ -8,11 +8,11 @@ use super::plan::{Part, Plan};
 use super::progress::{UnderWay, Work};
 use super::sweep_lock::apply_with_lock;
 use crate::history::Recording;
-use crate::model::{Action, Batch, Cell, Key, Outcome, Step};
+use crate::model::{Action, Batch, Cell, End, FailCode, Key, Outcome, RowError, Step, Write};
 use crate::output::StepJob;
 use crate::policy::Delay;
 use crate::preset::Jobs;
-use crate::store::{Limits, Store, SweepLock, chance};
+use crate::store::{Limits, Store, SweepLock, Writer, chance};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -39,14 +39,12 @@ pub(super) fn apply(
     let only = Some(Arc::new(std::mem::take(&mut plan.run)));
     let run_id = plan.undoes.as_ref().map(|undoes| undoes.run_id.clone());
     let mut applying = Applying {
-        store,
         order,
         limits,
         waits: Waits::new(order.later, usize::try_from(requeued).unwrap_or(usize::MAX)),
         first_until: Some(order.sweep_lock.map_or_else(Instant::now, |sweep_lock| sweep_lock.until)),
         under_way: UnderWay::begin(&*progress, Work::Applying(plan.total(), runner.estimate(plan.total()))),
         runner,
-        refused: Vec::new(),
     };
     let mut later = applying.pass(plan);
     while let Some(next) = order.next.filter(|_| later.iter().any(|jobs| *jobs > 0) && applying.runner.goes_on()) {
@@ -121,7 +119,6 @@ impl Waits {
 }
 
 struct Applying<'a> {
-    store: &'a dyn Store,
     order: &'a ApplyOptions<'a>,
     limits: &'a Limits,
     waits: Waits,
@@ -129,8 +126,6 @@ struct Applying<'a> {
     first_until: Option<Instant>,
     under_way: UnderWay<'a>,
     runner: BatchRunner<'a>,
-    /// Requeues of the part in hand that a unique key refused, which become fails.
-    refused: Vec<(BatchKind, Planned)>,
 }
 
 impl Applying<'_> {
@@ -157,12 +152,12 @@ impl Applying<'_> {
                 }
             }
             begun.into_iter().for_each(|(kind, batch)| self.batch(part, &kind, batch));
-            self.fail_refused(part);
         }
         plan.parts.iter().map(|part| part.later).collect()
     }
 
-    /// Executes a batch; what a unique key refused to requeue is kept, if it is to be failed.
+    /// Executes a batch, then fails the jobs whose requeue a unique key refused, if that is planned and the job that holds
+    /// the key was seen.
     fn batch(&mut self, part: &Part, kind: &BatchKind, batch: Vec<Planned>) {
         let (action, jobs) = (kind.action, &part.jobs);
         // Jobs that were waiting get no delay or jitter.
@@ -170,47 +165,59 @@ impl Applying<'_> {
         let (steps, documents): (Vec<Step>, Vec<(usize, StepJob)>) = batch.into_iter().unzip();
         let reason = self.order.reason(kind.cause);
         let (limits, first_until, under_way) = (self.limits, &mut self.first_until, &self.under_way);
-        let refused = self.runner.batch(steps, documents, &mut |writer, steps, range, recorder| {
+        let refused = self.runner.batch(&steps, documents, &mut |writer, steps, range, recorder| {
             let waits = waits.get(range).unwrap_or_default();
             let until = first_until.take().unwrap_or(limits.deadline);
             let batch = Batch { action, steps, reason: &reason, waits };
-            let done = apply_with_lock(writer, jobs, &batch, recorder, limits, until);
+            let mut done = apply_with_lock(writer, jobs, &batch, recorder, limits, until);
             if !done.is_to_be_split() {
                 let moved = done.results.iter().filter(|result| result.outcome == Outcome::Moved).count();
                 under_way.batch(steps.len(), moved);
             }
-            done
+            let fails = if done.stop.is_none() { to_fail(writer, jobs, steps, &mut done.results) } else { Vec::new() };
+            (done, fails)
         });
-        self.refused.extend(refused.into_iter().map(|refused| (kind.clone(), refused)));
-    }
-
-    /// Fails the jobs whose requeues a unique key refused, as far as the job that holds the key is seen now that the
-    /// others are committed.
-    fn fail_refused(&mut self, part: &Part) {
-        let (actions, refused) = (&part.jobs.actions, std::mem::take(&mut self.refused));
-        let (Some(requeue), Some(fail)) = (actions.get(&Action::Requeue), actions.get(&Action::Fail)) else { return };
-        if refused.is_empty() {
-            return;
-        }
-        let mut fails: BTreeMap<BatchKind, Vec<Planned>> = BTreeMap::new();
-        let keys: Vec<Key> = refused.iter().map(|(_, (step, _))| step.key.clone()).collect();
-        let reader = self.store.reader(self.limits, &[]);
-        let (held, why) = match reader.and_then(|mut reader| reader.key_holders(&part.jobs, requeue, &keys)) {
-            Ok(held) => (held, "no job that holds its key was seen".to_owned()),
-            Err(error) => (Vec::new(), format!("jobdoctor could not ask which job holds its key ({})", error.message)),
-        };
-        for (n, (kind, (mut step, (place, job)))) in refused.into_iter().enumerate() {
-            let refusal = job.error.clone().unwrap_or_default();
-            if !held.iter().any(|(of, held)| *of == n && held.constraint == refusal.constraint) {
-                self.runner.end(&step, place, job, not_failed(refusal, &why));
-                continue;
-            }
+        let Some(fail) = jobs.actions.get(&Action::Fail).filter(|_| !refused.is_empty()) else { return };
+        let failed = |(mut step, (place, job)): Planned| {
             step.action = Action::Fail;
             step.state_after.clone_from(&fail.to.name);
             step.attempts_after = job.job.attempts.and_then(|n| fail.attempts.after(n, job.job.max_attempts));
-            let kind = BatchKind { action: Action::Fail, ..kind };
-            fails.entry(kind).or_default().push((step, (place, job)));
-        }
-        fails.into_iter().for_each(|(kind, batch)| self.batch(part, &kind, batch));
+            if let Write::Act { fail_code, refusal, .. } = &mut step.stage {
+                (*fail_code, *refusal) = (FailCode::KeyTaken, job.error.clone());
+            }
+            (step, (place, job))
+        };
+        let kind = BatchKind { action: Action::Fail, ..kind.clone() };
+        self.batch(part, &kind, refused.into_iter().map(failed).collect());
     }
+}
+
+/// The numbers of the requeues that a unique key refused and that become fails, since another job is seen to hold that key;
+/// the refusals of the others say why they do not.
+fn to_fail(writer: &mut dyn Writer, jobs: &Jobs, steps: &[Step], results: &mut [End]) -> Vec<usize> {
+    let is_refused = |(step, end): (&Step, &End)| {
+        let error = end.error.as_ref().filter(|_| end.outcome == Outcome::Refused);
+        step.fails_if_refused() && error.is_some_and(RowError::is_of_unique_key)
+    };
+    let all = steps.iter().zip(results.iter()).enumerate();
+    let mut refused: Vec<usize> = all.filter(|(_, one)| is_refused(*one)).map(|(n, _)| n).collect();
+    if refused.is_empty() {
+        return refused;
+    }
+    let keys: Vec<Key> = refused.iter().filter_map(|n| Some(steps.get(*n)?.key.clone())).collect();
+    let (held, why) = match writer.key_holders(jobs, &keys) {
+        Ok(held) => (held, "no job that holds its key was seen".to_owned()),
+        Err(error) => (Vec::new(), format!("jobdoctor could not ask which job holds its key ({})", error.message)),
+    };
+    let mut place = 0;
+    refused.retain(|n| {
+        let Some(Some(refusal)) = results.get(*n).map(|end| end.error.clone()) else { return false };
+        let is_held = held.iter().any(|(of, held)| *of == place && held.constraint == refusal.constraint);
+        place += 1;
+        if let Some(end) = results.get_mut(*n).filter(|_| !is_held) {
+            *end = not_failed(&refusal, &why);
+        }
+        is_held
+    });
+    refused
 }

@@ -7,7 +7,7 @@ use super::plan::Plan;
 use super::progress::Pace;
 use super::spool::Spool;
 use crate::history::{BatchRecorder, Counts, Recording};
-use crate::model::{Action, BatchReport, Cell, End, EvidenceRow, FailCode, Key, Outcome, RowError, Step};
+use crate::model::{Action, BatchReport, Cell, End, EvidenceRow, Key, Outcome, RowError, Step};
 use crate::output::format::Lines;
 use crate::output::{Diagnosis, LISTED, StepJob};
 use crate::policy::{PlannedActions, SkipReason};
@@ -21,9 +21,10 @@ use std::time::Duration;
 /// Of so many locked rows it is asked who holds them.
 const LOCKED: usize = 10;
 
-/// Has the writer execute the steps of a batch, which lie in that range.
-pub(super) type Act<'a> =
-    dyn FnMut(&mut dyn Writer, &[Step], Range<usize>, &mut BatchRecorder<'_>) -> BatchReport<StoreError> + 'a;
+/// Has the writer execute the steps of a batch, which lie in that range, and gives the numbers of the refused requeues that
+/// become fails too.
+pub(super) type Act<'a> = dyn FnMut(&mut dyn Writer, &[Step], Range<usize>, &mut BatchRecorder<'_>) -> (BatchReport<StoreError>, Vec<usize>)
+    + 'a;
 
 /// A step of a batch, its document, and the place of that in the list.
 pub(super) type Planned = (Step, (usize, StepJob));
@@ -142,33 +143,31 @@ impl<'a> BatchRunner<'a> {
     }
 
     /// Executes steps of one kind, in as many batches as the pace asks for; with each step goes its document, and the
-    /// place of that in the list. Requeues that were refused and become fails are given back, with the refusal, and not
+    /// place of that in the list. Requeues that were refused and become fails are given back with the refusal, and not
     /// counted.
-    pub(super) fn batch(&mut self, steps: Vec<Step>, jobs: Vec<(usize, StepJob)>, act: &mut Act<'_>) -> Vec<Planned> {
+    pub(super) fn batch(&mut self, steps: &[Step], jobs: Vec<(usize, StepJob)>, act: &mut Act<'_>) -> Vec<Planned> {
         self.locks_owners = steps.iter().any(|step| matches!(step.evidence_row(), EvidenceRow::Row { .. }));
         // What waited for other steps of its kind may be more than a batch has by now.
         let mut results = Vec::with_capacity(steps.len());
         while results.len() < steps.len() {
             self.pause();
             let end = steps.len().min(results.len() + self.rows());
-            results.extend(self.results(&steps, results.len()..end, act));
+            results.extend(self.results(steps, results.len()..end, act));
         }
-        let mut again = Vec::new();
-        for ((step, (place, mut job)), result) in steps.into_iter().zip(jobs).zip(results) {
-            if self.ended.stop.is_none() && is_tried_again(&step, &result) {
+        let mut refused = Vec::new();
+        for ((step, (place, mut job)), (result, becomes_fail)) in steps.iter().zip(jobs).zip(results) {
+            if becomes_fail && self.ended.stop.is_none() {
                 job.error = result.error;
-                again.push((step, (place, job)));
+                refused.push((step.clone(), (place, job)));
             } else {
-                let refusal = job.error.take().unwrap_or_default();
-                let result = instead(&step, refusal, result);
-                self.end(&step, place, job, result);
+                self.end(step, place, job, result);
             }
         }
-        again
+        refused
     }
 
     /// Takes in how a step ended.
-    pub(super) fn end(&mut self, step: &Step, place: usize, mut job: StepJob, result: End) {
+    fn end(&mut self, step: &Step, place: usize, mut job: StepJob, result: End) {
         *self.ended.outcomes.entry(result.outcome).or_default() += 1;
         let is_moved = result.outcome == Outcome::Moved;
         if result.outcome == Outcome::Locked && self.ended.locked.len() < LOCKED {
@@ -202,26 +201,30 @@ impl<'a> BatchRunner<'a> {
         }
     }
 
-    /// Executes some steps of a batch; if some row's data makes the commit fail, executes each half separately.
-    fn results(&mut self, steps: &[Step], range: Range<usize>, act: &mut Act<'_>) -> Vec<End> {
+    /// Executes some steps of a batch; if some row's data makes the commit fail, executes each half separately. Each end
+    /// comes with whether the step becomes a fail.
+    fn results(&mut self, steps: &[Step], range: Range<usize>, act: &mut Act<'_>) -> Vec<(End, bool)> {
         let in_hand = self.limits.interrupt.begin_batch(range.len());
         if self.ended.stop.is_none() {
             self.ended.stop = self.time_is_up();
         }
         if self.ended.stop.is_some() {
-            return range.map(|_| End::of(Outcome::NotTried)).collect();
+            let not_tried =
+                |n: usize| End { error: steps.get(n).and_then(Step::refusal).cloned(), ..End::of(Outcome::NotTried) };
+            return range.map(|n| (not_tried(n), false)).collect();
         }
         self.batches += 1;
         let in_batch = steps.get(range.clone()).unwrap_or_default();
         let mut recorder = self.recording.batch(in_batch.first().map(|step| step.action));
-        let done = act(&mut *self.writer, in_batch, range.clone(), &mut recorder);
-        if self.commits && !done.is_to_be_split() {
-            let ended = |as_this| done.results.iter().filter(|end| end.outcome == as_this).count();
+        let (done, fails) = act(&mut *self.writer, in_batch, range.clone(), &mut recorder);
+        let is_to_be_split = done.is_to_be_split();
+        let results: Vec<End> = in_batch.iter().zip(done.results).map(|(step, end)| instead(step, end)).collect();
+        if self.commits && !is_to_be_split {
+            let ended = |as_this| results.iter().filter(|end| end.outcome == as_this).count();
             self.limits.interrupt.end_batch(ended(Outcome::Moved), ended(Outcome::Unknown));
         }
         drop(in_hand);
-        let is_to_be_split = done.is_to_be_split();
-        recorder.ended(in_batch, &done.results, &|step, end| is_to_be_split || is_tried_again(step, end));
+        recorder.ended(in_batch, &results, &|n| is_to_be_split || fails.contains(&n));
         self.pace.learn(range.len(), done.cost, self.locks_owners);
         if is_to_be_split {
             let half = range.start + range.len() / 2;
@@ -233,7 +236,7 @@ impl<'a> BatchRunner<'a> {
         }
         self.ended.stop = done.stop;
         self.ended.warnings.extend(done.warnings);
-        done.results
+        results.into_iter().enumerate().map(|(n, end)| (end, fails.contains(&n))).collect()
     }
 
     /// Leaves the database to others before the next batch, and learns whether they write to it.
@@ -274,29 +277,22 @@ impl<'a> BatchRunner<'a> {
     }
 }
 
-/// True for a requeue that a unique key refused and that becomes a fail.
-fn is_tried_again(step: &Step, end: &End) -> bool {
-    let error = end.error.as_ref().filter(|_| end.outcome == Outcome::Refused);
-    step.fails_if_refused() && error.is_some_and(RowError::is_of_unique_key)
-}
-
-/// The end of a fail in the place of a requeue that was refused thus; any other end as it is.
-fn instead(step: &Step, refusal: RowError, end: End) -> End {
-    if step.action != Action::Fail || step.fail_code() != FailCode::KeyTaken {
-        return end;
-    }
-    match (end.outcome, &end.error) {
-        (Outcome::Moved, _) => End { error: Some(refusal), ..end },
-        (Outcome::Changed, _) => not_failed(refusal, "it has changed since, or the preset does not fail it"),
-        (Outcome::Refused, Some(fail)) => not_failed(refusal, &fail.message),
+/// The end of a fail in the place of a requeue; any other end as it is.
+fn instead(step: &Step, end: End) -> End {
+    match (step.refusal(), end.outcome, &end.error) {
+        (Some(refusal), Outcome::Moved, _) => End { error: Some(refusal.clone()), ..end },
+        (Some(refusal), Outcome::Refused, Some(fail)) => not_failed(refusal, &fail.message),
+        (Some(refusal), Outcome::Changed, _) => {
+            not_failed(refusal, "it has changed since, or the preset does not fail it")
+        }
         _ => end,
     }
 }
 
 /// The end of a requeue that a unique key refused, and why the job is not failed either.
-pub(super) fn not_failed(refusal: RowError, why: &str) -> End {
+pub(super) fn not_failed(refusal: &RowError, why: &str) -> End {
     let message = format!("{}; not failed instead: {why}", refusal.message);
-    End::refused(RowError { message, ..refusal })
+    End::refused(RowError { message, ..refusal.clone() })
 }
 
 /// The warning about steps that could not be kept for the list.

@@ -168,11 +168,6 @@ fn chosen(jobs: &Jobs, claim: &Claim, judgement: &Judgement, policy: &Policy) ->
     if let Some(why) = skip {
         return skipped(SkipReason::Preset, [why]);
     }
-    let fail_code = match action {
-        Action::Requeue if policy.instead_of_requeue(jobs).is_some() => FailCode::KeyTaken,
-        Action::Requeue => FailCode::default(),
-        _ => fail_code,
-    };
     let rules = reasons.iter().map(|reason| reason.rule.name()).chain(lost.map(|_| "max_stalls"));
     Ok(Step {
         id: claim.key.to_string(),
@@ -190,6 +185,8 @@ fn chosen(jobs: &Jobs, claim: &Claim, judgement: &Judgement, policy: &Policy) ->
             precondition: claim.precondition.clone(),
             evidence_row: claim.evidence_row.clone(),
             fail_code,
+            or_fail: action == Action::Requeue && policy.instead_of_requeue(jobs).is_some(),
+            refusal: None,
         },
     })
 }

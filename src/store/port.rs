@@ -2,7 +2,7 @@
 
 use super::{Limits, Recorder, Statement, StoreError, StoreErrorKind, SweepLock};
 use crate::model::{
-    Batch, BatchReport, Cell, Claim, Engine, Key, Owner, Reading, Remedy, RowImage, Timestamp, WaitingSide,
+    Batch, BatchReport, Cell, Claim, Engine, Key, Owner, Reading, Remedy, RowError, RowImage, Timestamp, WaitingSide,
 };
 use crate::preset::{Column, Jobs, LiveSchema, Runs, WaitingSpec};
 use std::collections::HashMap;
@@ -148,6 +148,10 @@ pub trait Writer {
     /// How long no other connection has written, as far as that shows; zero on an engine where writers do not keep each
     /// other out.
     fn quiet(&mut self) -> Duration;
+
+    /// Asks which of these jobs cannot be requeued because another row holds a unique key; each by its place, with the
+    /// refusal. A second connection to a SQLite file would drop the locks of this process.
+    fn key_holders(&mut self, jobs: &Jobs, keys: &[Key]) -> Result<Vec<(usize, RowError)>, StoreError>;
 
     /// Executes one batch in one short transaction: verify and lock, act, record, commit. Always gives exactly one
     /// result for each step, in order. Never reports success for a row whose precondition did not match, never waits

@@ -4,8 +4,10 @@ use super::batch::last_sweep;
 use super::port::{Detail, Holders, LiveServer, Scan, Wanted};
 use super::sql::{self, Occasion, Statement, dialect};
 use super::{Reader, StoreError, StoreErrorKind};
-use crate::model::{Cell, Claim, Engine, Key, LedgerRow, LedgerRun, LockHolder, Loss, Reading, RowError, Timestamp};
-use crate::preset::{ActionSpec, DueSpec, Jobs, LedgerSpec, Shown, Template, is_fresh};
+use crate::model::{
+    Action, Cell, Claim, Engine, Key, LedgerRow, LedgerRun, LockHolder, Loss, Reading, RowError, Timestamp,
+};
+use crate::preset::{DueSpec, Jobs, LedgerSpec, Shown, Template, is_fresh};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -146,35 +148,10 @@ impl dyn Reader + '_ {
         self.count(&statement, Some(GLANCE))
     }
 
-    /// The jobs, by their place among the keys, whose rows the action cannot write because a row that is there holds a
-    /// unique key already; each with the refusal that the database would give, naming that row.
-    pub fn key_holders(
-        &mut self,
-        jobs: &Jobs,
-        action: &ActionSpec,
-        keys: &[Key],
-    ) -> Result<Vec<(usize, RowError)>, StoreError> {
-        let (mut found, occasion, dialect) = (Vec::new(), Occasion::at(self.now(), ""), dialect(jobs.queue.engine));
-        let Some(statement) = sql::unique_keys(jobs, dialect).filter(|_| !keys.is_empty()) else { return Ok(found) };
-        let code = match dialect.engine() {
-            Engine::Postgres => "23505",
-            Engine::Sqlite => "SQLITE_CONSTRAINT_UNIQUE",
-        };
-        let indexes = self.all(&statement, Some(PATIENCE))?;
-        for index in indexes.iter().filter_map(|row| sql::unique_key(jobs, dialect, action, row)) {
-            for (chunk, keys) in keys.chunks(CHUNK).enumerate() {
-                let keys: Vec<&Key> = keys.iter().collect();
-                for row in self.all(&sql::key_holders(jobs, action, &index, &keys, occasion), Some(PATIENCE))? {
-                    let [Cell::Integer(n), holder @ ..] = row.as_slice() else { continue };
-                    let message = format!("job {} has its unique key already", Key(holder.to_vec()));
-                    let (sqlstate, constraint) = (Some(code.to_owned()), Some(index.constraint.clone()));
-                    let place = usize::try_from(*n).ok().and_then(|n| n.checked_sub(1));
-                    let error = RowError { sqlstate, constraint, message };
-                    found.extend(place.map(|place| (chunk * CHUNK + place, error)));
-                }
-            }
-        }
-        Ok(found)
+    /// Calls [`key_holders`] on this snapshot.
+    pub fn key_holders(&mut self, jobs: &Jobs, keys: &[Key]) -> Result<Vec<(usize, RowError)>, StoreError> {
+        let occasion = Occasion::at(self.now(), "");
+        key_holders(&mut |asked| self.all(asked, Some(PATIENCE)), jobs, keys, occasion)
     }
 
     /// Who holds the rows of these keys, or those of their owners, where these have one: such rows come first. Nothing where
@@ -248,4 +225,39 @@ impl dyn Reader + '_ {
             ControlFlow::Continue(())
         })
     }
+}
+
+/// Runs a statement and gives its rows.
+pub(super) type Ask<'a> = &'a mut dyn FnMut(&Statement) -> Result<Vec<Vec<Cell>>, StoreError>;
+
+/// The jobs, by their place among the keys, that cannot be requeued because a row that is there holds a unique key
+/// already; each with the refusal that the database would give, naming that row.
+pub(super) fn key_holders(
+    ask: Ask<'_>,
+    jobs: &Jobs,
+    keys: &[Key],
+    occasion: Occasion<'_>,
+) -> Result<Vec<(usize, RowError)>, StoreError> {
+    let (mut found, dialect) = (Vec::new(), dialect(jobs.queue.engine));
+    let Some(requeue) = jobs.actions.get(&Action::Requeue).filter(|_| !keys.is_empty()) else { return Ok(found) };
+    let Some(statement) = sql::unique_keys(jobs, dialect) else { return Ok(found) };
+    let code = match dialect.engine() {
+        Engine::Postgres => "23505",
+        Engine::Sqlite => "SQLITE_CONSTRAINT_UNIQUE",
+    };
+    let indexes = ask(&statement)?;
+    for index in indexes.iter().filter_map(|row| sql::unique_key(jobs, dialect, requeue, row)) {
+        for (chunk, keys) in keys.chunks(CHUNK).enumerate() {
+            let keys: Vec<&Key> = keys.iter().collect();
+            for row in ask(&sql::key_holders(jobs, requeue, &index, &keys, occasion))? {
+                let [Cell::Integer(n), holder @ ..] = row.as_slice() else { continue };
+                let message = format!("job {} has its unique key already", Key(holder.to_vec()));
+                let (sqlstate, constraint) = (Some(code.to_owned()), Some(index.constraint.clone()));
+                let place = usize::try_from(*n).ok().and_then(|n| n.checked_sub(1));
+                let error = RowError { sqlstate, constraint, message };
+                found.extend(place.map(|place| (chunk * CHUNK + place, error)));
+            }
+        }
+    }
+    Ok(found)
 }

@@ -184,7 +184,16 @@ fn a_refusal_is_told_as_what_was_tried() {
         assert_eq!(end, ["1 requeue QUEUED moved", "2 requeue QUEUED refused"]);
         assert!(said.contains("not failed instead: no job that holds its key was seen"), "{said}");
         let expected = ["1 requeue QUEUED moved", "2 fail FAILED moved"];
-        assert_eq!(ends(&[&if_refused[..], &["--apply"]].concat(), 0).0, expected);
+        // A saved plan keeps what it says.
+        shop.run(&["reclaim", "--save-plan", "plain.json"]).exits(0);
+        let other = shop.run(&["reclaim", "--if-refused", "fail", "--plan", "plain.json", "--apply"]);
+        assert_ne!(other.code, 0, "{other:#?}");
+        shop.run(&["reclaim", "--if-refused", "fail", "--save-plan", "plan.json"]).exits(0);
+        let of_plan = [&if_refused[..], &["--plan", "plan.json", "--apply"]].concat();
+        assert_eq!(ends(&of_plan, 0).0, expected);
+        let recorded = shop.json(&["history", "last"], 0);
+        let why = recorded["steps"].as_array().unwrap().iter().find(|step| step["id"] == "2").unwrap();
+        assert!(why["error"]["constraint"].as_str().is_some(), "{why:#}");
         shop.sql("DROP INDEX one; DELETE FROM jobs");
         // Another job has both keys already.
         shop.in_flight(1, 3, "'w'", 9000);

@@ -79,7 +79,7 @@ proptest! {
             steps.rotate_left(at);
             prop_assert_eq!(&digest(&steps), &whole);
             let other = Precondition(format!("{}x", steps[0].precondition()));
-            steps[0].stage = Write::Act { precondition: other, evidence_row: EvidenceRow::None, fail_code: FailCode::default() };
+            steps[0].stage = Write::Act { precondition: other, evidence_row: EvidenceRow::None, fail_code: FailCode::default(), or_fail: false, refusal: None };
             prop_assert_ne!(digest(&steps), whole);
         }
     }

@@ -91,6 +91,8 @@ impl Plan {
                 precondition: Precondition(step.precondition().to_owned()),
                 evidence_row: EvidenceRow::None,
                 fail_code: step.fail_code(),
+                or_fail: step.fails_if_refused(),
+                refusal: None,
             })
         };
         SavedPlan {
@@ -155,7 +157,7 @@ fn fits(name: &str, saved: &SavedPlan, here: &Target, mapping: &str) -> Result<(
 pub(super) fn compared(saved: &BTreeMap<String, &Step>, key: &Key, draft: Draft) -> Draft {
     let Draft::Step(step) = draft else { return draft };
     let unchanged = saved.get(&key.exact()).filter(|then| then.precondition() == step.precondition());
-    let of = |step: &Step| (step.action, step.state_after.clone(), step.attempts_after);
+    let of = |step: &Step| (step.action, step.fails_if_refused(), step.state_after.clone(), step.attempts_after);
     if unchanged.is_some_and(|then| of(then) == of(&step)) {
         return Draft::Step(step);
     }

@@ -196,12 +196,9 @@ fn changes_of(jobs: &Jobs, action: Action, of_both: bool) -> impl Iterator<Item 
 /// these.
 pub(super) fn forecast(snapshot: &mut Snapshot, policy: &Policy, part: &mut Part) -> Result<Vec<String>, OpsError> {
     let jobs = &part.jobs;
-    let Some(requeue) = jobs.actions.get(&Action::Requeue).filter(|_| !part.steps.is_empty()) else {
-        return Ok(Vec::new());
-    };
     let requeues = part.steps.iter().enumerate().filter(|(_, (step, _))| step.action == Action::Requeue);
     let (places, keys): (Vec<usize>, Vec<Key>) = requeues.map(|(n, (step, _))| (n, step.key.clone())).unzip();
-    let found = match snapshot.reader.key_holders(jobs, requeue, &keys) {
+    let found = match snapshot.reader.key_holders(jobs, &keys) {
         Err(error) if error.kind == StoreErrorKind::Interrupted => return Err(error.into()),
         Err(error) => {
             let why = error.message;

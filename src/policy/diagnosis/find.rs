@@ -56,13 +56,11 @@ impl Diagnoses<'_> {
 
     /// Names the jobs that were lost again and again, if they are few, and leaves them out of what their holders lost.
     fn lost_again(&mut self, diagnoses: &mut Vec<Diagnosis>) {
-        if self.again.is_empty() || self.lost_again.jobs > self.again.len() as u64 {
+        if self.again.is_empty() || self.lost_again.tally.jobs > self.again.len() as u64 {
             return;
         }
-        let mut groups = BTreeSet::new();
         for holder in self.owners.values_mut().chain(self.hosts.values_mut()) {
-            let named = holder.parts.extract_if(.., |part| part.again);
-            groups.extend(named.flat_map(|part| part.groups));
+            holder.parts.retain(|part| !part.again);
         }
         self.again.sort_by(|a, b| b.2.cmp(&a.2).then_with(|| a.0.cmp(&b.0)));
         let kind = self.again.first().and_then(|(_, kind, _)| kind.clone());
@@ -70,8 +68,8 @@ impl Diagnoses<'_> {
         diagnoses.push(Diagnosis {
             kind: kind.filter(|one| self.again.iter().all(|(_, kind, _)| kind.as_ref() == Some(one))),
             ids: self.again.iter().map(|(id, ..)| id.clone()).collect(),
-            groups,
-            ..of_jobs(DiagnosisKind::LostAgain(losses), &self.lost_again)
+            groups: std::mem::take(&mut self.lost_again.groups),
+            ..of_jobs(DiagnosisKind::LostAgain(losses), &self.lost_again.tally)
         });
     }
 

@@ -44,7 +44,7 @@ pub struct Diagnoses<'s> {
     late: BTreeMap<Option<String>, Part>,
     /// The first jobs that were lost again and again, and how many there are.
     again: Vec<(String, Option<String>, i64)>,
-    lost_again: Tally,
+    lost_again: Part,
     unjudged: BTreeMap<Group, Unjudged>,
     listed: u64,
     room: usize,
@@ -88,7 +88,7 @@ impl<'s> Diagnoses<'s> {
             no_claim_time: Tally::default(),
             late: BTreeMap::new(),
             again: Vec::new(),
-            lost_again: Tally::default(),
+            lost_again: Part::default(),
             unjudged: BTreeMap::new(),
             listed: 0,
             room: PARTS,
@@ -128,7 +128,7 @@ impl<'s> Diagnoses<'s> {
             Counted::Late => self.late.entry(one.kind.clone()).or_default().add(&one, &mut self.room),
             Counted::WithoutOwner => self.without_owner.add(&one, &mut self.room),
             Counted::Again => {
-                self.lost_again.add(&one.tally);
+                self.lost_again.add(&one, &mut self.room);
                 let losses = claim.stalls.filter(|_| self.again.len() < NAMED);
                 self.again.extend(losses.map(|losses| (claim.key.to_string(), one.kind.clone(), losses)));
             }

@@ -6,8 +6,9 @@ use super::savepoints::{BatchMode, Failure, with_savepoints};
 use super::sweep_lock::{SweepLock, acquire};
 use super::transaction::{Ending, Work, in_transaction, settle, stopped};
 use super::verify::{evidence_rows, guarded, open, read_again, refuse_shared_keys, set, verify};
-use crate::model::{Action, Batch, BatchReport, End, Key, Outcome, Step};
+use crate::model::{Action, Batch, BatchReport, End, Key, Outcome, RowError, Step};
 use crate::preset::{ActionSpec, Column, Jobs};
+use crate::store::questions::key_holders;
 use crate::store::session::{Commit, Session};
 use crate::store::sql::{self, Statement};
 use crate::store::{StoreError, StoreErrorKind, Writer};
@@ -63,6 +64,16 @@ impl<S: Session> Writer for SqlWriter<S> {
 
     fn roll_back(&mut self) {
         self.ending = Ending::RollBack;
+    }
+
+    fn key_holders(&mut self, jobs: &Jobs, keys: &[Key]) -> Result<Vec<(usize, RowError)>, StoreError> {
+        self.session.begin(&jobs.queue.schema)?;
+        let now = self.session.clock();
+        let held = now.and_then(|now| {
+            key_holders(&mut |asked| self.session.query(asked), jobs, keys, sql::Occasion::at(now, ""))
+        });
+        self.session.rollback();
+        held
     }
 
     fn use_sweep_lock(&mut self, sweep_lock: SweepLock) {
@@ -162,7 +173,9 @@ fn work<S: Session>(
         .filter_map(|n| {
             let images = before.remove(n).zip(after.remove(n));
             let row = images.map(|(before, after)| change(&names, before, after));
-            Some(batch.steps.get(*n)?.at(End { row, ..End::of(Outcome::Unknown) }))
+            let step = batch.steps.get(*n)?;
+            let end = End { row, error: step.refusal().cloned(), ..End::of(Outcome::Unknown) };
+            Some(step.at(end.without_message()))
         })
         .collect();
     record(session, jobs, recorder, now, &steps)?;

@@ -41,7 +41,7 @@ pub(super) fn astray(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec, no
 
 /// The conditions that say where a row is.
 fn asked(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec) -> String {
-    let mut sql = Sql::new(dialect);
+    let mut sql = Sql::with(Binding::Literal, dialect);
     sql.push(&is_elsewhere(jobs, dialect, action).unwrap_or_default()).in_flight(jobs, None);
     sql.finish().sql
 }
@@ -50,7 +50,8 @@ fn asked(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec) -> String {
 /// any place will do, or another table says it.
 pub(super) fn is_elsewhere(jobs: &Jobs, dialect: &dyn Dialect, action: &ActionSpec) -> Option<String> {
     let conditions = &jobs.conditions;
-    let text = |condition: &Template| Sql::new(dialect).fragment(jobs, condition, &Values::default()).sql;
+    let text =
+        |condition: &Template| Sql::with(Binding::Literal, dialect).fragment(jobs, condition, &Values::default()).sql;
     let waits = conditions.waiting.as_ref().filter(|_| conditions.waiting_in.is_none()).map(text);
     if action.requeues {
         return waits.map(|waits| format!("(({waits}) IS NOT TRUE)"));

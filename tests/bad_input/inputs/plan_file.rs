@@ -6,7 +6,13 @@ use jobdoctor::output::SavedPlan;
 use jobdoctor::policy::Digest;
 
 fn precondition(text: String) -> Write {
-    Write::Act { precondition: Precondition(text), evidence_row: EvidenceRow::None, fail_code: FailCode::default() }
+    Write::Act {
+        precondition: Precondition(text),
+        evidence_row: EvidenceRow::None,
+        fail_code: FailCode::default(),
+        or_fail: false,
+        refusal: None,
+    }
 }
 
 pub fn holds(bytes: &[u8]) {

@@ -3,7 +3,7 @@ use super::expression::{Scope, evaluate};
 use super::record::{image, recorded, rows};
 use super::row::{Joined, joined, owner_image, owner_row};
 use jobdoctor::model::{
-    Batch, BatchReport, Cell, Cost, End, EvidenceRow, FailCode, Outcome, RowChange, Step, Timestamp,
+    Batch, BatchReport, Cell, Cost, End, EvidenceRow, FailCode, Key, Outcome, RowChange, RowError, Step, Timestamp,
 };
 use jobdoctor::preset::{ActionSpec, Assignment, Jobs, Marker, StepSpec};
 use jobdoctor::store::{Recorder, StoreError, StoreErrorKind, SweepLock, Writer};
@@ -26,6 +26,11 @@ impl Writer for MemoryWriter {
 
     fn quiet(&mut self) -> Duration {
         Duration::ZERO
+    }
+
+    /// It has no unique keys.
+    fn key_holders(&mut self, _: &Jobs, _: &[Key]) -> Result<Vec<(usize, RowError)>, StoreError> {
+        Ok(Vec::new())
     }
 
     fn roll_back(&mut self) {
