@@ -209,7 +209,7 @@ fn circles(modules: &BTreeMap<Vec<String>, String>) -> usize {
 
 /// What they are. A change that lowers one lowers it here.
 const MOST: Figures = Figures {
-    lines: 59_132,
+    lines: 59_158,
     long_functions: 13,
     longest: 110,
     five_parameters: 54,

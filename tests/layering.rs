@@ -195,7 +195,7 @@ const BUDGETS: [(&str, usize, usize); 8] = [
     ("cli", 11_100, 70),
     ("history", 950, 5),
     ("model", 1_600, 12),
-    ("ops", 12_100, 68),
+    ("ops", 12_150, 68),
     ("output", 7_850, 44),
     ("policy", 4_450, 23),
     ("preset", 8_100, 36),

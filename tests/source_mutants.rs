@@ -360,7 +360,8 @@ const OF_STORE: [Mutant; 10] = [
 const OF_PRESETS: [Mutant; 1] =
     [("the tables of variants are not asked for", "build.rs", ".chain([&document])", ".take(0).chain([&document])")];
 
-const OF_PASSES: [Mutant; 4] = [
+const OF_PASSES: [Mutant; 5] = [
+    ("a pass is planned beside the writer", "apply.rs", "        applying.runner.close();\n", ""),
     (
         "a limit takes any",
         "plan/mod.rs",

@@ -12,7 +12,7 @@ use crate::model::{Action, Batch, Cell, End, FailCode, Key, Outcome, RowError, S
 use crate::output::StepJob;
 use crate::policy::Delay;
 use crate::preset::Jobs;
-use crate::store::{Limits, Store, SweepLock, Writer, chance};
+use crate::store::{Limits, Store, Writer, chance};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,10 +30,7 @@ pub(super) fn apply(
     order: &ApplyOptions<'_>,
     recording: &mut Recording,
 ) -> Result<Ended, OpsError> {
-    let mut runner = BatchRunner::begin(store, limits, recording, order, plan.spool.take())?;
-    if let Some(sweep_lock) = &order.sweep_lock {
-        runner.writer().use_sweep_lock(SweepLock { min_interval: sweep_lock.min_interval });
-    }
+    let runner = BatchRunner::begin(store, limits, recording, order, plan.spool.take())?;
     let requeued = plan.by_action.get(&Action::Requeue).copied().unwrap_or(0);
     let (progress, began) = (plan.progress.clone(), Some(plan.store_time));
     let only = Some(Arc::new(std::mem::take(&mut plan.run)));
@@ -51,7 +48,9 @@ pub(super) fn apply(
         let (tried, passes) = applying.runner.tried();
         let (only, run_id) = (only.clone(), run_id.clone());
         let (in_any_order, left) = (!order.later.is_asked(), Some(later.clone()));
-        later = match next(Bound { began, tried, only, left, passes, in_any_order, run_id, ..Bound::default() }) {
+        applying.runner.close();
+        let plan = next(Bound { began, tried, only, left, passes, in_any_order, run_id, ..Bound::default() });
+        later = match plan.and_then(|plan| applying.runner.open().map(|()| plan)) {
             Ok(plan) => applying.pass(&mut plan.into_plan()),
             Err(error) => {
                 applying.runner.stop(error);

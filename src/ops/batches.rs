@@ -11,7 +11,7 @@ use crate::model::{Action, BatchReport, Cell, End, EvidenceRow, Key, Outcome, Ro
 use crate::output::format::Lines;
 use crate::output::{Diagnosis, LISTED, StepJob};
 use crate::policy::{PlannedActions, SkipReason};
-use crate::store::{Limits, Store, StoreError, StoreErrorKind, Writer};
+use crate::store::{Limits, Store, StoreError, StoreErrorKind, SweepLock, Writer};
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
@@ -33,9 +33,12 @@ pub(super) type Planned = (Step, (usize, StepJob));
 pub(super) struct BatchRunner<'a> {
     limits: &'a Limits,
     recording: &'a mut Recording,
-    writer: Box<dyn Writer>,
+    store: &'a dyn Store,
+    order: &'a ApplyOptions<'a>,
+    /// `None` while the next pass is planned: a snapshot that opens a SQLite file drops the locks of a writer in this
+    /// process, and without them another process may delete the log that it writes to.
+    writer: Option<Box<dyn Writer>>,
     pace: Pace,
-    commits: bool,
     /// Whether the batch in hand locks the rows of owners.
     locks_owners: bool,
     batches: usize,
@@ -74,25 +77,49 @@ pub(super) struct Ended {
 impl<'a> BatchRunner<'a> {
     /// Opens the store for writing, or for what is rolled back; a fast order is for when all workers are stopped.
     pub(super) fn begin(
-        store: &dyn Store,
+        store: &'a dyn Store,
         limits: &'a Limits,
         recording: &'a mut Recording,
-        order: &ApplyOptions<'_>,
+        order: &'a ApplyOptions<'a>,
         spool: Option<Spool>,
     ) -> Result<BatchRunner<'a>, OpsError> {
-        let (mut writer, pace) = (store.writer(limits)?, Pace::new(store.engine(), order.fast));
-        if order.mode == Mode::ServerDryRun {
-            writer.roll_back();
-        }
+        let pace = Pace::new(store.engine(), order.fast);
         let tried = Arc::new(spool.as_ref().map(|spool| spool.tried.clone()).unwrap_or_default());
         let ended = Ended::default();
-        let (commits, locks_owners, batches, passes) = (order.mode == Mode::Apply, false, 0, 0);
-        Ok(BatchRunner { limits, recording, writer, pace, commits, locks_owners, batches, passes, tried, spool, ended })
+        let (locks_owners, batches, passes, writer) = (false, 0, 0, None);
+        let mut runner = BatchRunner {
+            store,
+            order,
+            limits,
+            recording,
+            writer,
+            pace,
+            locks_owners,
+            batches,
+            passes,
+            tried,
+            spool,
+            ended,
+        };
+        runner.open()?;
+        Ok(runner)
     }
 
-    /// The writer, to be prepared before the first batch.
-    pub(super) fn writer(&mut self) -> &mut dyn Writer {
-        &mut *self.writer
+    /// Opens the writer; the first one heeds the minimum interval between sweeps, since later ones follow this run itself.
+    pub(super) fn open(&mut self) -> Result<(), OpsError> {
+        let mut writer = self.store.writer(self.limits)?;
+        if self.order.mode == Mode::ServerDryRun {
+            writer.roll_back();
+        }
+        if let Some(sweep_lock) = &self.order.sweep_lock {
+            writer.use_sweep_lock(SweepLock { min_interval: sweep_lock.min_interval.filter(|_| self.passes == 0) });
+        }
+        self.writer = Some(writer);
+        Ok(())
+    }
+
+    pub(super) fn close(&mut self) {
+        self.writer = None;
     }
 
     /// Takes in the steps of another plan, and returns the place of the first.
@@ -208,18 +235,18 @@ impl<'a> BatchRunner<'a> {
         if self.ended.stop.is_none() {
             self.ended.stop = self.time_is_up();
         }
-        if self.ended.stop.is_some() {
+        let (None, Some(writer)) = (&self.ended.stop, &mut self.writer) else {
             let not_tried =
                 |n: usize| End { error: steps.get(n).and_then(Step::refusal).cloned(), ..End::of(Outcome::NotTried) };
             return range.map(|n| (not_tried(n), false)).collect();
-        }
+        };
         self.batches += 1;
         let in_batch = steps.get(range.clone()).unwrap_or_default();
         let mut recorder = self.recording.batch(in_batch.first().map(|step| step.action));
-        let (done, fails) = act(&mut *self.writer, in_batch, range.clone(), &mut recorder);
+        let (done, fails) = act(&mut **writer, in_batch, range.clone(), &mut recorder);
         let is_to_be_split = done.is_to_be_split();
         let results: Vec<End> = in_batch.iter().zip(done.results).map(|(step, end)| instead(step, end)).collect();
-        if self.commits && !is_to_be_split {
+        if self.order.mode == Mode::Apply && !is_to_be_split {
             let ended = |as_this| results.iter().filter(|end| end.outcome == as_this).count();
             self.limits.interrupt.end_batch(ended(Outcome::Moved), ended(Outcome::Unknown));
         }
@@ -247,8 +274,8 @@ impl<'a> BatchRunner<'a> {
         if self.batches > 0 {
             self.limits.interrupt.sleep(self.pace.pause());
         }
-        if self.pace.heeds_others() {
-            self.pace.heed(self.writer.quiet());
+        if let Some(writer) = self.writer.as_mut().filter(|_| self.pace.heeds_others()) {
+            self.pace.heed(writer.quiet());
         }
     }
 

@@ -11,7 +11,7 @@ use crate::output::{Job, StepJob, Undoes, advice};
 use crate::policy::{Finding, Policy, SkipReason, Skipped};
 use crate::preset::{Jobs, SpecError};
 
-/// Warns of jobs that a run moved and that no record names: so many, or nobody knows how many.
+/// Warns that a run moved jobs which no record names; `None` if the record does not say how many.
 fn not_recorded(run_id: &str, unrecorded: Option<u64>) -> Option<String> {
     match unrecorded {
         Some(0) => None,

@@ -40,6 +40,26 @@ fn a_run_goes_on_to_what_a_plan_has_no_room_for() {
     });
 }
 
+/// Opening a SQLite file drops the locks that this process holds on it: a worker that ended then would delete the log which the
+/// run goes on to write to.
+#[test]
+#[cfg(target_os = "linux")]
+fn no_pass_is_planned_while_the_file_is_open_for_writing() {
+    let doctor = orphans(JOBS);
+    let file = doctor.path("queue.db");
+    let mut running = doctor.start(&[&["reclaim", "--db", "queue.db"], &APPLY[..4], &["-o", "none"]].concat());
+    let mut most = 0;
+    while !running.has_ended() {
+        most = most.max(running.times_open(&file));
+    }
+    assert_eq!(most, 1, "connections at once");
+    let done = running.wait();
+    assert_eq!(
+        (done.code, doctor.rows("SELECT status, count(*) FROM jobs GROUP BY 1")),
+        (0, vec![format!("QUEUED {JOBS}")])
+    );
+}
+
 /// The longest silent have the highest ids, so that jobs up to 200 come in the second pass.
 #[test]
 fn what_changes_beyond_the_first_pass_is_another_plan() {

@@ -207,11 +207,17 @@ impl Running {
     /// True once it has opened that file, so that it has long begun to listen for signals. Where the system does not
     /// tell what a process has open, some time must do.
     pub fn has_open(&self, file: &Path) -> bool {
-        let Ok(entries) = fs::read_dir(format!("/proc/{}/fd", self.0.id())) else {
+        if !Path::new("/proc/self/fd").exists() {
             std::thread::sleep(Duration::from_millis(500));
             return true;
-        };
-        entries.flatten().any(|entry| fs::read_link(entry.path()).is_ok_and(|open| open == file))
+        }
+        self.times_open(file) > 0
+    }
+
+    /// How often it has that file open, as `/proc` tells.
+    pub fn times_open(&self, file: &Path) -> usize {
+        let entries = fs::read_dir(format!("/proc/{}/fd", self.0.id())).into_iter().flatten().flatten();
+        entries.filter(|entry| fs::read_link(entry.path()).is_ok_and(|open| open == file)).count()
     }
 
     pub fn has_ended(&mut self) -> bool {

@@ -142,7 +142,7 @@ impl DiagnosisKind {
         matches!(self, DiagnosisKind::Clock(_) | DiagnosisKind::Zone(_) | DiagnosisKind::Unjudged(_))
     }
 
-    /// What it is worth to somebody who is paged.
+    /// How urgent it is for an engineer on call.
     pub fn severity(&self) -> State {
         match self {
             DiagnosisKind::AllSilent | DiagnosisKind::Vanished | DiagnosisKind::OneByOne => State::Critical,

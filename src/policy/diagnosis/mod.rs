@@ -116,7 +116,7 @@ impl<'s> Diagnoses<'s> {
         let kind = named(claim.kind.as_deref());
         let (holder, of_kind) = match counted {
             Counted::Missing | Counted::Restarted => (None, None),
-            // Of more owners than are kept apart the host is told.
+            // Beyond the owners that are kept apart, jobs are grouped by their host.
             Counted::Held | Counted::Again => (owner.or(host), kind),
             _ => (None, kind),
         };

@@ -125,12 +125,12 @@ impl<'s> Projection<'s> {
             |row| matches!(&row.on, JoinOn::Match(pairs) | JoinOn::Newest { pairs, .. } if pairs.iter().any(is_id)),
         );
         // A row of the owners' table that a blank id finds belongs to no owner.
-        let is_nobodys = has_id && owner.is_none() && is_joined_by_id;
-        let beats = jobs.owner.row.as_ref().and_then(|row| row.heartbeat.as_ref()).filter(|_| !is_nobodys);
+        let has_no_owner = has_id && owner.is_none() && is_joined_by_id;
+        let beats = jobs.owner.row.as_ref().and_then(|row| row.heartbeat.as_ref()).filter(|_| !has_no_owner);
         let owner_heartbeat = read(&self.take(row, Role::OwnerHeartbeat), beats);
         let claimed_at = read(&self.take(row, Role::ClaimedAt), jobs.claim.claimed_at.as_ref());
         let signs = self.signs(row, &claimed_at, &owner_heartbeat);
-        let row_key = if is_nobodys { Cell::Null } else { self.take(row, Role::OwnerKey) };
+        let row_key = if has_no_owner { Cell::Null } else { self.take(row, Role::OwnerKey) };
         let owner_row = self.owner_row(row, owner.as_ref(), !row_key.is_null(), &owner_heartbeat);
         let evidence_row = self.evidence_row(row, row_key);
         let mut cell = |role: Role| self.take(row, role);
